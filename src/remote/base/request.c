@@ -13,19 +13,19 @@ bool request_is_ended(const struct request *request)
     return request->is_ended != NULL && request->is_ended(request);
 }
 
-static uint64_t earlier(uint64_t deadline_ns, uint64_t now_ns, uint64_t span_ns)
+static uint64_t earlier_deadline(uint64_t deadline_ns, uint64_t now_ns, uint64_t span_ns)
 {
     return deadline_ns < now_ns || deadline_ns - now_ns < span_ns ? deadline_ns : now_ns + span_ns;
 }
 
 uint64_t request_stall_moment(const struct request *request, uint64_t now_ns)
 {
-    return earlier(request->deadline_ns, now_ns, request->stall_limit_ns);
+    return earlier_deadline(request->deadline_ns, now_ns, request->stall_limit_ns);
 }
 
 uint64_t request_connect_moment(const struct request *request, uint64_t now_ns)
 {
-    return earlier(request->deadline_ns, now_ns, request->connect_limit_ns);
+    return earlier_deadline(request->deadline_ns, now_ns, request->connect_limit_ns);
 }
 
 int request_slice_ms(uint64_t now_ns, uint64_t moment_ns)

@@ -14,7 +14,7 @@
 
 static CURLcode global_code;
 
-static void init(void)
+static void init_curl(void)
 {
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
 }
@@ -22,7 +22,7 @@ static void init(void)
 ingot_status_t library_init(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, init);
+    (void)pthread_once(&once, init_curl);
     if (global_code == CURLE_OK)
         return INGOT_SUCCESS;
     return ingot_set_error_detail(global_code == CURLE_NOT_BUILT_IN ? INGOT_UNIMPLEMENTED : INGOT_OUT_OF_MEMORY,

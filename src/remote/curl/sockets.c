@@ -33,7 +33,7 @@ void sockets_settle(struct sockets *sockets)
 }
 
 /* Returns the entry of a descriptor, or the first free entry for -1. NULL: there is none. */
-static struct kept_file *find(struct sockets *sockets, int fd)
+static struct kept_file *find_socket_file(struct sockets *sockets, int fd)
 {
     for (size_t i = 0; i < SOCKETS_MOST; ++i)
         if (sockets->files[i].fd == fd)
@@ -45,7 +45,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
 {
     struct sockets *sockets = user;
     sockets_settle(sockets);
-    struct kept_file *file = find(sockets, -1);
+    struct kept_file *file = find_socket_file(sockets, -1);
     (void)purpose;
     if (file == NULL)
         return CURL_SOCKET_BAD;
@@ -56,7 +56,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
 
 static int close_socket(void *user, curl_socket_t fd)
 {
-    struct kept_file *file = find(user, fd);
+    struct kept_file *file = find_socket_file(user, fd);
     if (file != NULL)
         kept_file_end(file);
     return 0;

@@ -14,7 +14,7 @@ void budget_init(struct budget *budget, uint64_t whole_ns, uint64_t now_ns)
     *budget = (struct budget){.whole_ns = whole_ns, .refilled_at_ns = now_ns};
 }
 
-static void refill(struct budget *budget, uint64_t now_ns)
+static void refill_budget(struct budget *budget, uint64_t now_ns)
 {
     const uint64_t elapsed_ns = now_ns > budget->refilled_at_ns ? now_ns - budget->refilled_at_ns : 0;
     const double share = (double)elapsed_ns / (double)REFILL_NS;
@@ -29,7 +29,7 @@ uint64_t budget_allowance(struct budget *budget, uint64_t now_ns)
 {
     if (budget->whole_ns == UINT64_MAX)
         return UINT64_MAX;
-    refill(budget, now_ns);
+    refill_budget(budget, now_ns);
     const uint64_t left_ns = budget->lost_ns < budget->whole_ns ? budget->whole_ns - budget->lost_ns : 0;
     return left_ns / PART < LEAST_ALLOWANCE_NS ? 0 : left_ns / PART;
 }

@@ -19,7 +19,7 @@ bool lease_watch_is_other(const struct lease_watch *watch, const char *key, uint
     return watch->is_waiting && (strcmp(watch->key, key) != 0 || now_ns - watch->seen_ns > LONGEST_GAP_NS);
 }
 
-static void begin(struct lease_watch *watch, const char *key, uint64_t left_ns, uint64_t now_ns)
+static void begin_lease_watch(struct lease_watch *watch, const char *key, uint64_t left_ns, uint64_t now_ns)
 {
     *watch = (struct lease_watch){
         .is_waiting = true, .began_ns = now_ns, .seen_ns = now_ns, .anchor_ns = now_ns, .left_ns = left_ns};
@@ -27,7 +27,7 @@ static void begin(struct lease_watch *watch, const char *key, uint64_t left_ns, 
 }
 
 /* Compares the rest of the time with what it would be without a renewal. */
-static void compare(struct lease_watch *watch, uint64_t left_ns, uint64_t now_ns)
+static void compare_time_left(struct lease_watch *watch, uint64_t left_ns, uint64_t now_ns)
 {
     const uint64_t elapsed_ns = now_ns - watch->anchor_ns;
     const uint64_t expected_ns = watch->left_ns > elapsed_ns ? watch->left_ns - elapsed_ns : 0;
@@ -45,9 +45,9 @@ enum lease_watch_finding lease_watch_note(struct lease_watch *watch, const char 
     const bool is_known = left_ms != LEASE_TIME_UNKNOWN && left_ms != LEASE_TIME_NO_END;
     const uint64_t left_ns = is_known ? left_ms * CLOCK_NS_PER_MS : 0;
     if (!watch->is_waiting || lease_watch_is_other(watch, key, now_ns))
-        begin(watch, key, left_ns, now_ns);
+        begin_lease_watch(watch, key, left_ns, now_ns);
     else if (is_known)
-        compare(watch, left_ns, now_ns);
+        compare_time_left(watch, left_ns, now_ns);
     watch->seen_ns = now_ns;
     if (left_ms == LEASE_TIME_UNKNOWN)
         return LEASE_WATCH_UNKNOWN;

@@ -30,7 +30,7 @@ enum outcome answer_outcome(enum http_method method, long code, struct request *
     return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers with HTTP status %ld", code);
 }
 
-static bool grow(struct answer_body *body, int64_t announced, size_t size)
+static bool grow_body(struct answer_body *body, int64_t announced, size_t size)
 {
     const uint64_t hint = announced > 0 && (uint64_t)announced < MOST_TRUSTED ? (uint64_t)announced : MOST_TRUSTED;
     size_t capacity = body->capacity != 0 ? body->capacity * 2 : announced > 0 ? (size_t)hint : LEAST_CAPACITY;
@@ -54,7 +54,7 @@ bool answer_body_add(struct answer_body *body, int64_t announced, size_t size, c
         size > body->max_size - body->size || (announced > 0 && (uint64_t)announced > (uint64_t)body->max_size);
     if (body->is_too_large)
         return false;
-    body->has_no_memory = size > body->capacity - body->size && !grow(body, announced, body->size + size);
+    body->has_no_memory = size > body->capacity - body->size && !grow_body(body, announced, body->size + size);
     if (body->has_no_memory)
         return false;
     memcpy(body->bytes + body->size, bytes, size);

@@ -222,7 +222,7 @@ static void fill_detail(const struct transfer *transfer, long status)
         memcpy(detail->location, redirect, strlen(redirect) + 1);
 }
 
-static enum outcome finish(const struct transfer *transfer, CURLcode code, struct request *request)
+static enum outcome get_transfer_outcome(const struct transfer *transfer, CURLcode code, struct request *request)
 {
     const struct answer_body *body = &transfer->exchange->body;
     long status = 0;
@@ -241,7 +241,7 @@ static enum outcome finish(const struct transfer *transfer, CURLcode code, struc
     return OUTCOME_DONE;
 }
 
-static void end(struct http_handle *handle, struct transfer *transfer, enum outcome outcome)
+static void end_transfer(struct http_handle *handle, struct transfer *transfer, enum outcome outcome)
 {
     struct answer_body *body = &transfer->exchange->body;
     transfer->exchange->outcome = outcome;
@@ -255,24 +255,24 @@ static void end(struct http_handle *handle, struct transfer *transfer, enum outc
     transfer->is_running = false;
 }
 
-static void begin(struct http_handle *handle, size_t number, struct transfer *transfer)
+static void begin_transfer(struct http_handle *handle, size_t number, struct transfer *transfer)
 {
     struct request *request = transfer->exchange->request;
     if (handle->easy[number] == NULL)
         handle->easy[number] = curl_easy_init();
     transfer->easy = handle->easy[number];
     if (transfer->easy == NULL) {
-        end(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer"));
+        end_transfer(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer"));
         return;
     }
     const CURLcode code = set_options(handle, transfer, request, transfer->easy);
     if (code != CURLE_OK) {
-        end(handle, transfer, library_explain(transfer->easy, code, transfer->error, request));
+        end_transfer(handle, transfer, library_explain(transfer->easy, code, transfer->error, request));
         return;
     }
     transfer->is_running = curl_multi_add_handle(handle->multi, transfer->easy) == CURLM_OK;
     if (!transfer->is_running)
-        end(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer"));
+        end_transfer(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer"));
 }
 
 /* Takes the results of transfers that libcurl has ended. */
@@ -285,7 +285,8 @@ static void take_results(struct http_handle *handle, size_t count, struct transf
         const CURL *easy = message->easy_handle; /* the message is freed with the transfer */
         for (size_t i = 0; i < count; ++i)
             if (transfers[i].is_running && transfers[i].easy == easy)
-                end(handle, &transfers[i], finish(&transfers[i], code, transfers[i].exchange->request));
+                end_transfer(handle, &transfers[i],
+                             get_transfer_outcome(&transfers[i], code, transfers[i].exchange->request));
     }
 }
 
@@ -296,15 +297,15 @@ static uint64_t check_time(struct http_handle *handle, struct transfer *transfer
     struct request *request = transfer->exchange->request;
     const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
     if (transfer->is_running && request_is_ended(request))
-        end(handle, transfer, request_fail(request, OUTCOME_ENDED, "ended early"));
+        end_transfer(handle, transfer, request_fail(request, OUTCOME_ENDED, "ended early"));
     else if (transfer->is_running && now_ns >= moment_ns)
-        end(handle, transfer, request_fail(request, OUTCOME_TIMED_OUT, "timed out"));
+        end_transfer(handle, transfer, request_fail(request, OUTCOME_TIMED_OUT, "timed out"));
     return transfer->is_running ? moment_ns : CLOCK_NEVER;
 }
 
 /* Advances all transfers as far as possible without waiting. Returns the moment until which the transfers wait for the
  * network, or CLOCK_NEVER if all have ended. */
-static uint64_t step(struct http_handle *handle, size_t count, struct transfer *transfers)
+static uint64_t advance_transfers(struct http_handle *handle, size_t count, struct transfer *transfers)
 {
     int running = 0;
     uint64_t moment_ns = CLOCK_NEVER;
@@ -314,9 +315,11 @@ static uint64_t step(struct http_handle *handle, size_t count, struct transfer *
     for (size_t i = 0; i < count; ++i) {
         struct request *request = transfers[i].exchange->request;
         if (transfers[i].is_running && !can_go_on)
-            end(handle, &transfers[i], request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot continue a transfer"));
+            end_transfer(handle, &transfers[i],
+                         request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot continue a transfer"));
         else if (transfers[i].is_running && running == 0)
-            end(handle, &transfers[i], request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result"));
+            end_transfer(handle, &transfers[i],
+                         request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result"));
         const uint64_t own_ns = check_time(handle, &transfers[i], now_ns);
         if (own_ns < moment_ns)
             moment_ns = own_ns;
@@ -324,16 +327,16 @@ static uint64_t step(struct http_handle *handle, size_t count, struct transfer *
     return moment_ns;
 }
 
-static void perform(struct http_handle *handle, size_t count, struct exchange *exchanges)
+static void perform_exchanges(struct http_handle *handle, size_t count, struct exchange *exchanges)
 {
     struct transfer transfers[HTTP_MOST_PARALLEL];
     const struct write_signals held = write_signals_hold();
     for (size_t i = 0; i < count; ++i) {
         transfers[i] = (struct transfer){.exchange = &exchanges[i], .progress_at_ns = clock_now_ns()};
-        begin(handle, i, &transfers[i]);
+        begin_transfer(handle, i, &transfers[i]);
     }
     uint64_t moment_ns;
-    while ((moment_ns = step(handle, count, transfers)) != CLOCK_NEVER)
+    while ((moment_ns = advance_transfers(handle, count, transfers)) != CLOCK_NEVER)
         (void)curl_multi_poll(handle->multi, NULL, 0, request_slice_ms(clock_now_ns(), moment_ns), NULL);
     for (size_t i = 0; i < count; ++i) {
         if (transfers[i].easy != NULL)
@@ -365,7 +368,7 @@ static struct http_handle *take_idle(struct http_pool *pool)
 }
 
 /* Keeps a handle, unless it has no connection: then nothing would show whether its descriptors are still its own. */
-static void give(struct http_pool *pool, struct http_handle *handle)
+static void give_handle(struct http_pool *pool, struct http_handle *handle)
 {
     const bool is_connected = sockets_count(&handle->sockets) != 0;
     (void)pthread_mutex_lock(&pool->lock);
@@ -380,7 +383,7 @@ static void give(struct http_pool *pool, struct http_handle *handle)
         destroy_handle(handle);
 }
 
-static struct http_handle *take(struct http_pool *pool)
+static struct http_handle *take_handle(struct http_pool *pool)
 {
     struct http_handle *handle;
     while ((handle = take_idle(pool)) != NULL) {
@@ -393,10 +396,10 @@ static struct http_handle *take(struct http_pool *pool)
 
 void exchange_perform(struct http_pool *pool, size_t count, struct exchange *exchanges)
 {
-    struct http_handle *handle = take(pool);
+    struct http_handle *handle = take_handle(pool);
     if (handle != NULL) {
-        perform(handle, count, exchanges);
-        give(pool, handle);
+        perform_exchanges(handle, count, exchanges);
+        give_handle(pool, handle);
         return;
     }
     for (size_t i = 0; i < count; ++i) {

@@ -22,7 +22,8 @@ struct http {
 
 /* ---- operations ---- */
 
-static enum outcome perform(struct http *http, struct request *request, const char *key, struct exchange *exchange)
+static enum outcome perform_key_exchange(struct http *http, struct request *request, const char *key,
+                                         struct exchange *exchange)
 {
     char path[TARGET_PATH_CAPACITY];
     target_path(&http->target, key, path);
@@ -62,19 +63,19 @@ static size_t get(void *self, size_t count, struct fetch *fetches)
 static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
 {
     struct exchange exchange = {.method = HTTP_PUT, .sent_size = size, .sent = bytes};
-    return perform(self, request, key, &exchange);
+    return perform_key_exchange(self, request, key, &exchange);
 }
 
 static enum outcome remove_key(void *self, struct request *request, const char *key)
 {
     struct exchange exchange = {.method = HTTP_DELETE};
-    return perform(self, request, key, &exchange);
+    return perform_key_exchange(self, request, key, &exchange);
 }
 
 static enum outcome has(void *self, struct request *request, const char *key)
 {
     struct exchange exchange = {.method = HTTP_HEAD};
-    return perform(self, request, key, &exchange);
+    return perform_key_exchange(self, request, key, &exchange);
 }
 
 /* Asks for a key that no object has. The root or a folder would not do: a server may have nothing there or refuse to
@@ -105,7 +106,7 @@ static ingot_status_t check_pair(const struct access *access)
                                   access->auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
 }
 
-static ingot_status_t make(struct http *http, const struct url *url, const char *name_space)
+static ingot_status_t make_http(struct http *http, const struct url *url, const char *name_space)
 {
     ingot_status_t status = target_init(&http->target, url, name_space);
     if (status == INGOT_SUCCESS)
@@ -125,7 +126,7 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    const ingot_status_t status = make(http, url, name_space);
+    const ingot_status_t status = make_http(http, url, name_space);
     if (status == INGOT_SUCCESS)
         *transport = (struct transport){&ops, http};
     else

@@ -59,8 +59,8 @@ size_t envelope_max_size(size_t id_size, size_t max_blob_size)
     return max_blob_size > SIZE_MAX - head ? SIZE_MAX : head + max_blob_size;
 }
 
-static void put_header(uint8_t *object, size_t id_size, size_t blob_size, const uint8_t *blob, size_t stored_size,
-                       uint64_t created_ns)
+static void put_envelope_header(uint8_t *object, size_t id_size, size_t blob_size, const uint8_t *blob,
+                                size_t stored_size, uint64_t created_ns)
 {
     memset(object, 0, ENVELOPE_HEADER_SIZE);
     memcpy(object + AT_MAGIC, MAGIC, MAGIC_SIZE);
@@ -87,14 +87,14 @@ ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_si
         memcpy(made + head, blob, blob_size);
         stored_size = blob_size;
     }
-    put_header(made, id_size, blob_size, blob, stored_size, created_ns);
+    put_envelope_header(made, id_size, blob_size, blob, stored_size, created_ns);
     memcpy(made + ENVELOPE_HEADER_SIZE, id, id_size);
     *size = head + stored_size;
     *object = made;
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_frame(size_t size, const uint8_t *object)
+static ingot_status_t check_envelope_frame(size_t size, const uint8_t *object)
 {
     if (size < ENVELOPE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the object has %zu bytes and ends within its header",
@@ -113,7 +113,8 @@ static ingot_status_t check_frame(size_t size, const uint8_t *object)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_sizes(const struct header *header, uint64_t id_size, size_t size, size_t max_blob_size)
+static ingot_status_t check_envelope_sizes(const struct header *header, uint64_t id_size, size_t size,
+                                           size_t max_blob_size)
 {
     const bool is_packed = (header->flags & FLAG_ZSTD) != 0;
     if (id_size == 0 || id_size > ENVELOPE_MAX_ID_SIZE || header->blob_size == 0 ||
@@ -132,7 +133,8 @@ static ingot_status_t check_sizes(const struct header *header, uint64_t id_size,
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t unpack(const struct header *header, const uint8_t *stored, struct envelope_blob *blob)
+static ingot_status_t unpack_envelope_blob(const struct header *header, const uint8_t *stored,
+                                           struct envelope_blob *blob)
 {
     uint8_t *unpacked = malloc((size_t)header->blob_size);
     if (unpacked == NULL)
@@ -150,7 +152,7 @@ static ingot_status_t unpack(const struct header *header, const uint8_t *stored,
 ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_size, const uint8_t *id,
                                size_t max_blob_size, struct envelope_blob *blob)
 {
-    ingot_status_t status = check_frame(size, object);
+    ingot_status_t status = check_envelope_frame(size, object);
     if (status != INGOT_SUCCESS)
         return status;
     const struct header header = {
@@ -160,7 +162,7 @@ ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_siz
         .blob_checksum = object + AT_BLOB_CHECKSUM,
     };
     const uint64_t found_id_size = le_get_u64(object + AT_ID_SIZE);
-    status = check_sizes(&header, found_id_size, size, max_blob_size);
+    status = check_envelope_sizes(&header, found_id_size, size, max_blob_size);
     if (status != INGOT_SUCCESS)
         return status;
     if (found_id_size != id_size || memcmp(object + ENVELOPE_HEADER_SIZE, id, id_size) != 0)
@@ -169,7 +171,7 @@ ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_siz
     const uint8_t *stored = object + ENVELOPE_HEADER_SIZE + id_size;
     struct envelope_blob found = {.size = (size_t)header.blob_size, .bytes = stored};
     if ((header.flags & FLAG_ZSTD) != 0)
-        status = unpack(&header, stored, &found);
+        status = unpack_envelope_blob(&header, stored, &found);
     if (status == INGOT_SUCCESS && !checksum_holds(header.blob_checksum, found.size, found.bytes))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the blob does not match the object's checksum");
     if (status != INGOT_SUCCESS) {

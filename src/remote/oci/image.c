@@ -55,7 +55,7 @@ static bool has_text(const cJSON *object, const char *name, const char *wanted)
 }
 
 /* Reads a descriptor of this type. Returns false if it is not valid. */
-static bool read_blob(const cJSON *descriptor, const char *type, struct image_blob *blob)
+static bool read_blob_descriptor(const cJSON *descriptor, const char *type, struct image_blob *blob)
 {
     const char *digest = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(descriptor, "digest"));
     const cJSON *size = cJSON_GetObjectItemCaseSensitive(descriptor, "size");
@@ -73,18 +73,18 @@ static bool read_layers(struct image *image, const cJSON *layers)
     const cJSON *layer = layers != NULL ? layers->child : NULL;
     const int count = cJSON_GetArraySize(layers);
     if (!cJSON_IsArray(layers) || count < 1 || (unsigned)count > IMAGE_MOST_LAYERS + 1 ||
-        !read_blob(layer, INDEX_TYPE, &image->index))
+        !read_blob_descriptor(layer, INDEX_TYPE, &image->index))
         return false;
     image->layers = calloc((size_t)count, sizeof(*image->layers)); /* one more than needed */
     for (layer = layer->next; layer != NULL && image->layers != NULL; layer = layer->next) {
-        if (!read_blob(layer, ENTRIES_TYPE, &image->layers[image->layer_count++]))
+        if (!read_blob_descriptor(layer, ENTRIES_TYPE, &image->layers[image->layer_count++]))
             return false;
     }
     return image->layers != NULL;
 }
 
 /* Parses JSON unless it has so many items that they would take far more memory than the text. */
-static cJSON *parse(const struct registry_body *body)
+static cJSON *parse_image_json(const struct registry_body *body)
 {
     size_t count = 0;
     for (size_t i = 0; i < body->size; ++i)
@@ -95,11 +95,12 @@ static cJSON *parse(const struct registry_body *body)
 enum outcome image_read_manifest(struct image *image, struct request *request, const struct registry_body *body)
 {
     *image = (struct image){.layers = NULL};
-    cJSON *json = parse(body);
+    cJSON *json = parse_image_json(body);
     const bool is_ours = has_text(json, "artifactType", STORE_TYPE);
-    const bool is_valid = is_ours &&
-                          read_blob(cJSON_GetObjectItemCaseSensitive(json, "config"), CONFIG_TYPE, &image->config) &&
-                          read_layers(image, cJSON_GetObjectItemCaseSensitive(json, "layers"));
+    const bool is_valid =
+        is_ours &&
+        read_blob_descriptor(cJSON_GetObjectItemCaseSensitive(json, "config"), CONFIG_TYPE, &image->config) &&
+        read_layers(image, cJSON_GetObjectItemCaseSensitive(json, "layers"));
     cJSON_Delete(json);
     if (is_valid && image->index.size >= HEADER_SIZE && image->index.size <= IMAGE_MOST_INDEX_BYTES)
         return OUTCOME_DONE;
@@ -111,7 +112,7 @@ enum outcome image_read_manifest(struct image *image, struct request *request, c
 
 /* ---- the index ---- */
 
-static bool read_entry(const struct image *image, const uint8_t *at, struct image_entry *entry)
+static bool read_index_entry(const struct image *image, const uint8_t *at, struct image_entry *entry)
 {
     memcpy(entry->key, at, IMAGE_KEY_SIZE);
     memcpy(entry->digest, at + AT_DIGEST, IMAGE_KEY_SIZE);
@@ -144,7 +145,7 @@ enum outcome image_read_index(struct image *image, struct request *request, cons
     if (image->entries == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for %zu entries", count);
     for (size_t i = 0; i < count; ++i) {
-        if (!read_entry(image, bytes + HEADER_SIZE + i * ENTRY_SIZE, &image->entries[i]) ||
+        if (!read_index_entry(image, bytes + HEADER_SIZE + i * ENTRY_SIZE, &image->entries[i]) ||
             (i > 0 && compare(&image->entries[i - 1], &image->entries[i]) >= 0))
             return request_fail(request, OUTCOME_BAD_ANSWER, "entry %zu of the image's index is malformed", i);
     }
@@ -242,7 +243,7 @@ static cJSON *descriptor_of(const char *type, const struct image_blob *blob)
     return descriptor;
 }
 
-static char *print(cJSON *json)
+static char *print_image_json(cJSON *json)
 {
     char *text = cJSON_PrintUnformatted(json);
     cJSON_Delete(json);
@@ -262,7 +263,7 @@ char *image_write_config(const struct image *image, size_t count, const struct i
     (void)cJSON_AddItemToArray(list, cJSON_CreateString(image->index.digest));
     for (size_t i = 0; i < image->layer_count; ++i)
         (void)cJSON_AddItemToArray(list, cJSON_CreateString(image->layers[i].digest));
-    return print(json);
+    return print_image_json(json);
 }
 
 char *image_write_manifest(const struct image *image, size_t config_size, size_t count, const struct image_note *notes)
@@ -279,5 +280,5 @@ char *image_write_manifest(const struct image *image, size_t config_size, size_t
     for (size_t i = 0; i < image->layer_count; ++i)
         (void)cJSON_AddItemToArray(layers, descriptor_of(ENTRIES_TYPE, &image->layers[i]));
     add_notes(json, "annotations", count, notes);
-    return print(json);
+    return print_image_json(json);
 }

@@ -51,7 +51,8 @@ static enum outcome need_image(struct oci *oci, struct request *request)
     return outcome;
 }
 
-static enum outcome find(struct oci *oci, struct request *request, const char *key, const struct image_entry **entry)
+static enum outcome find_image_entry(struct oci *oci, struct request *request, const char *key,
+                                     const struct image_entry **entry)
 {
     uint8_t bytes[IMAGE_KEY_SIZE];
     const enum outcome outcome = need_image(oci, request);
@@ -70,7 +71,7 @@ static enum outcome read_object(struct oci *oci, struct fetch *fetch)
     const struct image_entry *entry = NULL;
     struct registry_body body = {0, NULL};
     uint8_t digest[IMAGE_KEY_SIZE];
-    enum outcome outcome = find(oci, request, fetch->key, &entry);
+    enum outcome outcome = find_image_entry(oci, request, fetch->key, &entry);
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (entry->size > fetch->max_size)
@@ -115,7 +116,7 @@ static enum outcome remove_key(void *self, struct request *request, const char *
 static enum outcome has(void *self, struct request *request, const char *key)
 {
     const struct image_entry *entry = NULL;
-    return find(self, request, key, &entry);
+    return find_image_entry(self, request, key, &entry);
 }
 
 static enum outcome probe(void *self, struct request *request)

@@ -204,7 +204,7 @@ static void pull_missing(struct pulling *pulling)
         (void)ingot_set_error_detail(pulling->job.status, "%s", pulling->detail);
 }
 
-static void pull(struct pulling *pulling)
+static void pull_image(struct pulling *pulling)
 {
     struct job *job = &pulling->job;
     struct request request;
@@ -224,7 +224,7 @@ ingot_status_t ingot_remote_pull_image(ingot_storage_t storage, const ingot_remo
     struct job *job = &pulling->job;
     ingot_status_t status = job_init(job, storage, info);
     if (status == INGOT_SUCCESS) {
-        pull(pulling);
+        pull_image(pulling);
         status = job_fini(job, stats);
     }
     free(pulling->is_present);

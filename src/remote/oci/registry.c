@@ -62,8 +62,8 @@ static bool is_allowed(const struct registry *registry, const char *address)
 
 /* ---- one exchange ---- */
 
-static enum outcome perform(struct registry *registry, struct request *request, struct call *call,
-                            const char *authorization)
+static enum outcome perform_call(struct registry *registry, struct request *request, struct call *call,
+                                 const char *authorization)
 {
     struct exchange *exchange = &call->exchange;
     exchange->base = call->address;
@@ -152,7 +152,7 @@ static enum outcome ask_for_token(struct registry *registry, struct request *req
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry names no usable token server");
     if (registry->secret[0] != '\0')
         (void)make_basic(registry, request, header);
-    enum outcome outcome = perform(registry, request, &call, header);
+    enum outcome outcome = perform_call(registry, request, &call, header);
     if (outcome == OUTCOME_DONE && call.detail.status != 200)
         outcome = request_fail(request, OUTCOME_REFUSED, "the token server rejects the credentials: HTTP status %ld",
                                call.detail.status);
@@ -162,7 +162,7 @@ static enum outcome ask_for_token(struct registry *registry, struct request *req
     return outcome;
 }
 
-static enum outcome authenticate(struct registry *registry, struct request *request, const char *challenge)
+static enum outcome answer_challenge(struct registry *registry, struct request *request, const char *challenge)
 {
     char *header = calloc(1, REGISTRY_HEADER_CAPACITY); /* large for a thread's stack */
     enum outcome outcome = OUTCOME_REFUSED;
@@ -195,7 +195,7 @@ static bool wait_as_asked(const struct request *request, const char *retry_after
     return true;
 }
 
-static enum outcome judge(struct request *request, const struct call *call)
+static enum outcome judge_call(struct request *request, const struct call *call)
 {
     const long status = call->detail.status;
     if (status >= 200 && status <= 299)
@@ -219,7 +219,7 @@ static enum outcome perform_authorized(struct registry *registry, struct request
     (void)pthread_mutex_unlock(&registry->lock);
     if (authorization == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for credentials");
-    const enum outcome outcome = perform(registry, request, call, authorization);
+    const enum outcome outcome = perform_call(registry, request, call, authorization);
     sodium_memzero(authorization, strlen(authorization));
     free(authorization);
     return outcome;
@@ -238,7 +238,7 @@ static enum outcome send_call(struct registry *registry, struct request *request
             return outcome;
         if (status == 401 && is_own(registry, call->address) && !has_authenticated) {
             has_authenticated = true;
-            outcome = authenticate(registry, request, call->detail.challenge);
+            outcome = answer_challenge(registry, request, call->detail.challenge);
         } else if (status >= 301 && status <= 308 && status != 304 && call->exchange.method == HTTP_GET) {
             if (++redirects > MOST_REDIRECTS || !is_allowed(registry, call->detail.location))
                 outcome = request_fail(request, OUTCOME_BAD_ANSWER,
@@ -247,9 +247,9 @@ static enum outcome send_call(struct registry *registry, struct request *request
             (void)snprintf(call->address, sizeof(call->address), "%s", call->detail.location);
         } else if (status == 429 && waits++ < registry->most_waits) {
             if (!wait_as_asked(request, call->detail.retry_after))
-                outcome = judge(request, call);
+                outcome = judge_call(request, call);
         } else {
-            outcome = judge(request, call);
+            outcome = judge_call(request, call);
             if (outcome == OUTCOME_DONE)
                 return outcome;
         }

@@ -39,7 +39,7 @@ struct redis {
 
 /* ---- connections ---- */
 
-static bool begins_with(const char *text, const char *word)
+static bool has_error_prefix(const char *text, const char *word)
 {
     return strncmp(text, word, strlen(word)) == 0;
 }
@@ -49,20 +49,21 @@ static enum outcome explain_error(struct request *request, const redisReply *rep
     static const char *const refusals[] = {"NOAUTH", "WRONGPASS", "NOPERM", "READONLY", "MISCONF", "OOM"};
     static const char *const of_clusters[] = {"MOVED ", "ASK ", "CLUSTERDOWN", "CROSSSLOT"};
     for (size_t i = 0; i < sizeof(of_clusters) / sizeof(of_clusters[0]); ++i)
-        if (begins_with(reply->str, of_clusters[i]))
+        if (has_error_prefix(reply->str, of_clusters[i]))
             return request_fail(
                 request, OUTCOME_REFUSED,
                 "the server is part of a Redis Cluster, which is not supported, because it has only some "
                 "of the objects; name a server or a proxy that has all: %.100s",
                 reply->str);
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); ++i)
-        if (begins_with(reply->str, refusals[i]))
+        if (has_error_prefix(reply->str, refusals[i]))
             return request_fail(request, OUTCOME_REFUSED, "the server refuses: %.200s", reply->str);
     return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers: %.200s", reply->str);
 }
 
 /* Sends a command whose reply only reports success. */
-static enum outcome tell(struct redis_connection *connection, struct request *request, const char *format, ...)
+static enum outcome send_simple_command(struct redis_connection *connection, struct request *request,
+                                        const char *format, ...)
 {
     redisReply *reply = NULL;
     va_list arguments;
@@ -76,18 +77,19 @@ static enum outcome tell(struct redis_connection *connection, struct request *re
     return outcome;
 }
 
-static enum outcome introduce(const struct redis *redis, struct redis_connection *connection, struct request *request)
+static enum outcome introduce_connection(const struct redis *redis, struct redis_connection *connection,
+                                         struct request *request)
 {
     const struct access *access = &redis->server.access;
     enum outcome outcome = OUTCOME_DONE;
     if (access->secret[0] != '\0' && access->user[0] != '\0')
-        outcome = tell(connection, request, "AUTH %s %s", access->user, access->secret);
+        outcome = send_simple_command(connection, request, "AUTH %s %s", access->user, access->secret);
     else if (access->secret[0] != '\0')
-        outcome = tell(connection, request, "AUTH %s", access->secret);
+        outcome = send_simple_command(connection, request, "AUTH %s", access->secret);
     if (outcome == OUTCOME_BAD_ANSWER)
         outcome = OUTCOME_REFUSED; /* Redis 5 answers ERR to a wrong password */
     if (outcome == OUTCOME_DONE && redis->database[0] != '\0')
-        outcome = tell(connection, request, "SELECT %s", redis->database);
+        outcome = send_simple_command(connection, request, "SELECT %s", redis->database);
     return outcome;
 }
 
@@ -116,7 +118,7 @@ static enum outcome take_connection(struct redis *redis, struct request *request
     enum outcome outcome = redis_connection_open(&redis->server, request, &taken);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    outcome = introduce(redis, taken, request);
+    outcome = introduce_connection(redis, taken, request);
     if (outcome == OUTCOME_DONE)
         *connection = taken;
     else
@@ -190,7 +192,7 @@ static enum outcome take_object(struct fetch *fetch, redisReply *reply)
 }
 
 /* Records how a fetch has ended. The time of the next fetch begins now, and its deadline moves accordingly. */
-static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
+static void end_fetch(struct fetch *fetch, enum outcome outcome, struct fetch *next)
 {
     fetch->outcome = outcome;
     fetch->ended_ns = clock_now_ns();
@@ -203,7 +205,7 @@ static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
 }
 
 /* Receives replies. Sets *is_usable if the connection is still usable. Returns how many fetches have ended. */
-static size_t receive(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
+static size_t receive_replies(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
 {
     const uint64_t limit_ns = fetches[0].request.deadline_ns;
     for (size_t i = 0; i < count; ++i) {
@@ -213,7 +215,7 @@ static size_t receive(struct redis_connection *connection, size_t count, struct 
         const enum outcome outcome = (next != NULL ? redis_connection_next : redis_connection_last)(
             connection, &fetch->request, fetch->max_size, &reply);
         *is_usable = outcome == OUTCOME_DONE;
-        end(fetch, *is_usable ? take_object(fetch, reply) : outcome, next);
+        end_fetch(fetch, *is_usable ? take_object(fetch, reply) : outcome, next);
         *is_usable = *is_usable && (next == NULL || fetch->ended_ns < limit_ns);
         if (!*is_usable)
             return i + 1;
@@ -230,11 +232,11 @@ static size_t get(void *self, size_t count, struct fetch *fetches)
     if (outcome == OUTCOME_DONE)
         outcome = send_commands(redis, connection, count, fetches);
     if (outcome != OUTCOME_DONE) {
-        end(&fetches[0], outcome, NULL);
+        end_fetch(&fetches[0], outcome, NULL);
         redis_connection_close(connection);
         return 1;
     }
-    const size_t ended_count = receive(connection, count, fetches, &is_usable);
+    const size_t ended_count = receive_replies(connection, count, fetches, &is_usable);
     if (is_usable)
         give_connection(redis, connection);
     else
@@ -327,7 +329,7 @@ static enum outcome probe(void *self, struct request *request)
     return outcome;
 }
 
-static void wipe(struct redis *redis)
+static void free_redis(struct redis *redis)
 {
     access_fini(&redis->server.access);
     free(redis);
@@ -340,7 +342,7 @@ static void destroy(void *self)
     while ((connection = take_idle(redis)) != NULL)
         redis_connection_close(connection);
     (void)pthread_mutex_destroy(&redis->lock);
-    wipe(redis);
+    free_redis(redis);
 }
 
 /* ---- opening ---- */
@@ -385,7 +387,7 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
     if (status == INGOT_SUCCESS)
         status = take_settings(redis, url, name_space, time_to_live_s);
     if (status != INGOT_SUCCESS) {
-        wipe(redis);
+        free_redis(redis);
         return status;
     }
     pthread_mutex_init(&redis->lock, NULL);

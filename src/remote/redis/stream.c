@@ -55,7 +55,7 @@ static CURLcode set_options(struct stream *stream, const struct stream_server *s
 }
 
 /* Returns true if libcurl has ended connecting, with its result. */
-static bool take_result(const struct stream *stream, CURLcode *code)
+static bool take_connect_result(const struct stream *stream, CURLcode *code)
 {
     int left = 0;
     const CURLMsg *message = curl_multi_info_read(stream->multi, &left);
@@ -71,7 +71,7 @@ static enum outcome wait_until_connected(struct stream *stream, struct request *
         int running = 0;
         CURLcode code = CURLE_OUT_OF_MEMORY;
         const bool can_go_on = curl_multi_perform(stream->multi, &running) == CURLM_OK;
-        if (take_result(stream, &code) || !can_go_on)
+        if (take_connect_result(stream, &code) || !can_go_on)
             return code == CURLE_OK ? OUTCOME_DONE : library_explain(stream->easy, code, stream->error, request);
         const uint64_t now_ns = clock_now_ns();
         if (request_is_ended(request))

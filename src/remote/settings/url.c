@@ -42,7 +42,7 @@ static int digit_of(char c)
 }
 
 /* Replaces each %XX in place. Returns false if one of them is invalid. */
-static bool decode(char *text)
+static bool decode_percent_escapes(char *text)
 {
     char *out = text;
     for (; *text != '\0'; ++text, ++out) {
@@ -105,7 +105,7 @@ static ingot_status_t take_options(struct url *url, char *text)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option \"%.40s\" is not NAME=VALUE",
                                           text);
         *value++ = '\0';
-        if (!decode(value))
+        if (!decode_percent_escapes(value))
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option %.40s has a malformed %%XX", text);
         const ingot_status_t status = take_option(url, text, value);
         if (status != INGOT_SUCCESS)
@@ -126,7 +126,7 @@ static ingot_status_t take_server(struct url *url, char *text)
                                           "a URL must not contain a password, which others could see; write it to a "
                                           "file with mode 0600 and name that by ?credentials=FILE");
         url->user = text;
-        if (!decode(text))
+        if (!decode_percent_escapes(text))
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has a malformed %%XX");
         text = at + 1;
     }
@@ -157,7 +157,7 @@ static ingot_status_t check_path(const struct url *url)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_options(const struct url *url)
+static ingot_status_t check_url_options(const struct url *url)
 {
     const bool is_redis = is_redis_on_a_host(url) || url->scheme == URL_REDIS_UNIX;
     const bool is_s3 = url->scheme == URL_S3 || url->auth == URL_AUTH_S3;
@@ -206,7 +206,7 @@ static ingot_status_t take_rest(struct url *url, char *rest)
     ingot_status_t status = INGOT_SUCCESS;
     char *path = strchr(rest, '/');
     if (url->scheme == URL_REDIS_UNIX) {
-        if (path != rest || !decode(rest))
+        if (path != rest || !decode_percent_escapes(rest))
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                           "a URL of a Unix socket is redis+unix:///ABSOLUTE/PATH");
         url->path = rest;
@@ -250,7 +250,7 @@ ingot_status_t url_parse(struct url *url, const char *text)
             return status;
         if (url->auth == URL_AUTH_NONE && url->credentials[0] != '\0')
             url->auth = url->scheme == URL_S3 ? URL_AUTH_S3 : URL_AUTH_PASSWORD;
-        return check_options(url);
+        return check_url_options(url);
     }
     return ingot_set_error_detail(
         INGOT_INVALID_ARGUMENTS,

@@ -35,7 +35,7 @@ struct probe_object {
     uint8_t blob[BLOB_SIZE];
 };
 
-static void make_id(struct probe_object *object)
+static void make_probe_id(struct probe_object *object)
 {
     char host[HOST_CAPACITY] = "";
     if (gethostname(host, sizeof(host) - 1) != 0) /* the id has an empty name then */
@@ -44,7 +44,7 @@ static void make_id(struct probe_object *object)
 }
 
 /* Fills memory with bytes that cannot be compressed. */
-static void fill(uint8_t blob[BLOB_SIZE])
+static void fill_incompressible_blob(uint8_t blob[BLOB_SIZE])
 {
     uint64_t state = 1;
     for (size_t i = 0; i < BLOB_SIZE; ++i) {
@@ -53,7 +53,7 @@ static void fill(uint8_t blob[BLOB_SIZE])
     }
 }
 
-static ingot_status_t fail(ingot_remote_report_t *report, ingot_status_t status, const char *sentence)
+static ingot_status_t fail_check(ingot_remote_report_t *report, ingot_status_t status, const char *sentence)
 {
     error_text_copy(report->reason, sizeof(report->reason), sentence);
     return status;
@@ -63,7 +63,7 @@ static ingot_status_t end_step(ingot_remote_report_t *report, enum outcome outco
 {
     return outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING
                ? INGOT_SUCCESS
-               : fail(report, tier_status_of(outcome), request->failure);
+               : fail_check(report, tier_status_of(outcome), request->failure);
 }
 
 /* Measures how long the first probe takes, which also connects, and then the shortest round trip. */
@@ -95,7 +95,7 @@ static ingot_status_t check_write(struct tier *tier, const char *key, const stru
     struct request request = tier_make_request(tier);
     report->step = INGOT_REMOTE_STEP_WRITE;
     if (envelope_encode(probe->id_size, probe->id, BLOB_SIZE, probe->blob, 0, 0, &size, &object) != INGOT_SUCCESS)
-        return fail(report, INGOT_OUT_OF_MEMORY, ingot_last_error_detail());
+        return fail_check(report, INGOT_OUT_OF_MEMORY, ingot_last_error_detail());
     const uint64_t began_ns = clock_now_ns();
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, &request, key, size, object);
     report->write_ns = clock_now_ns() - began_ns;
@@ -109,17 +109,17 @@ static struct fetch make_fetch(struct tier *tier, const char *key, size_t max_si
         .key = key, .max_size = max_size, .request = tier_make_request(tier), .began_ns = clock_now_ns()};
 }
 
-static ingot_status_t compare(const ingot_buffer_t *object, const struct probe_object *probe,
-                              ingot_remote_report_t *report)
+static ingot_status_t compare_object(const ingot_buffer_t *object, const struct probe_object *probe,
+                                     ingot_remote_report_t *report)
 {
     struct envelope_blob found = {.size = 0};
     const ingot_status_t status =
         envelope_decode(object->size, object->bytes, probe->id_size, probe->id, BLOB_SIZE, &found);
     if (status != INGOT_SUCCESS)
-        return fail(report, status, ingot_last_error_detail());
+        return fail_check(report, status, ingot_last_error_detail());
     const bool is_equal = found.size == BLOB_SIZE && memcmp(found.bytes, probe->blob, BLOB_SIZE) == 0;
     free(found.unpacked);
-    return is_equal ? INGOT_SUCCESS : fail(report, INGOT_BLOB_CORRUPT, "the server returned other bytes");
+    return is_equal ? INGOT_SUCCESS : fail_check(report, INGOT_BLOB_CORRUPT, "the server returned other bytes");
 }
 
 static ingot_status_t check_read(struct tier *tier, const char *key, const struct probe_object *probe, bool is_expected,
@@ -131,10 +131,10 @@ static ingot_status_t check_read(struct tier *tier, const char *key, const struc
     report->read_ns = fetch.ended_ns - fetch.began_ns;
     ingot_status_t status = end_step(report, fetch.outcome, &fetch.request);
     if (fetch.outcome == OUTCOME_DONE) {
-        status = compare(&fetch.object, probe, report);
+        status = compare_object(&fetch.object, probe, report);
         fetch.object.release(&fetch.object);
     } else if (fetch.outcome == OUTCOME_MISSING && is_expected) {
-        status = fail(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
+        status = fail_check(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
     }
     return status;
 }
@@ -186,18 +186,18 @@ static ingot_status_t check_all(struct tier *tier, const struct probe_object *pr
     return status;
 }
 
-static ingot_status_t check(const ingot_remote_info_t *info, ingot_remote_report_t *report)
+static ingot_status_t check_remote(const ingot_remote_info_t *info, ingot_remote_report_t *report)
 {
     struct tier *tier = NULL;
     ingot_status_t status = tier_make(info, &tier);
     if (status != INGOT_SUCCESS)
-        return fail(report, status, ingot_last_error_detail());
+        return fail_check(report, status, ingot_last_error_detail());
     struct probe_object *probe = malloc(sizeof(*probe));
     if (probe == NULL) {
-        status = fail(report, INGOT_OUT_OF_MEMORY, "no memory for a blob");
+        status = fail_check(report, INGOT_OUT_OF_MEMORY, "no memory for a blob");
     } else {
-        make_id(probe);
-        fill(probe->blob);
+        make_probe_id(probe);
+        fill_incompressible_blob(probe->blob);
         status = check_all(tier, probe, report);
     }
     free(probe);
@@ -212,7 +212,7 @@ ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_
     if (!STRUCT_READ_OVER(known_info, info) || !STRUCT_IS_SET(report))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, report or its struct_size is missing");
     const int cancellation = cancellation_hold();
-    const ingot_status_t status = check(&known_info, &known);
+    const ingot_status_t status = check_remote(&known_info, &known);
     cancellation_allow(cancellation);
     (void)STRUCT_WRITE(report, known);
     return status == INGOT_SUCCESS ? status : ingot_set_error_detail(status, "%s", known.reason);

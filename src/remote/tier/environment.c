@@ -49,7 +49,7 @@ static ingot_status_t read_setting(const struct setting *setting, void *info)
                                   setting_expected(setting));
 }
 
-static ingot_status_t read_settings(ingot_remote_info_t *info, ingot_persist_trust_t *trust)
+static ingot_status_t read_remote_settings(ingot_remote_info_t *info, ingot_persist_trust_t *trust)
 {
     ingot_status_t status = read_setting(&trust_policy, trust);
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && status == INGOT_SUCCESS; ++i)
@@ -58,7 +58,8 @@ static ingot_status_t read_settings(ingot_remote_info_t *info, ingot_persist_tru
 }
 
 /* Copies a value to the caller's memory. */
-static ingot_status_t take_text(const char *value, size_t capacity, char *memory, size_t *used, const char **text)
+static ingot_status_t copy_setting_text(const char *value, size_t capacity, char *memory, size_t *used,
+                                        const char **text)
 {
     const size_t size = strlen(value) + 1;
     if (size > capacity - *used)
@@ -78,9 +79,9 @@ static ingot_status_t read_texts(ingot_remote_info_t *info, ingot_persist_trust_
     const char *key_files = value_of("INGOT_PERSIST_KEYS");
     ingot_status_t status = INGOT_SUCCESS;
     if (name_space != NULL)
-        status = take_text(name_space, capacity, memory, used, &info->name_space);
+        status = copy_setting_text(name_space, capacity, memory, used, &info->name_space);
     if (status == INGOT_SUCCESS && key_files != NULL)
-        status = take_text(key_files, capacity, memory, used, &trust->key_files);
+        status = copy_setting_text(key_files, capacity, memory, used, &trust->key_files);
     return status;
 }
 
@@ -97,11 +98,11 @@ ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, ing
     const char *value = value_of("INGOT_PERSIST_REMOTE");
     if (value == NULL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST_REMOTE is not set");
-    ingot_status_t status = take_text(value, url_capacity, url, &used, &read.url);
+    ingot_status_t status = copy_setting_text(value, url_capacity, url, &used, &read.url);
     if (status == INGOT_SUCCESS)
         status = read_texts(&read, &read_trust, url_capacity, url, &used);
     if (status == INGOT_SUCCESS)
-        status = read_settings(&read, &read_trust);
+        status = read_remote_settings(&read, &read_trust);
     if (status == INGOT_SUCCESS && read_trust.policy != INGOT_PERSIST_TRUST_NONE &&
         info->struct_size < offsetof(ingot_remote_info_t, trust) + sizeof(info->trust)) /* a policy would be dropped */
         status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,

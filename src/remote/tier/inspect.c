@@ -54,7 +54,7 @@ ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stat
 }
 
 /* Asks the server. Counts misses and failures as a load does, but no hits, because nothing is loaded. */
-static ingot_status_t ask(struct tier *tier, size_t id_size, const uint8_t *id)
+static ingot_status_t ask_for_object(struct tier *tier, size_t id_size, const uint8_t *id)
 {
     char key[OBJECT_KEY_CAPACITY];
     struct request request = tier_make_request(tier);
@@ -71,11 +71,11 @@ static ingot_status_t ask(struct tier *tier, size_t id_size, const uint8_t *id)
     return tier_conclude(tier, outcome, &request, began_ns, clock_now_ns());
 }
 
-static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
+static ingot_status_t has_remote_blob(struct tier *tier, size_t id_size, const uint8_t *id)
 {
     size_t size = 0;
     if (!upload_queue_find(&tier->queue, id_size, id, &size, NULL))
-        return ask(tier, id_size, id);
+        return ask_for_object(tier, id_size, id);
     return size != 0 ? INGOT_SUCCESS
                      : ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
 }
@@ -89,7 +89,7 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
     if (status != INGOT_SUCCESS)
         return status;
     const int cancellation = cancellation_hold();
-    status = has(tier, id_size, id);
+    status = has_remote_blob(tier, id_size, id);
     cancellation_allow(cancellation);
     return status;
 }

@@ -88,7 +88,8 @@ static ingot_lease_answer_t answer_of(struct tier *tier, const char *key, enum l
     return INGOT_LEASE_NONE;
 }
 
-static ingot_lease_answer_t ask(struct tier *tier, struct request *request, struct lease *lease, bool is_blob_useless)
+static ingot_lease_answer_t ask_for_lease(struct tier *tier, struct request *request, struct lease *lease,
+                                          bool is_blob_useless)
 {
     enum lease_answer answer = LEASE_IS_BUSY;
     uint64_t left_ms = LEASE_TIME_UNKNOWN;
@@ -127,8 +128,8 @@ static struct lease *make_lease(struct tier *tier, const char *key)
     return lease;
 }
 
-static ingot_lease_answer_t take(struct tier *tier, size_t id_size, const uint8_t *id, bool is_blob_useless,
-                                 void **lease)
+static ingot_lease_answer_t take_tier_lease(struct tier *tier, size_t id_size, const uint8_t *id, bool is_blob_useless,
+                                            void **lease)
 {
     char key[OBJECT_KEY_CAPACITY];
     struct request request = tier_make_request(tier);
@@ -144,7 +145,7 @@ static ingot_lease_answer_t take(struct tier *tier, size_t id_size, const uint8_
         turn_off(tier, "no memory, thread or random number for a lease");
         return INGOT_LEASE_NONE;
     }
-    const ingot_lease_answer_t answer = ask(tier, &request, made, is_blob_useless);
+    const ingot_lease_answer_t answer = ask_for_lease(tier, &request, made, is_blob_useless);
     if (answer == INGOT_LEASE_TAKEN)
         *lease = made;
     return answer;
@@ -156,7 +157,7 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     if (id_size > ENVELOPE_MAX_ID_SIZE)
         return INGOT_LEASE_NONE;
     const int cancellation = cancellation_hold();
-    const ingot_lease_answer_t answer = take(tier, id_size, id, is_blob_useless != 0, lease);
+    const ingot_lease_answer_t answer = take_tier_lease(tier, id_size, id, is_blob_useless != 0, lease);
     cancellation_allow(cancellation);
     return answer;
 }

@@ -49,7 +49,7 @@ static uint64_t part_of_time_ns(const struct tier *tier)
 }
 
 /* Notes that the server has given or renewed a lease. */
-static void extend(const struct tier *tier, struct lease *lease, uint64_t began_ns)
+static void extend_lease(const struct tier *tier, struct lease *lease, uint64_t began_ns)
 {
     lease->renew_at_ns = began_ns + part_of_time_ns(tier);
     lease->runs_out_at_ns = began_ns + tier->lease_time_ms * CLOCK_NS_PER_MS;
@@ -57,7 +57,7 @@ static void extend(const struct tier *tier, struct lease *lease, uint64_t began_
 
 void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns)
 {
-    extend(tier, lease, began_ns);
+    extend_lease(tier, lease, began_ns);
     tier_lock(tier);
     lease->next = tier->leases.first;
     tier->leases.first = lease;
@@ -65,7 +65,7 @@ void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns)
 }
 
 /* Removes and frees a lease. Requires the lock. */
-static void drop(struct tier *tier, struct lease *lease)
+static void drop_lease(struct tier *tier, struct lease *lease)
 {
     struct lease **at = &tier->leases.first;
     while (*at != lease)
@@ -86,7 +86,7 @@ void tier_end_lease(void *self, void *lease, int may_others_take)
 }
 
 /* Returns the first lease for a key from `lease` on, or NULL. */
-static struct lease *find(struct lease *lease, const char *key)
+static struct lease *find_lease(struct lease *lease, const char *key)
 {
     while (lease != NULL && strcmp(lease->key, key) != 0)
         lease = lease->next;
@@ -96,17 +96,18 @@ static struct lease *find(struct lease *lease, const char *key)
 void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_number)
 {
     tier_lock(tier);
-    for (struct lease *lease = find(tier->leases.first, key); lease != NULL; lease = find(lease->next, key)) {
+    for (struct lease *lease = find_lease(tier->leases.first, key); lease != NULL;
+         lease = find_lease(lease->next, key)) {
         lease->has_upload = true;
         lease->upload_number = upload_number;
     }
     unlock_changed(tier);
 }
 
-void leases_note_failed(struct tier *tier, const char *key)
+void leases_note_upload_failed(struct tier *tier, const char *key)
 {
     tier_lock(tier);
-    for (struct lease *lease = find(tier->leases.first, key); lease != NULL; lease = find(lease->next, key))
+    for (struct lease *lease = find_lease(tier->leases.first, key); lease != NULL; lease = find_lease(lease->next, key))
         lease->has_upload_failed = true;
     tier_unlock(tier);
 }
@@ -133,7 +134,7 @@ uint64_t leases_due_ns(const struct tier *tier)
 
 /* Asks the server to renew or end a lease. Called without the lock. Returns OUTCOME_ENDED, without a request, if the
  * breaker is open. */
-static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_end, uint64_t time_ms)
+static enum outcome ask_about_lease(struct tier *tier, const struct lease *lease, bool is_end, uint64_t time_ms)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
     struct request request = tier_make_request(tier);
@@ -148,15 +149,15 @@ static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_en
 }
 
 /* Renews a lease. Requires the lock, but releases it during the request. */
-static void renew(struct tier *tier, struct lease *lease)
+static void renew_lease(struct tier *tier, struct lease *lease)
 {
     tier_unlock(tier);
     const uint64_t began_ns = clock_now_ns();
-    const enum outcome outcome = ask(tier, lease, false, tier->lease_time_ms);
+    const enum outcome outcome = ask_about_lease(tier, lease, false, tier->lease_time_ms);
     const uint64_t now_ns = clock_now_ns();
     tier_lock(tier);
     if (outcome == OUTCOME_DONE)
-        extend(tier, lease, began_ns);
+        extend_lease(tier, lease, began_ns);
     else
         lease->renew_at_ns = now_ns + part_of_time_ns(tier);
     lease->is_lost = outcome == OUTCOME_MISSING || now_ns >= lease->runs_out_at_ns;
@@ -185,15 +186,15 @@ static bool is_ending(const struct tier *tier)
 
 /* Ends and frees a lease. Requires the lock, but releases it during the request. If the request fails, the lease runs
  * out on the server. */
-static void finish(struct tier *tier, struct lease *lease)
+static void finish_lease(struct tier *tier, struct lease *lease)
 {
     const bool is_held = !lease->is_lost;
     const uint64_t time_ms = pointless_ms(lease);
     tier_unlock(tier);
-    const enum outcome outcome = is_held ? ask(tier, lease, true, time_ms) : OUTCOME_DONE;
+    const enum outcome outcome = is_held ? ask_about_lease(tier, lease, true, time_ms) : OUTCOME_DONE;
     tier_lock(tier);
     if (outcome != OUTCOME_ENDED || !is_ending(tier))
-        drop(tier, lease); /* otherwise, the tier is being closed, and leases_end_all ends the lease */
+        drop_lease(tier, lease); /* otherwise, the tier is being closed, and leases_end_all ends the lease */
 }
 
 /* Does what is due for one lease. Returns false if nothing is due. Requires the lock, but releases it meanwhile. */
@@ -206,9 +207,9 @@ static bool work_once(struct tier *tier)
     if (lease == NULL)
         return false;
     if (is_to_end(tier, lease))
-        finish(tier, lease);
+        finish_lease(tier, lease);
     else
-        renew(tier, lease);
+        renew_lease(tier, lease);
     return true;
 }
 

@@ -23,7 +23,7 @@ void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns);
  * because the queue may have dropped other uploads to make room. */
 void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_number);
 /* Records that the upload of a key's object failed, if there is a lease for the key. */
-void leases_note_failed(struct tier *tier, const char *key);
+void leases_note_upload_failed(struct tier *tier, const char *key);
 
 /* Returns when a lease must be renewed or ended: 0: now. The caller holds the lock. */
 uint64_t leases_due_ns(const struct tier *tier);

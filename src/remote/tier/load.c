@@ -133,7 +133,8 @@ ingot_status_t tier_conclude(struct tier *tier, enum outcome outcome, const stru
 }
 
 /* Turns a request that has ended into the result of the load. */
-static ingot_status_t settle(struct tier *tier, struct fetch *fetch, const ingot_storage_id_t *id, ingot_buffer_t *blob)
+static ingot_status_t settle_fetch(struct tier *tier, struct fetch *fetch, const ingot_storage_id_t *id,
+                                   ingot_buffer_t *blob)
 {
     return fetch->outcome == OUTCOME_DONE
                ? take_object(tier, fetch, id, blob)
@@ -188,7 +189,7 @@ struct batch {
     struct fetch fetches[MOST];
 };
 
-static void deliver(struct batch *batch, size_t number, ingot_status_t status, ingot_buffer_t *blob)
+static void deliver_result(struct batch *batch, size_t number, ingot_status_t status, ingot_buffer_t *blob)
 {
     if (batch->on_loaded(number, status, blob, batch->user) != INGOT_SUCCESS)
         batch->is_ended = true;
@@ -197,14 +198,14 @@ static void deliver(struct batch *batch, size_t number, ingot_status_t status, i
 /* ---- before a group ---- */
 
 /* Adds ids to those that the previous group left over. Delivers the results for ids that need no request. */
-static void collect(struct batch *batch)
+static void fill_group(struct batch *batch)
 {
     while (!batch->is_ended && batch->asked_count < batch->group_size && batch->next < batch->count) {
         const ingot_storage_id_t *id = &batch->ids[batch->next];
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         ingot_status_t status = INGOT_SUCCESS;
         if (load_here(batch->tier, id, &blob, &status))
-            deliver(batch, batch->next, status, &blob);
+            deliver_result(batch, batch->next, status, &blob);
         else
             batch->asked[batch->asked_count++] = batch->next;
         ++batch->next;
@@ -220,7 +221,7 @@ static void drop_asked(struct batch *batch, size_t first, size_t count)
 
 /* Asks for admission of the group. Returns how many requests were admitted. If none was, delivers a failure for
  * the first id. */
-static size_t admit(struct batch *batch)
+static size_t admit_group(struct batch *batch)
 {
     struct tier *tier = batch->tier;
     const uint64_t now_ns = clock_now_ns();
@@ -236,7 +237,7 @@ static size_t admit(struct batch *batch)
         const enum tier_verdict verdict = tier_admit(tier, &fetch->request, now_ns);
         if (verdict != TIER_PASS && i == 0) {
             ingot_buffer_t none = INGOT_BUFFER_INIT;
-            deliver(batch, batch->asked[0], tier_skip(tier, verdict), &none);
+            deliver_result(batch, batch->asked[0], tier_skip(tier, verdict), &none);
             drop_asked(batch, 0, 1);
         }
         if (verdict != TIER_PASS)
@@ -295,7 +296,7 @@ static void deliver_group(struct batch *batch, size_t count)
         struct fetch *fetch = &batch->fetches[i];
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         if (!is_too_large_for_group(batch, i)) {
-            deliver(batch, number, settle(batch->tier, fetch, id, &blob), &blob);
+            deliver_result(batch, number, settle_fetch(batch->tier, fetch, id, &blob), &blob);
             continue;
         }
         tier_settle(batch->tier, BREAKER_WORKS, fair_hit_ns(batch->tier, 0), fetch->began_ns, fetch->ended_ns, "");
@@ -307,10 +308,10 @@ static void deliver_group(struct batch *batch, size_t count)
 static void load_group(struct batch *batch)
 {
     const struct transport *transport = &batch->tier->transport;
-    collect(batch);
+    fill_group(batch);
     if (batch->is_ended || batch->asked_count == 0)
         return;
-    const size_t admitted_count = admit(batch);
+    const size_t admitted_count = admit_group(batch);
     if (admitted_count == 0)
         return;
     const size_t count = transport->ops->get(transport->self, admitted_count, batch->fetches);

@@ -25,15 +25,15 @@ static unsigned handler_count;
 static bool is_watching_forks;
 
 /* Called in a forked child: forgets the parent's tiers. */
-static void begin_child(void)
+static void forget_parent_tiers(void)
 {
     pthread_mutex_init(&lock, NULL);
     tiers = NULL;
 }
 
-static void watch_forks(void)
+static void watch_forks_for_tiers(void)
 {
-    is_watching_forks = pthread_atfork(NULL, NULL, begin_child) == 0;
+    is_watching_forks = pthread_atfork(NULL, NULL, forget_parent_tiers) == 0;
 }
 
 void tier_finish(struct tier *tier)
@@ -90,7 +90,7 @@ static void on_exit_of_process(void)
 bool registry_add(struct tier *tier, ingot_storage_t storage)
 {
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&watched, watch_forks);
+    (void)pthread_once(&watched, watch_forks_for_tiers);
     pthread_mutex_lock(&lock);
     /* Registers the handler again for each later tier. A TLS library may have been loaded after the first tier was
      * opened, and a tier must be finished before that library's own handler runs. exit() calls the newest handler

@@ -26,8 +26,8 @@ static void tell_dropped(struct tier *tier, size_t count)
     tier_tell(tier, INGOT_NO_SPACE, 0, reason);
 }
 
-static ingot_status_t add(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
-                          struct upload_added *added)
+static ingot_status_t add_upload(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size,
+                                 const uint8_t *blob, struct upload_added *added)
 {
     const int cancellation = cancellation_hold();
     const ingot_status_t status = upload_queue_add(&tier->queue, id_size, id, blob_size, blob, added);
@@ -45,7 +45,7 @@ ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t 
         return ingot_set_error_detail(INGOT_NO_SPACE, "the blob has %zu bytes, and the remote tier's limit is %zu",
                                       blob_size, tier->max_blob_bytes);
     struct upload_added added;
-    const ingot_status_t status = add(tier, id_size, id, blob_size, blob, &added);
+    const ingot_status_t status = add_upload(tier, id_size, id, blob_size, blob, &added);
     if (status == INGOT_SUCCESS) {
         char key[OBJECT_KEY_CAPACITY];
         object_key_of(tier->name_space, id_size, id, key);
@@ -57,5 +57,5 @@ ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t 
 ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id)
 {
     struct upload_added added;
-    return add(self, id_size, id, 0, NULL, &added);
+    return add_upload(self, id_size, id, 0, NULL, &added);
 }

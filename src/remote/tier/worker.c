@@ -43,7 +43,8 @@ static enum outcome send_blob(struct tier *tier, const struct upload *upload, co
     return outcome;
 }
 
-static enum outcome perform(struct tier *tier, const struct upload *upload, const char *key, struct request *request)
+static enum outcome perform_upload(struct tier *tier, const struct upload *upload, const char *key,
+                                   struct request *request)
 {
     if (upload->blob_size != 0)
         return send_blob(tier, upload, key, request);
@@ -92,7 +93,7 @@ static void upload_one(struct tier *tier, bool is_trial)
     object_key_of(tier->name_space, upload->id_size, upload->id, key);
     struct request request = tier_make_request(tier);
     request.while_waiting = keep_leases;
-    const enum outcome outcome = perform(tier, upload, key, &request);
+    const enum outcome outcome = perform_upload(tier, upload, key, &request);
     const bool is_done = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING;
     const bool is_ended = outcome == OUTCOME_ENDED; /* the tier is being closed; worker_finish reports it */
     const bool is_tried_again = is_ended || (!is_done && tier_finding_of(outcome) == BREAKER_FAILS &&
@@ -101,7 +102,7 @@ static void upload_one(struct tier *tier, bool is_trial)
     if (!is_done && !is_tried_again) {
         tell_failed(tier, upload, outcome, request.failure);
         if (upload->blob_size != 0)
-            leases_note_failed(tier, key);
+            leases_note_upload_failed(tier, key);
     }
     upload_queue_finish(&tier->queue, is_tried_again);
 }
@@ -156,7 +157,7 @@ static bool wait_for_work(struct tier *tier)
     return !is_ending(tier);
 }
 
-static void *run(void *user)
+static void *run_tier_worker(void *user)
 {
     struct tier *tier = user;
     while (wait_for_work(tier)) {
@@ -177,7 +178,7 @@ bool worker_ensure(struct tier *tier)
     tier_lock(tier);
     const bool is_needed = !tier->has_thread && !tier->is_finished;
     if (is_needed)
-        tier->has_thread = thread_start(&tier->thread, run, tier);
+        tier->has_thread = thread_start(&tier->thread, run_tier_worker, tier);
     const bool is_running = tier->has_thread && !tier->is_finished;
     tier_unlock(tier);
     if (is_needed && !is_running)

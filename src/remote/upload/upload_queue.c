@@ -69,7 +69,7 @@ static bool is_of(const struct upload *upload, size_t id_size, const uint8_t *id
 }
 
 /* Returns a link to the id's item in the list, or NULL. */
-static struct upload **find(struct upload_queue *queue, size_t id_size, const uint8_t *id)
+static struct upload **find_upload_link(struct upload_queue *queue, size_t id_size, const uint8_t *id)
 {
     struct upload **at = &queue->first;
     while (*at != NULL && !is_of(*at, id_size, id))
@@ -90,7 +90,7 @@ ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, cons
     (void)pthread_mutex_lock(&queue->lock);
     const bool is_closed = queue->is_closed;
     if (!is_closed) {
-        struct upload **earlier = find(queue, id_size, id);
+        struct upload **earlier = find_upload_link(queue, id_size, id);
         if (earlier != NULL)
             free(unlink_at(queue, earlier));
         while (queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes) {
@@ -115,7 +115,7 @@ ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, cons
 bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t *size, uint8_t **copy)
 {
     (void)pthread_mutex_lock(&queue->lock);
-    struct upload **at = find(queue, id_size, id);
+    struct upload **at = find_upload_link(queue, id_size, id);
     const struct upload *found = at != NULL ? *at : is_of(queue->active, id_size, id) ? queue->active : NULL;
     if (found != NULL) {
         *size = found->blob_size;
@@ -142,7 +142,7 @@ void upload_queue_finish(struct upload_queue *queue, bool is_tried_again)
     (void)pthread_mutex_lock(&queue->lock);
     struct upload *upload = queue->active;
     queue->active = NULL;
-    if (is_tried_again && !queue->is_closed && find(queue, upload->id_size, upload->id) == NULL) {
+    if (is_tried_again && !queue->is_closed && find_upload_link(queue, upload->id_size, upload->id) == NULL) {
         upload->next = queue->first;
         queue->first = upload;
         if (upload->next == NULL)
