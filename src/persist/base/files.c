@@ -176,7 +176,7 @@ int files_open_read_write(int at, const char *path)
     return open_below(at, path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
 }
 
-static int create(int at, const char *path, mode_t mode)
+static int create_new_file(int at, const char *path, mode_t mode)
 {
     const int fd = open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, mode);
     const int result = fd < 0 ? fd : files_give_access_to(fd);
@@ -187,12 +187,12 @@ static int create(int at, const char *path, mode_t mode)
 
 int files_create(int at, const char *path)
 {
-    return create(at, path, S_IRUSR | S_IWUSR);
+    return create_new_file(at, path, S_IRUSR | S_IWUSR);
 }
 
 int files_create_readable(int at, const char *path)
 {
-    return create(at, path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    return create_new_file(at, path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 }
 
 int files_close(int fd)
@@ -463,7 +463,7 @@ static void forget_process(void)
     atomic_store_explicit(&known_process, 0, memory_order_relaxed);
 }
 
-static void watch_forks(void)
+static void watch_process_forks(void)
 {
     is_told_of_forks = pthread_atfork(NULL, NULL, forget_process) == 0;
 }
@@ -473,7 +473,7 @@ unsigned long files_process(void)
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
     unsigned long process = atomic_load_explicit(&known_process, memory_order_relaxed);
     if (process == 0) {
-        pthread_once(&watched, watch_forks);
+        pthread_once(&watched, watch_process_forks);
         process = (unsigned long)getpid();
         if (is_told_of_forks)
             atomic_store_explicit(&known_process, process, memory_order_relaxed);

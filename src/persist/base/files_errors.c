@@ -10,7 +10,7 @@
 
 #define OVERFLOW_USER 65534u /* how the kernel shows users that a user namespace does not map */
 
-static ingot_status_t failed(ingot_status_t status, int error, const char *action, const char *name)
+static ingot_status_t fail_file_action(ingot_status_t status, int error, const char *action, const char *name)
 {
     char text[128];
     return ingot_set_error(status, -error, "%s %s: %s (errno %d)", action, name, strerror_r(-error, text, sizeof(text)),
@@ -31,22 +31,22 @@ static ingot_status_t common_status(int error)
 
 ingot_status_t files_read_failed(int error, const char *action, const char *name)
 {
-    return failed(common_status(error), error, action, name);
+    return fail_file_action(common_status(error), error, action, name);
 }
 
 ingot_status_t files_write_failed(int error, const char *action, const char *name)
 {
     switch (-error) {
-    case ENOENT: return failed(INGOT_IO_ERROR, error, action, name);
+    case ENOENT: return fail_file_action(INGOT_IO_ERROR, error, action, name);
     case ENOSPC:
     case EDQUOT:
-    case EFBIG: return failed(INGOT_NO_SPACE, error, action, name);
+    case EFBIG: return fail_file_action(INGOT_NO_SPACE, error, action, name);
     case EROFS:
     case EACCES:
-    case EPERM: return failed(INGOT_READ_ONLY, error, action, name);
+    case EPERM: return fail_file_action(INGOT_READ_ONLY, error, action, name);
     case EAGAIN:
-    case ETIMEDOUT: return failed(INGOT_BUSY, error, action, name);
-    default: return failed(common_status(error), error, action, name);
+    case ETIMEDOUT: return fail_file_action(INGOT_BUSY, error, action, name);
+    default: return fail_file_action(common_status(error), error, action, name);
     }
 }
 

@@ -23,7 +23,7 @@
 
 /* Empties the new file if replacement->new_name is still a name of the file, and its only one. Otherwise returns
  * -EEXIST, and the caller tries again. */
-static int empty(const struct replacement *replacement, int fd, const struct file_facts *opened)
+static int empty_new_file(const struct replacement *replacement, int fd, const struct file_facts *opened)
 {
     struct file_facts named;
     if (files_facts_at(replacement->parent, replacement->new_name, &named) != 0 || named.inode != opened->inode ||
@@ -48,7 +48,7 @@ static int open_locked(const struct replacement *replacement)
         if (result == 0)
             result = files_try_lock(fd, LOCK_BYTE);
         if (result == 0)
-            result = empty(replacement, fd, &opened);
+            result = empty_new_file(replacement, fd, &opened);
         if (result == 0)
             return fd;
         (void)files_close(fd);

@@ -17,7 +17,7 @@
 #define WANTED_CAPACITY 96u
 
 /* Reads the beginning of a small file. Returns false on failure. */
-static bool read_text(int folder, const char *name, char text[TEXT_CAPACITY])
+static bool read_small_file(int folder, const char *name, char text[TEXT_CAPACITY])
 {
     const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     const ssize_t size = fd >= 0 ? read(fd, text, TEXT_CAPACITY - 1) : -1;
@@ -31,7 +31,7 @@ static bool read_text(int folder, const char *name, char text[TEXT_CAPACITY])
 static bool is_stopped(int process)
 {
     char text[TEXT_CAPACITY];
-    if (!read_text(process, "stat", text))
+    if (!read_small_file(process, "stat", text))
         return false;
     const char *end = strrchr(text, ')');
     return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
@@ -50,7 +50,8 @@ static bool has_lock(int process, const char *wanted)
         return false;
     }
     for (const struct dirent *file; !has && (file = readdir(files)) != NULL;)
-        has = file->d_name[0] != '.' && read_text(dirfd(files), file->d_name, text) && strstr(text, wanted) != NULL;
+        has =
+            file->d_name[0] != '.' && read_small_file(dirfd(files), file->d_name, text) && strstr(text, wanted) != NULL;
     (void)closedir(files);
     return has;
 }

@@ -53,7 +53,7 @@ static size_t entry_size(const struct bundle_record *record)
     return lead_of(record) + (size_t)record->blob_size;
 }
 
-static void release(struct bundle *bundle)
+static void release_bundle(struct bundle *bundle)
 {
     if (atomic_fetch_sub_explicit(&bundle->references, 1, memory_order_acq_rel) != 1)
         return;
@@ -73,12 +73,12 @@ static void release(struct bundle *bundle)
 
 static void release_buffer(ingot_buffer_t *buffer)
 {
-    release(buffer->owner);
+    release_bundle(buffer->owner);
 }
 
 static void destroy(void *self)
 {
-    release(self);
+    release_bundle(self);
 }
 
 static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, uint64_t size, uint8_t *bytes)
@@ -91,8 +91,8 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
 /* Reads the id of a record to `bytes` and its blob to bytes + lead, and verifies the blob. Returns INGOT_NOT_FOUND if
  * `id` is not NULL and the record has a different id. If the distance from the id to the blob is the same in the file
  * as in memory, one system call reads both. */
-static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
-                                 uint8_t *bytes)
+static ingot_status_t read_record_entry(const struct bundle *bundle, const struct bundle_record *record,
+                                        const uint8_t *id, uint8_t *bytes)
 {
     const size_t lead = lead_of(record);
     const bool is_one_piece = record->blob_offset == record->id_offset + lead;
@@ -114,8 +114,8 @@ static ingot_status_t check_size(const struct bundle *bundle, const struct bundl
 }
 
 /* Reads the entry of a record if it has this id, and keeps it in memory. */
-static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
-                           const uint8_t *id)
+static ingot_status_t keep_record_entry(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
+                                        const uint8_t *id)
 {
     uint8_t *expected = NULL;
     ingot_status_t status = check_size(bundle, record);
@@ -125,7 +125,7 @@ static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct 
     if (bytes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
                                       (unsigned long long)record->blob_size);
-    status = read_entry(bundle, record, id, bytes);
+    status = read_record_entry(bundle, record, id, bytes);
     if (status != INGOT_SUCCESS || !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes,
                                                                             memory_order_acq_rel, memory_order_acquire))
         memory_free(&bundle->allocator, bytes, entry_size(record));
@@ -144,7 +144,7 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
             continue;
         ingot_status_t status = INGOT_SUCCESS;
         if (atomic_load_explicit(&bundle->kept[i], memory_order_acquire) == NULL)
-            status = keep(bundle, i, &record, id);
+            status = keep_record_entry(bundle, i, &record, id);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
         const uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_acquire);
@@ -223,7 +223,7 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     if (status == INGOT_SUCCESS)
         status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = read_entry(bundle, &record, NULL, bytes); /* not kept: a visitor loads each entry only once */
+        status = read_record_entry(bundle, &record, NULL, bytes); /* not kept: a visitor loads each entry only once */
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;
@@ -242,7 +242,7 @@ static bool is_trusted(const struct bundle *bundle, const struct file_facts *fac
 }
 
 /* Opens the file and reads its header if it can be trusted. The bundle keeps the file open. */
-static ingot_status_t open_file(struct bundle *bundle, const char *path)
+static ingot_status_t open_bundle_file(struct bundle *bundle, const char *path)
 {
     struct file_facts facts = {0};
     uint8_t header[BUNDLE_HEADER_SIZE];
@@ -296,7 +296,7 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
     *bundle =
         (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
     atomic_init(&bundle->references, 1);
-    status = open_file(bundle, path);
+    status = open_bundle_file(bundle, path);
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
     if (status == INGOT_SUCCESS)

@@ -19,7 +19,7 @@
 
 static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'B', 'D', 'L', '\n'};
 
-static ingot_status_t check_header(uint64_t size, size_t header_size, const uint8_t *bytes)
+static ingot_status_t check_bundle_header(uint64_t size, size_t header_size, const uint8_t *bytes)
 {
     if (header_size < BUNDLE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the bundle ends within its header");
@@ -65,7 +65,7 @@ static bool are_records_sound(const struct bundle_file *file)
 ingot_status_t bundle_file_parse(struct bundle_file *file, uint64_t file_size, size_t header_size,
                                  const uint8_t *header)
 {
-    const ingot_status_t status = check_header(file_size, header_size, header);
+    const ingot_status_t status = check_bundle_header(file_size, header_size, header);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t entry_count = le_get_u64(header + 16);

@@ -40,14 +40,15 @@ static struct written *entries_of(const struct writing *writing)
 }
 
 /* Appends bytes at the next aligned offset. The bytes skipped before it read as zeros. */
-static ingot_status_t append(struct writing *writing, size_t size, const uint8_t *bytes, uint64_t *offset)
+static ingot_status_t append_aligned_bytes(struct writing *writing, size_t size, const uint8_t *bytes, uint64_t *offset)
 {
     *offset = (writing->end + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
     writing->end = *offset + size;
     return replacement_write(&writing->replacement, *offset, size, bytes);
 }
 
-static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *entry, const ingot_buffer_t *blob)
+static ingot_status_t add_bundle_entry(struct writing *writing, const ingot_persist_entry_t *entry,
+                                       const ingot_buffer_t *blob)
 {
     struct written written = {
         .record = {.hash = checksum_bucket_of(entry->id_size, entry->id),
@@ -57,9 +58,9 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
                    .blob_checksum = checksum_of(blob->size, blob->bytes)},
         .id = checksum_of(entry->id_size, entry->id),
     };
-    ingot_status_t status = append(writing, entry->id_size, entry->id, &written.record.id_offset);
+    ingot_status_t status = append_aligned_bytes(writing, entry->id_size, entry->id, &written.record.id_offset);
     if (status == INGOT_SUCCESS)
-        status = append(writing, blob->size, blob->bytes, &written.record.blob_offset);
+        status = append_aligned_bytes(writing, blob->size, blob->bytes, &written.record.blob_offset);
     if (status != INGOT_SUCCESS)
         return status;
     bytes_put(&writing->entries, sizeof(written), &written);
@@ -86,7 +87,7 @@ static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user
         return INGOT_SUCCESS;
     ingot_status_t status = ingot_persist_load_entry(writing->storage, entry, 1, &blob);
     if (status == INGOT_SUCCESS)
-        status = add(writing, entry, &blob);
+        status = add_bundle_entry(writing, entry, &blob);
     else if (!is_failure(status))
         status = INGOT_SUCCESS; /* the entry is left out */
     memory_release_buffer(&blob);
@@ -138,7 +139,7 @@ static ingot_status_t write_index(struct writing *writing)
     for (size_t i = 0; i < writing->count; ++i)
         bundle_file_encode_record(&entries_of(writing)[i].record, index + i * BUNDLE_RECORD_SIZE);
     const struct checksum checksum = checksum_of(size, index);
-    ingot_status_t status = append(writing, size, index, &offset);
+    ingot_status_t status = append_aligned_bytes(writing, size, index, &offset);
     memory_free(&writing->allocator, index, size + 1);
     if (status != INGOT_SUCCESS)
         return status;

@@ -34,7 +34,8 @@
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
      (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_RECIPES)
 
-static const char *place_of(struct directory *directory, size_t id_size, const uint8_t *id, char path[PATH_CAPACITY])
+static const char *get_bucket_path(struct directory *directory, size_t id_size, const uint8_t *id,
+                                   char path[PATH_CAPACITY])
 {
     paths_bucket(path, directory->name_space, directory->bucket_of(id_size, id));
     return path;
@@ -77,8 +78,8 @@ static ingot_status_t note_use(struct directory *directory, const struct bucket 
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t load_with(struct directory *directory, size_t id_size, const uint8_t *id, ingot_buffer_t *blob,
-                                enum blob_check check)
+static ingot_status_t load_checked_blob(struct directory *directory, size_t id_size, const uint8_t *id,
+                                        ingot_buffer_t *blob, enum blob_check check)
 {
     struct bucket bucket;
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
@@ -99,12 +100,12 @@ static ingot_status_t load_with(struct directory *directory, size_t id_size, con
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    return load_with(self, id_size, id, blob, BLOB_CHECKED_HERE);
+    return load_checked_blob(self, id_size, id, blob, BLOB_CHECKED_HERE);
 }
 
 static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    return load_with(self, id_size, id, blob, BLOB_CHECKED_BY_CORE);
+    return load_checked_blob(self, id_size, id, blob, BLOB_CHECKED_BY_CORE);
 }
 
 static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
@@ -119,7 +120,7 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
         status = publish_entry(directory, id_size, id, blob_size, blob);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
-                       place_of(directory, id_size, id, path),
+                       get_bucket_path(directory, id_size, id, path),
                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
 }
@@ -222,7 +223,7 @@ static bool requires_seals(const ingot_persist_info_t *info)
     return STRUCT_READ(trust, info->trust) && trust.policy == INGOT_PERSIST_TRUST_REQUIRE;
 }
 
-static void take_info(struct directory *directory, const ingot_persist_info_t *info)
+static void take_directory_info(struct directory *directory, const ingot_persist_info_t *info)
 {
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     directory->accepts_any_owner = directory->is_read_only && requires_seals(info);
@@ -283,7 +284,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     memset(directory, 0, sizeof(*directory));
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
-    take_info(directory, &info);
+    take_directory_info(directory, &info);
     pthread_mutex_init(&directory->root_lock, NULL);
     pthread_mutex_init(&directory->evictor.lock, NULL);
     status = root_init(directory, &info);

@@ -51,7 +51,7 @@ struct publication {
     char aside[PATH_CAPACITY];    /* path in tmp of an entry that was replaced; "" if none */
 };
 
-static ingot_status_t check_sizes(struct directory *directory, size_t id_size, size_t blob_size)
+static ingot_status_t check_entry_sizes(struct directory *directory, size_t id_size, size_t blob_size)
 {
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
@@ -132,7 +132,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t prepare(struct publication *publication, size_t blob_size, const uint8_t *blob)
+static ingot_status_t prepare_entry_files(struct publication *publication, size_t blob_size, const uint8_t *blob)
 {
     struct directory *directory = publication->directory;
     if (KEY_FILE_HEADER_SIZE + (uint64_t)publication->id_size > publication->file_limit ||
@@ -276,7 +276,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
 
 /* Adds the entry to the total and publishes it. In this order, a process that is killed in between leaves a total that
  * is too high, which the next eviction corrects, and never one that is too low. */
-static ingot_status_t enter(struct publication *publication, struct account *account)
+static ingot_status_t count_and_publish_entry(struct publication *publication, struct account *account)
 {
     bool is_published = false;
     if (was_published_meanwhile(publication))
@@ -292,7 +292,7 @@ static ingot_status_t enter(struct publication *publication, struct account *acc
 
 /* ---- room ---- */
 
-static bool fits(uint64_t total, uint64_t more, uint64_t limit)
+static bool is_within_limit(uint64_t total, uint64_t more, uint64_t limit)
 {
     return total <= limit && more <= limit - total;
 }
@@ -313,17 +313,17 @@ static enum room find_room(const struct publication *publication, const struct a
     const uint64_t old_bytes = publication->is_replacing ? publication->bucket.bytes : 0;
     const uint64_t bytes = publication->bytes > old_bytes ? publication->bytes - old_bytes : 0;
     const uint64_t entry_count = publication->is_replacing ? 0 : 1;
-    if (!total->is_known ||
-        (fits(total->bytes, bytes, max_bytes) && fits(total->entry_count, entry_count, max_entries)))
+    if (!total->is_known || (is_within_limit(total->bytes, bytes, max_bytes) &&
+                             is_within_limit(total->entry_count, entry_count, max_entries)))
         return ROOM_FREE;
-    return directory->order->evicts && fits(total->bytes, bytes, with_excess(max_bytes)) &&
-                   fits(total->entry_count, entry_count, with_excess(max_entries))
+    return directory->order->evicts && is_within_limit(total->bytes, bytes, with_excess(max_bytes)) &&
+                   is_within_limit(total->entry_count, entry_count, with_excess(max_entries))
                ? ROOM_IN_EXCESS
                : ROOM_NONE;
 }
 
 /* Publishes the entry if there is room. Otherwise sets *total to the account's. */
-static ingot_status_t try_to_enter(struct publication *publication, struct account_total *total, bool *is_done)
+static ingot_status_t try_to_publish_entry(struct publication *publication, struct account_total *total, bool *is_done)
 {
     struct directory *directory = publication->directory;
     struct account account;
@@ -337,7 +337,7 @@ static ingot_status_t try_to_enter(struct publication *publication, struct accou
     *is_done = (total->is_known || publication->has_counted) &&
                (room == ROOM_FREE || (room == ROOM_IN_EXCESS && !(is_small && publication->evictions == 0)));
     if (*is_done)
-        status = enter(publication, &account);
+        status = count_and_publish_entry(publication, &account);
     account_end(&account);
     return status;
 }
@@ -354,7 +354,7 @@ static void count_first(struct publication *publication)
 }
 
 /* Evicts from a small store. For a larger one, wakes the thread that evicts, and waits for a moment. */
-static ingot_status_t make_room(struct publication *publication, const struct account_total *total)
+static ingot_status_t make_entry_room(struct publication *publication, const struct account_total *total)
 {
     struct directory *directory = publication->directory;
     bool is_done = false;
@@ -377,20 +377,20 @@ static ingot_status_t make_room(struct publication *publication, const struct ac
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t commit(struct publication *publication)
+static ingot_status_t commit_publication(struct publication *publication)
 {
     struct directory *directory = publication->directory;
     struct account_total total = {0, 0, false};
     bool is_done = false;
     ingot_status_t status = INGOT_SUCCESS;
     while (status == INGOT_SUCCESS && !is_done) {
-        status = try_to_enter(publication, &total, &is_done);
+        status = try_to_publish_entry(publication, &total, &is_done);
         if (status != INGOT_SUCCESS || is_done)
             break;
         if (!publication->has_counted && (!total.is_known || !directory->order->evicts))
             count_first(publication);
         else
-            status = make_room(publication, &total);
+            status = make_entry_room(publication, &total);
     }
     if (status == INGOT_SUCCESS && publication->is_over)
         evict_in_thread(directory, 0, total.is_known);
@@ -414,15 +414,15 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         .file_limit = files_size_limit(),
     };
     bool is_done = false;
-    ingot_status_t status = check_sizes(directory, id_size, blob_size);
+    ingot_status_t status = check_entry_sizes(directory, id_size, blob_size);
     if (status != INGOT_SUCCESS)
         return status;
     status = enter_bucket(&publication, blob_size, blob, &is_done);
     if (status != INGOT_SUCCESS || is_done)
         return status;
-    status = prepare(&publication, blob_size, blob);
+    status = prepare_entry_files(&publication, blob_size, blob);
     if (status == INGOT_SUCCESS)
-        status = commit(&publication);
+        status = commit_publication(&publication);
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
     if (status == INGOT_SUCCESS)

@@ -149,7 +149,7 @@ static struct kept_memo *take_unused(struct headers *headers)
     return NULL;
 }
 
-static void release(const struct headers *headers, struct kept_memo *kept)
+static void release_kept_memo(const struct headers *headers, struct kept_memo *kept)
 {
     if (kept == NULL)
         return;
@@ -195,7 +195,7 @@ static bool is_on(const struct headers *headers)
     return storage_is_on(headers->storage) && storage_is_on(storage_stored_to(headers->storage));
 }
 
-static ingot_status_t save(struct headers *headers, bool is_urgent)
+static ingot_status_t save_changed_memos(struct headers *headers, bool is_urgent)
 {
     ingot_status_t status = INGOT_SUCCESS;
     ingot_header_memo_t memo;
@@ -214,13 +214,13 @@ void headers_note(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
     if (headers != NULL)
-        (void)save(headers, false); /* on failure, the next flush saves what was learned */
+        (void)save_changed_memos(headers, false); /* on failure, the next flush saves what was learned */
 }
 
 ingot_status_t headers_save(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
-    return headers != NULL ? save(headers, true) : INGOT_SUCCESS;
+    return headers != NULL ? save_changed_memos(headers, true) : INGOT_SUCCESS;
 }
 
 /* ---- beginning and ending ---- */
@@ -228,13 +228,13 @@ ingot_status_t headers_save(ingot_storage_t storage)
 static void end_headers(void *part)
 {
     struct headers *headers = part;
-    (void)save(headers, true);
+    (void)save_changed_memos(headers, true);
     pthread_mutex_lock(&headers->base.lock);
     struct kept_memo *kept = headers->first;
     pthread_mutex_unlock(&headers->base.lock);
     while (kept != NULL) {
         struct kept_memo *next = kept->next;
-        release(headers, kept);
+        release_kept_memo(headers, kept);
         kept = next;
     }
     memory_free(&headers->base.allocator, headers->path, headers->path_size);
@@ -261,7 +261,7 @@ static ingot_status_t begin_headers(void *part, ingot_storage_t storage)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
+static ingot_status_t keep_header_memo(struct headers *headers, ingot_header_memo_t memo)
 {
     struct kept_memo *made = memory_allocate(&headers->base.allocator, sizeof(*made));
     if (made == NULL)
@@ -278,7 +278,7 @@ static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
         made = NULL;
     }
     pthread_mutex_unlock(&headers->base.lock);
-    release(headers, unused);
+    release_kept_memo(headers, unused);
     if (made != NULL)
         memory_free(&headers->base.allocator, made, sizeof(*made));
     return INGOT_SUCCESS;
@@ -294,7 +294,7 @@ ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t mem
     struct headers *headers = part;
     if (is_on(headers))
         status = add_saved(headers, memo);
-    return status == INGOT_SUCCESS && !headers->is_read_only ? keep(headers, memo) : status;
+    return status == INGOT_SUCCESS && !headers->is_read_only ? keep_header_memo(headers, memo) : status;
 }
 
 ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)

@@ -43,7 +43,7 @@ struct manifest_entry manifest_get(const struct manifest *manifest, size_t index
 /* ---- finding and adding ---- */
 
 /* The key of an id is its checksum. If a forged manifest has two ids with the same one, the second is left out. */
-static void make_key(size_t id_size, const uint8_t *id, uint8_t key[KEY_MAP_KEY_SIZE])
+static void make_id_key(size_t id_size, const uint8_t *id, uint8_t key[KEY_MAP_KEY_SIZE])
 {
     const struct checksum sum = checksum_of(id_size, id);
     memset(key, 0, KEY_MAP_KEY_SIZE);
@@ -54,7 +54,7 @@ size_t manifest_find(const struct manifest *manifest, size_t id_size, const uint
 {
     uint8_t key[KEY_MAP_KEY_SIZE];
     size_t index = MANIFEST_NONE;
-    make_key(id_size, id, key);
+    make_id_key(id_size, id, key);
     (void)key_map_find(&manifest->indices, key, &index);
     return index;
 }
@@ -65,7 +65,7 @@ bool manifest_has_room(const struct manifest *manifest, size_t id_size, uint32_t
     return manifest->count < max_entries && size + ENTRY_OVERHEAD + id_size <= max_bytes;
 }
 
-static ingot_status_t no_memory(const struct manifest *manifest)
+static ingot_status_t fail_manifest_memory(const struct manifest *manifest)
 {
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a manifest of %zu ids", manifest->count + 1);
 }
@@ -74,7 +74,7 @@ ingot_status_t manifest_add(struct manifest *manifest, size_t id_size, const uin
 {
     uint8_t key[KEY_MAP_KEY_SIZE];
     struct bytes_writer *bytes = &manifest->bytes;
-    make_key(id_size, id, key);
+    make_id_key(id_size, id, key);
     if (bytes->size == 0)
         (void)bytes_reserve(bytes, MANIFEST_HEADER_SIZE);
     const size_t offset = bytes->size;
@@ -86,7 +86,7 @@ ingot_status_t manifest_add(struct manifest *manifest, size_t id_size, const uin
         bytes->size = offset;
         manifest->offsets.size = manifest->count * sizeof(offset);
         bytes->failed = manifest->offsets.failed = false; /* there may be memory for the next id */
-        return no_memory(manifest);
+        return fail_manifest_memory(manifest);
     }
     ++manifest->count;
     return INGOT_SUCCESS;
@@ -99,7 +99,7 @@ ingot_status_t manifest_complete(struct manifest *manifest)
     if (manifest->bytes.size == 0)
         (void)bytes_reserve(&manifest->bytes, MANIFEST_HEADER_SIZE);
     if (manifest->bytes.size == 0)
-        return no_memory(manifest);
+        return fail_manifest_memory(manifest);
     uint8_t *bytes = manifest->bytes.bytes;
     memset(bytes, 0, MANIFEST_HEADER_SIZE);
     memcpy(bytes, magic, sizeof(magic));
@@ -115,28 +115,28 @@ ingot_status_t manifest_complete(struct manifest *manifest)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t corrupt(const char *what)
+static ingot_status_t fail_corrupt_manifest(const char *what)
 {
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the manifest is corrupt: %s", what);
 }
 
-static ingot_status_t check_header(size_t size, const uint8_t *bytes)
+static ingot_status_t check_manifest_header(size_t size, const uint8_t *bytes)
 {
     if (size < MANIFEST_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest ends within its header");
     if (size > MANIFEST_MAX_SIZE)
-        return corrupt("it is larger than a manifest can be");
+        return fail_corrupt_manifest("it is larger than a manifest can be");
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
-        return corrupt("it does not begin with a manifest's magic number");
+        return fail_corrupt_manifest("it does not begin with a manifest's magic number");
     const uint32_t version = le_get_u32(bytes + 8);
     if (version != FORMAT_VERSION)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the manifest has format version %u", (unsigned)version);
     const struct checksum checksum = checksum_of(CHECKED_SIZE, bytes);
     if (le_get_u32(bytes + 12) != MANIFEST_HEADER_SIZE ||
         memcmp(bytes + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
-        return corrupt("the checksum of its header does not match");
+        return fail_corrupt_manifest("the checksum of its header does not match");
     if (le_get_u32(bytes + 24) > MANIFEST_MAX_ENTRIES)
-        return corrupt("it has more entries than a manifest can have");
+        return fail_corrupt_manifest("it has more entries than a manifest can have");
     const uint64_t recorded_size = le_get_u64(bytes + 16);
     if (recorded_size != size)
         return ingot_set_error_detail(size < recorded_size ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
@@ -144,7 +144,7 @@ static ingot_status_t check_header(size_t size, const uint8_t *bytes)
                                       (unsigned long long)recorded_size);
     const struct checksum entries = checksum_of(size - MANIFEST_HEADER_SIZE, bytes + MANIFEST_HEADER_SIZE);
     if (memcmp(bytes + 32, entries.bytes, CHECKSUM_SIZE) != 0)
-        return corrupt("the checksum of its entries does not match");
+        return fail_corrupt_manifest("the checksum of its entries does not match");
     return INGOT_SUCCESS;
 }
 
@@ -155,24 +155,24 @@ static ingot_status_t decode_entries(struct manifest *manifest, size_t size, con
     ingot_status_t status = INGOT_SUCCESS;
     for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
         if (size - offset < ENTRY_OVERHEAD)
-            return corrupt("it has fewer entries than its header states");
+            return fail_corrupt_manifest("it has fewer entries than its header states");
         const uint32_t id_size = le_get_u32(bytes + offset);
         const uint32_t age = le_get_u32(bytes + offset + 4);
         offset += ENTRY_OVERHEAD;
         if (id_size == 0 || id_size > size - offset)
-            return corrupt("an id is empty, or larger than what is left");
+            return fail_corrupt_manifest("an id is empty, or larger than what is left");
         if (manifest_find(manifest, id_size, bytes + offset) == MANIFEST_NONE)
             status = manifest_add(manifest, id_size, bytes + offset, age);
         offset += id_size;
     }
     if (status == INGOT_SUCCESS && offset != size)
-        return corrupt("it has bytes that belong to no entry");
+        return fail_corrupt_manifest("it has bytes that belong to no entry");
     return status;
 }
 
 ingot_status_t manifest_decode(struct manifest *manifest, size_t size, const uint8_t *bytes)
 {
-    ingot_status_t status = check_header(size, bytes);
+    ingot_status_t status = check_manifest_header(size, bytes);
     if (status == INGOT_SUCCESS)
         status = decode_entries(manifest, size, bytes);
     if (status != INGOT_SUCCESS)

@@ -74,24 +74,24 @@ struct ahead {
 
 /* ---- the blobs of a storage, for its loads ---- */
 
-static void lock(struct ahead *ahead)
+static void lock_ahead(struct ahead *ahead)
 {
     pthread_mutex_lock(&ahead->calls.base.lock);
 }
 
-static void unlock(struct ahead *ahead)
+static void unlock_ahead(struct ahead *ahead)
 {
     pthread_mutex_unlock(&ahead->calls.base.lock);
 }
 
 /* Adds or removes a prewarm. Requires the lock. */
-static void add(struct ahead *ahead, struct ingot_prewarm *prewarm)
+static void add_prewarm(struct ahead *ahead, struct ingot_prewarm *prewarm)
 {
     prewarm->next = ahead->first;
     ahead->first = prewarm;
 }
 
-static void take_out(struct ahead *ahead, const struct ingot_prewarm *prewarm)
+static void remove_prewarm(struct ahead *ahead, const struct ingot_prewarm *prewarm)
 {
     struct ingot_prewarm **place = &ahead->first;
     while (*place != prewarm)
@@ -100,8 +100,8 @@ static void take_out(struct ahead *ahead, const struct ingot_prewarm *prewarm)
 }
 
 /* Finds an item of this id that is not gone. Requires the lock. */
-static struct ahead_item *find(const struct ahead *ahead, size_t id_size, const uint8_t *id,
-                               struct ingot_prewarm **prewarm)
+static struct ahead_item *find_ahead_item(const struct ahead *ahead, size_t id_size, const uint8_t *id,
+                                          struct ingot_prewarm **prewarm)
 {
     for (*prewarm = ahead->first; *prewarm != NULL; *prewarm = (*prewarm)->next) {
         const size_t number = manifest_find(&(*prewarm)->manifest, id_size, id);
@@ -123,8 +123,8 @@ static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, 
     struct ahead_item *item;
     bool is_taken = false;
     const uint64_t until_ns = files_steady_clock_ns() + MAX_WAIT_NS;
-    lock(ahead);
-    while (!is_taken && (item = find(ahead, id_size, id, &prewarm)) != NULL) {
+    lock_ahead(ahead);
+    while (!is_taken && (item = find_ahead_item(ahead, id_size, id, &prewarm)) != NULL) {
         if (item->state == AHEAD_ASKED && may_wait(prewarm, until_ns)) {
             thread_wait(&ahead->changed, &ahead->calls.base.lock, until_ns);
             continue; /* the prewarm may be gone */
@@ -135,7 +135,7 @@ static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, 
         *(is_taken ? &prewarm->progress.taken : &prewarm->progress.overtaken) += 1;
         item->state = AHEAD_GONE;
     }
-    unlock(ahead);
+    unlock_ahead(ahead);
     return is_taken;
 }
 
@@ -144,19 +144,19 @@ static void drop(struct storage_ahead *base, size_t id_size, const uint8_t *id)
     struct ahead *ahead = (struct ahead *)base;
     struct ingot_prewarm *prewarm;
     struct ahead_item *item;
-    lock(ahead);
-    while ((item = find(ahead, id_size, id, &prewarm)) != NULL) {
+    lock_ahead(ahead);
+    while ((item = find_ahead_item(ahead, id_size, id, &prewarm)) != NULL) {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         if (item->state == AHEAD_READY)
             blob = item->blob;
         else
             ++prewarm->progress.overtaken;
         item->state = AHEAD_GONE;
-        unlock(ahead);
+        unlock_ahead(ahead);
         memory_release_buffer(&blob);
-        lock(ahead);
+        lock_ahead(ahead);
     }
-    unlock(ahead);
+    unlock_ahead(ahead);
 }
 
 static ingot_status_t begin_ahead(void *part, ingot_storage_t storage)
@@ -185,12 +185,12 @@ struct group {
 };
 
 /* Marks the next items as asked for. */
-static void collect(struct group *group)
+static void fill_prewarm_group(struct group *group)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
     const struct manifest *manifest = &prewarm->manifest;
     const size_t most = storage_loads_many(prewarm->storage) ? GROUP : 1;
-    lock(prewarm->ahead);
+    lock_ahead(prewarm->ahead);
     for (; prewarm->next_item < manifest->count && group->count < most && !prewarm->is_ending; ++prewarm->next_item) {
         struct ahead_item *item = &prewarm->items[prewarm->next_item];
         if (item->state != AHEAD_WAITING)
@@ -200,11 +200,12 @@ static void collect(struct group *group)
         group->ids[group->count] = (ingot_storage_id_t){entry.id_size, entry.id};
         group->numbers[group->count++] = prewarm->next_item;
     }
-    unlock(prewarm->ahead);
+    unlock_ahead(prewarm->ahead);
 }
 
 /* Gives a blob to its item, unless the item is gone, or the blob would exceed the limit. */
-static void keep(struct ingot_prewarm *prewarm, struct ahead_item *item, ingot_status_t status, ingot_buffer_t *blob)
+static void keep_item_blob(struct ingot_prewarm *prewarm, struct ahead_item *item, ingot_status_t status,
+                           ingot_buffer_t *blob)
 {
     ingot_prewarm_progress_t *progress = &prewarm->progress;
     if (item->state != AHEAD_ASKED)
@@ -232,11 +233,11 @@ static ingot_status_t on_loaded(size_t index, ingot_status_t status, ingot_buffe
     ingot_buffer_t rest = INGOT_BUFFER_INIT;
     if (status == INGOT_SUCCESS)
         rest = *blob;
-    lock(prewarm->ahead);
-    keep(prewarm, &prewarm->items[group->numbers[index]], status, &rest);
+    lock_ahead(prewarm->ahead);
+    keep_item_blob(prewarm, &prewarm->items[group->numbers[index]], status, &rest);
     const bool goes_on = !prewarm->is_ending;
     pthread_cond_broadcast(&prewarm->ahead->changed);
-    unlock(prewarm->ahead);
+    unlock_ahead(prewarm->ahead);
     memory_release_buffer(&rest);
     if (!goes_on || !process_end_enter())
         return INGOT_BUSY;
@@ -248,14 +249,14 @@ static ingot_status_t on_loaded(size_t index, ingot_status_t status, ingot_buffe
 static void leave_rest(const struct group *group)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
-    lock(prewarm->ahead);
+    lock_ahead(prewarm->ahead);
     for (size_t i = 0; i < group->count; ++i) {
         struct ahead_item *item = &prewarm->items[group->numbers[i]];
         if (item->state == AHEAD_ASKED)
             item->state = AHEAD_GONE;
     }
     pthread_cond_broadcast(&prewarm->ahead->changed);
-    unlock(prewarm->ahead);
+    unlock_ahead(prewarm->ahead);
 }
 
 /* Reads the next group. Returns false if there is none. */
@@ -264,7 +265,7 @@ static bool read_group(struct ingot_prewarm *prewarm)
     struct group group = {.prewarm = prewarm};
     if (!process_end_enter())
         return false;
-    collect(&group);
+    fill_prewarm_group(&group);
     if (group.count != 0)
         (void)ingot_storage_load_many(prewarm->storage, group.count, group.ids, on_loaded, &group);
     process_end_leave();
@@ -275,9 +276,9 @@ static bool read_group(struct ingot_prewarm *prewarm)
 static void tell_end(const struct ingot_prewarm *prewarm)
 {
     char text[192];
-    lock(prewarm->ahead); /* requests still take blobs */
+    lock_ahead(prewarm->ahead); /* requests still take blobs */
     const ingot_prewarm_progress_t progress = prewarm->progress;
-    unlock(prewarm->ahead);
+    unlock_ahead(prewarm->ahead);
     (void)snprintf(text, sizeof(text), "%llu of %llu blobs read; %llu missing; %llu failed; %llu overtaken",
                    (unsigned long long)progress.loaded, (unsigned long long)progress.total,
                    (unsigned long long)progress.missing, (unsigned long long)progress.failed,
@@ -285,22 +286,22 @@ static void tell_end(const struct ingot_prewarm *prewarm)
     storage_tell(prewarm->storage, INGOT_EVENT_PREWARM, INGOT_SUCCESS, progress.bytes, prewarm->start_ns, text);
 }
 
-static void *run(void *user)
+static void *run_prewarm_thread(void *user)
 {
     struct ingot_prewarm *prewarm = user;
     while (read_group(prewarm)) {
     }
     tell_end(prewarm);
-    lock(prewarm->ahead);
+    lock_ahead(prewarm->ahead);
     prewarm->is_running = false;
     pthread_cond_broadcast(&prewarm->ahead->changed);
-    unlock(prewarm->ahead);
+    unlock_ahead(prewarm->ahead);
     return NULL;
 }
 
 /* ---- starting ---- */
 
-static ingot_status_t read_info(ingot_prewarm_info_t *copy, const ingot_prewarm_info_t *info)
+static ingot_status_t read_prewarm_info(ingot_prewarm_info_t *copy, const ingot_prewarm_info_t *info)
 {
     if (!STRUCT_READ(*copy, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
@@ -309,7 +310,7 @@ static ingot_status_t read_info(ingot_prewarm_info_t *copy, const ingot_prewarm_
     return INGOT_SUCCESS;
 }
 
-static void destroy(struct ingot_prewarm *prewarm)
+static void destroy_prewarm(struct ingot_prewarm *prewarm)
 {
     const ingot_allocator_t allocator = prewarm->allocator;
     const size_t count = prewarm->manifest.count;
@@ -343,14 +344,14 @@ static ingot_status_t read_manifest(struct ingot_prewarm *prewarm, const char *p
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t start(struct ingot_prewarm *prewarm)
+static ingot_status_t start_prewarm_thread(struct ingot_prewarm *prewarm)
 {
     process_end_watch();
-    lock(prewarm->ahead);
-    const bool is_started = prewarm->is_running = thread_start(&prewarm->thread, run, prewarm);
+    lock_ahead(prewarm->ahead);
+    const bool is_started = prewarm->is_running = thread_start(&prewarm->thread, run_prewarm_thread, prewarm);
     if (is_started)
-        add(prewarm->ahead, prewarm);
-    unlock(prewarm->ahead);
+        add_prewarm(prewarm->ahead, prewarm);
+    unlock_ahead(prewarm->ahead);
     return is_started ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no thread to read blobs ahead");
 }
 
@@ -363,7 +364,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t sto
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm is NULL");
     ingot_status_t status = storage_check(storage);
     if (status == INGOT_SUCCESS)
-        status = read_info(&known, info);
+        status = read_prewarm_info(&known, info);
     if (status == INGOT_SUCCESS)
         status = storage_make_part(storage, STORAGE_AHEAD, &kind, &ahead);
     if (status != INGOT_SUCCESS)
@@ -382,9 +383,9 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t sto
     manifest_init(&made->manifest, allocator);
     status = read_manifest(made, known.manifest);
     if (status == INGOT_SUCCESS)
-        status = start(made);
+        status = start_prewarm_thread(made);
     if (status != INGOT_SUCCESS) {
-        destroy(made);
+        destroy_prewarm(made);
         return status;
     }
     ingot_storage_retain(storage);
@@ -409,25 +410,25 @@ ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progres
         return ingot_set_error_detail(INGOT_BUSY, "a prewarm's thread cannot wait for its own end");
     const bool locks = is_ours(prewarm);
     if (locks)
-        lock(prewarm->ahead);
+        lock_ahead(prewarm->ahead);
     while (locks && prewarm->is_running)
         thread_wait(&prewarm->ahead->changed, &prewarm->ahead->calls.base.lock, THREAD_NO_TIME);
     (void)STRUCT_WRITE(progress, prewarm->progress);
     if (locks)
-        unlock(prewarm->ahead);
+        unlock_ahead(prewarm->ahead);
     return INGOT_SUCCESS;
 }
 
-static void end(struct ingot_prewarm *prewarm)
+static void end_prewarm(struct ingot_prewarm *prewarm)
 {
-    lock(prewarm->ahead);
+    lock_ahead(prewarm->ahead);
     prewarm->is_ending = true;
-    unlock(prewarm->ahead);
+    unlock_ahead(prewarm->ahead);
     thread_join(prewarm->thread);
-    lock(prewarm->ahead);
-    take_out(prewarm->ahead, prewarm);
-    unlock(prewarm->ahead);
-    destroy(prewarm);
+    lock_ahead(prewarm->ahead);
+    remove_prewarm(prewarm->ahead, prewarm);
+    unlock_ahead(prewarm->ahead);
+    destroy_prewarm(prewarm);
 }
 
 void ingot_prewarm_release(ingot_prewarm_t prewarm)
@@ -438,7 +439,7 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
     ingot_storage_t storage = prewarm->storage;
     kept_error_save(&kept);
     if (is_ours(prewarm))
-        end(prewarm);
+        end_prewarm(prewarm);
     /* otherwise this is a forked child, in which the parent's blobs are leaked */
     ingot_storage_release(storage);
     kept_error_restore(&kept);

@@ -31,7 +31,7 @@ struct record {
     bool is_full;                      /* an id did not fit, or there was no memory for it */
     bool has_told_full;
     bool is_dirty;
-    bool has_aged; /* true if the first save has raised the ages of earlier runs' ids */
+    bool has_aged; /* the first save has added one run to the ages of earlier runs' ids */
     size_t path_size;
     char path[];
 };
@@ -47,15 +47,15 @@ static struct recorder *recorder_of(ingot_storage_t storage)
     return storage_get_part(storage, STORAGE_RECORDER);
 }
 
-static void destroy(struct record *record)
+static void destroy_record(struct record *record)
 {
     const ingot_allocator_t allocator = record->manifest.allocator;
     manifest_fini(&record->manifest);
     memory_free(&allocator, record, sizeof(*record) + record->path_size);
 }
 
-static ingot_status_t make(struct record **record, const ingot_allocator_t *allocator,
-                           const ingot_manifest_record_info_t *info)
+static ingot_status_t make_manifest_record(struct record **record, const ingot_allocator_t *allocator,
+                                           const ingot_manifest_record_info_t *info)
 {
     const size_t path_size = strlen(info->path) + 1;
     struct record *made = memory_allocate(allocator, sizeof(*made) + path_size);
@@ -69,8 +69,8 @@ static ingot_status_t make(struct record **record, const ingot_allocator_t *allo
     return INGOT_SUCCESS;
 }
 
-static void tell(const ingot_manifest_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
-                 uint64_t started_ns, const char *reason)
+static void tell_record_event(const ingot_manifest_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status,
+                              size_t bytes, uint64_t started_ns, const char *reason)
 {
     ingot_event_t event = INGOT_EVENT_INIT;
     if (info->on_event == NULL)
@@ -87,7 +87,7 @@ static void tell(const ingot_manifest_record_info_t *info, ingot_event_kind_t ki
 /* ---- noting ---- */
 
 /* Notes an id. Requires the lock. */
-static void note(struct record *record, size_t id_size, const uint8_t *id)
+static void note_requested_id(struct record *record, size_t id_size, const uint8_t *id)
 {
     const ingot_manifest_record_info_t *info = &record->info;
     if (manifest_find(&record->manifest, id_size, id) != MANIFEST_NONE)
@@ -105,15 +105,15 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
         return;
     pthread_mutex_lock(&recorder->base.lock);
     if (recorder->record != NULL)
-        note(recorder->record, id_size, id);
+        note_requested_id(recorder->record, id_size, id);
     pthread_mutex_unlock(&recorder->base.lock);
 }
 
 /* ---- saving ---- */
 
 /* Adds the ids of earlier runs to this run's, within the limits. If `ages` is set, raises their ages. */
-static ingot_status_t merge(const ingot_manifest_record_info_t *info, struct manifest *merged,
-                            const struct manifest *old, bool ages)
+static ingot_status_t merge_earlier_runs(const ingot_manifest_record_info_t *info, struct manifest *merged,
+                                         const struct manifest *old, bool ages)
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < old->count && status == INGOT_SUCCESS; ++i) {
@@ -141,9 +141,9 @@ static ingot_status_t write_merged(struct record *record, const struct replaceme
     manifest_init(&old, &merged->allocator);
     ingot_status_t status = manifest_read(&old, record->path);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(),
-             ingot_last_error_detail());
-    status = is_replaceable(status) ? merge(&record->info, merged, &old, !record->has_aged) : status;
+        tell_record_event(&record->info, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(),
+                          ingot_last_error_detail());
+    status = is_replaceable(status) ? merge_earlier_runs(&record->info, merged, &old, !record->has_aged) : status;
     if (status == INGOT_SUCCESS)
         status = manifest_complete(merged);
     if (status == INGOT_SUCCESS)
@@ -153,39 +153,39 @@ static ingot_status_t write_merged(struct record *record, const struct replaceme
 }
 
 /* Saves a record or a copy of one, which only this thread uses, and destroys it. */
-static ingot_status_t save(struct record *record)
+static ingot_status_t save_record(struct record *record)
 {
     struct replacement replacement;
     ingot_status_t status = INGOT_SUCCESS;
     const uint64_t started_ns = files_steady_clock_ns();
     if (record->is_full && !record->has_told_full)
-        tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, started_ns,
-             "some programs are not recorded: the manifest reached a limit, or memory ran out");
+        tell_record_event(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, started_ns,
+                          "some programs are not recorded: the manifest reached a limit, or memory ran out");
     if (record->is_dirty) {
         status = replacement_begin_patiently(&replacement, record->path);
         if (status == INGOT_SUCCESS)
             status = replacement_end(&replacement, write_merged(record, &replacement));
-        tell(&record->info, INGOT_EVENT_STORAGE_STORE, status,
-             status == INGOT_SUCCESS ? record->manifest.bytes.size : 0, started_ns,
-             status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+        tell_record_event(&record->info, INGOT_EVENT_STORAGE_STORE, status,
+                          status == INGOT_SUCCESS ? record->manifest.bytes.size : 0, started_ns,
+                          status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     }
-    destroy(record);
+    destroy_record(record);
     return status;
 }
 
 /* Copies a record. Requires the lock. */
 static ingot_status_t copy_record(const struct record *record, struct record **copy)
 {
-    ingot_status_t status = make(copy, &record->manifest.allocator, &record->info);
+    ingot_status_t status = make_manifest_record(copy, &record->manifest.allocator, &record->info);
     if (status != INGOT_SUCCESS)
         return status;
     (*copy)->is_full = record->is_full;
     (*copy)->has_told_full = record->has_told_full;
     (*copy)->is_dirty = record->is_dirty;
     (*copy)->has_aged = record->has_aged;
-    status = merge(&record->info, &(*copy)->manifest, &record->manifest, false);
+    status = merge_earlier_runs(&record->info, &(*copy)->manifest, &record->manifest, false);
     if (status != INGOT_SUCCESS)
-        destroy(*copy);
+        destroy_record(*copy);
     return status;
 }
 
@@ -207,7 +207,7 @@ ingot_status_t recorder_save(ingot_storage_t storage)
     record->has_aged = true;
     record->has_told_full = record->is_full;
     pthread_mutex_unlock(&recorder->base.lock);
-    status = save(copy);
+    status = save_record(copy);
     if (status == INGOT_SUCCESS)
         return status;
     pthread_mutex_lock(&recorder->base.lock);
@@ -221,7 +221,7 @@ ingot_status_t recorder_save(ingot_storage_t storage)
 
 /* ---- beginning and ending ---- */
 
-static ingot_status_t read_info(ingot_manifest_record_info_t *copy, const ingot_manifest_record_info_t *info)
+static ingot_status_t read_record_info(ingot_manifest_record_info_t *copy, const ingot_manifest_record_info_t *info)
 {
     if (!STRUCT_READ(*copy, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the info's struct_size is missing");
@@ -235,19 +235,19 @@ static ingot_status_t read_info(ingot_manifest_record_info_t *copy, const ingot_
 }
 
 /* Sets a new record, and saves and destroys the one before. */
-static ingot_status_t replace_record(struct recorder *recorder, struct record *record)
+static ingot_status_t switch_manifest_record(struct recorder *recorder, struct record *record)
 {
     pthread_mutex_lock(&recorder->base.lock);
     struct record *before = recorder->record;
     recorder->record = record;
     pthread_mutex_unlock(&recorder->base.lock);
-    return before != NULL ? save(before) : INGOT_SUCCESS;
+    return before != NULL ? save_record(before) : INGOT_SUCCESS;
 }
 
 /* Saves the record after the last reference to the storage was released. */
 static void end_recorder(void *part)
 {
-    (void)replace_record(part, NULL);
+    (void)switch_manifest_record(part, NULL);
 }
 
 ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manifest_record_info_t *info)
@@ -258,12 +258,12 @@ ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manife
     struct record *made = NULL;
     ingot_status_t status = storage_check(storage);
     if (status == INGOT_SUCCESS && info != NULL)
-        status = read_info(&known, info);
+        status = read_record_info(&known, info);
     if (status == INGOT_SUCCESS)
         status = storage_make_part(storage, STORAGE_RECORDER, &kind, &recorder);
     if (status == INGOT_SUCCESS && info != NULL)
-        status = make(&made, storage_allocator(storage), &known);
+        status = make_manifest_record(&made, storage_allocator(storage), &known);
     if (status != INGOT_SUCCESS)
         return status;
-    return replace_record(recorder, made);
+    return switch_manifest_record(recorder, made);
 }

@@ -81,7 +81,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
 
 /* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context.
  * Reports an id that could not be made. A program that is not cacheable by its nature is reported when it is built. */
-static bool has_id(const_ingot_program_desc_t desc, struct request *request)
+static bool get_id(const_ingot_program_desc_t desc, struct request *request)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     if (!storage_serves(request->storage, request->context))
@@ -93,7 +93,8 @@ static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 }
 
 /* Compiles the program, unless the storage's policy forbids that. */
-static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+static ingot_status_t build_missing_program(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                            struct request *request)
 {
     const ingot_status_t may_build =
         storage_judge_miss(request->storage, request->context, request->id_size, request->has_id ? request->id : NULL);
@@ -192,7 +193,7 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
     const bool generates_code = generates_code_at_launch(desc);
     const uint64_t thread_began_ns = generates_code ? thread_time_ns() : 0;
     request->is_to_store = false; /* a second attempt may decide differently */
-    request->has_id = has_id(desc, request);
+    request->has_id = get_id(desc, request);
     if (request->has_id &&
         (load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
@@ -201,18 +202,18 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
             drop_if_slow(*program, request, thread_time_ns() - thread_began_ns);
         return INGOT_SUCCESS;
     }
-    return build(program, desc, request);
+    return build_missing_program(program, desc, request);
 }
 
 static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
-    request->has_id = has_id(desc, request);
+    request->has_id = get_id(desc, request);
     request->is_to_store = request->has_id;
     /* removes the blob only here: this function does not run if another thread has already replaced the program */
     if (request->has_id)
         storage_reject(request->storage, request->context, request->id_size, request->id);
-    return build(program, desc, request);
+    return build_missing_program(program, desc, request);
 }
 
 static enum build_turn_end end_of_store(ingot_status_t status)

@@ -17,8 +17,8 @@
 /* Sets *is_there to true if the file has the program, and copies its key. Does not read the program's include files,
  * because they may have changed since the program was recorded. If the file does not have the program, and adding it
  * would probably fail, returns the status that the addition would return. */
-static ingot_status_t look_up(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
-                              uint8_t program_key[INGOT_RECIPE_KEY_SIZE], bool *is_there)
+static ingot_status_t look_up_program(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
+                                      uint8_t program_key[INGOT_RECIPE_KEY_SIZE], bool *is_there)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     if (recipe_id_key(desc, key) != INGOT_SUCCESS)
@@ -36,7 +36,7 @@ ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot
     if (writer == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
     recipe_draft_init(&draft, writer_allocator(writer));
-    ingot_status_t status = look_up(writer, desc, draft.key, &is_there);
+    ingot_status_t status = look_up_program(writer, desc, draft.key, &is_there);
     if (status == INGOT_SUCCESS && !is_there) {
         status = recipe_draft_make(&draft, desc, program);
         if (status == INGOT_SUCCESS)
@@ -110,7 +110,7 @@ struct copying {
     const struct recipe_node *node;
 };
 
-static ingot_status_t no_memory(void)
+static ingot_status_t fail_records_memory(void)
 {
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records");
 }
@@ -125,7 +125,7 @@ static ingot_status_t copy_texts(struct copying *copying, size_t count, const in
         if (text->text != SIZE_MAX) {
             uint8_t *bytes = arena_take(&copying->draft.arena, size);
             if (bytes == NULL)
-                return no_memory();
+                return fail_records_memory();
             status = ingot_recipe_get_text(copying->recipe, text->text, &size, bytes);
             recipe_draft_add(&copying->draft, RECIPE_RECORD_TEXT, recipe_text_at(copying->recipe, text->text)->key,
                              size, bytes);
@@ -160,7 +160,7 @@ static ingot_status_t copy_program(struct copying *copying)
 
 /* Copies a program and its ids, and then its kernels. If `recipe` has only a damaged copy of the program, but the
  * writer's file already has the program, copies only the ids and kernels. */
-static ingot_status_t copy(ingot_recipe_writer_t writer, struct copying *copying)
+static ingot_status_t copy_recorded_program(ingot_recipe_writer_t writer, struct copying *copying)
 {
     const ingot_recipe_program_t *program = &copying->node->fields.program;
     const uint8_t *key = copying->node->key;
@@ -172,7 +172,7 @@ static ingot_status_t copy(ingot_recipe_writer_t writer, struct copying *copying
         recipe_draft_add(&copying->draft, RECIPE_RECORD_ID, recipe_id_at(copying->recipe, at - 1)->digest,
                          INGOT_RECIPE_KEY_SIZE, key);
     if (status == INGOT_SUCCESS && copying->draft.arena.failed)
-        status = no_memory();
+        status = fail_records_memory();
     if (status == INGOT_SUCCESS)
         status = writer_append(writer, copying->draft.item_count, copying->draft.items);
     for (size_t i = 0; i < program->kernel_count && status == INGOT_SUCCESS; ++i)
@@ -188,7 +188,7 @@ ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_reci
                                       index);
     copying.node = recipe_node_at(recipe, index);
     recipe_draft_init(&copying.draft, writer_allocator(writer));
-    const ingot_status_t status = copy(writer, &copying);
+    const ingot_status_t status = copy_recorded_program(writer, &copying);
     recipe_draft_fini(&copying.draft);
     return status;
 }

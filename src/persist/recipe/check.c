@@ -95,7 +95,7 @@ static void digest_of(const struct recipe_check *check, uint8_t digest[COVER_SIZ
 }
 
 /* True if this is the content of a seal that one of the keys made over the records so far. */
-static bool fits(const struct recipe_check *check, const uint8_t *seal)
+static bool is_fitting_seal(const struct recipe_check *check, const uint8_t *seal)
 {
     uint8_t sealed[RECIPE_SEAL_SIZE + COVER_SIZE];
     if (check->is_damaged || !seal_is(RECIPE_SEAL_SIZE, seal))
@@ -106,10 +106,10 @@ static bool fits(const struct recipe_check *check, const uint8_t *seal)
 }
 
 /* Examines the kept seals. If one of them fits, the others do no harm. */
-static enum sealed examine(const struct recipe_check *check)
+static enum sealed examine_kept_seals(const struct recipe_check *check)
 {
     for (size_t i = 0; i < check->seal_count; ++i)
-        if (fits(check, check->seals[i]))
+        if (is_fitting_seal(check, check->seals[i]))
             return SEALED_FITS;
     if (check->has_seal)
         return SEALED_REFUSED;
@@ -119,7 +119,7 @@ static enum sealed examine(const struct recipe_check *check)
 ingot_status_t recipe_check_end(const struct recipe_check *check, const char *path)
 {
     const char *why = "it has no seal";
-    const enum sealed sealed = examine(check);
+    const enum sealed sealed = examine_kept_seals(check);
     if (sealed == SEALED_FITS || (sealed == SEALED_NOT && !keyring_requires(check->keyring)))
         return INGOT_SUCCESS;
     if (check->is_damaged)

@@ -65,7 +65,7 @@ static ingot_status_t make_sources(struct description *description, size_t count
     return status;
 }
 
-static ingot_status_t gather(struct description *description, const ingot_recipe_program_t *program)
+static ingot_status_t gather_program_sources(struct description *description, const ingot_recipe_program_t *program)
 {
     const size_t count = program->source_count + program->header_count + program->file_count;
     description->sources = arena_take(&description->arena, count * sizeof(ingot_source_t));
@@ -79,7 +79,7 @@ static ingot_status_t gather(struct description *description, const ingot_recipe
     return status;
 }
 
-static ingot_status_t check(const ingot_recipe_program_t *program, ingot_context_t context)
+static ingot_status_t check_program_backend(const ingot_recipe_program_t *program, ingot_context_t context)
 {
     const char *backend = ingot_context_get_backend_name(context);
     if (program->status != INGOT_SUCCESS)
@@ -103,11 +103,11 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "desc or context is NULL");
     ingot_status_t status = ingot_recipe_get_program(recipe, index, &program);
     if (status == INGOT_SUCCESS)
-        status = check(&program, context);
+        status = check_program_backend(&program, context);
     if (status != INGOT_SUCCESS)
         return status;
     arena_init(&description.arena, &recipe->allocator);
-    status = gather(&description, &program);
+    status = gather_program_sources(&description, &program);
     info.sources = description.sources;
     info.source_count = program.source_count;
     info.headers = description.sources + program.source_count;

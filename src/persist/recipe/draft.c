@@ -106,7 +106,7 @@ static bool has_absolute_name(size_t count, const ingot_source_t *sources)
 
 /* Returns the reason why a program cannot be built from a recipe although it has an id, or NULL if it can. The draft
  * has the program's includes. */
-static const char *refuse(const struct recipe_draft *draft)
+static const char *get_refusal_reason(const struct recipe_draft *draft)
 {
     const ingot_program_info_t *info = &draft->info;
     const ingot_includes_info_t *included = &draft->included;
@@ -156,7 +156,7 @@ static ingot_status_t find_reason(struct recipe_draft *draft, const_ingot_progra
         else if (status != INGOT_SUCCESS)
             return status;
         else
-            *reason = refuse(draft);
+            *reason = get_refusal_reason(draft);
     }
     if (*reason == NULL)
         return INGOT_SUCCESS;
@@ -186,7 +186,7 @@ void recipe_draft_add(struct recipe_draft *draft, enum recipe_record_kind kind, 
 
 /* Appends the digest and the size of a text to the current field. Unless the program is unrecorded, adds the text's
  * record. */
-static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text, const char *reason)
+static void put_text_reference(struct recipe_draft *draft, const ingot_source_info_t *text, const char *reason)
 {
     uint8_t digest[INGOT_RECIPE_KEY_SIZE];
     recipe_digest(text->size, text->bytes, digest);
@@ -223,7 +223,7 @@ static void put_remarks(struct recipe_draft *draft, const_ingot_program_desc_t d
 
 /* ---- fields ---- */
 
-static const char *name_of(const struct recipe_draft *draft, const char *reason, const char *name)
+static const char *get_recorded_name(const struct recipe_draft *draft, const char *reason, const char *name)
 {
     if (name == NULL)
         return "";
@@ -236,18 +236,18 @@ static void put_sources(struct recipe_draft *draft, const char *reason)
         const ingot_source_info_t source = info_of(draft->info.sources[i]);
         const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE);
         bytes_put_u32(&draft->content, (uint32_t)source.kind);
-        put_text(draft, &source, reason);
-        recipe_put_text(&draft->content, name_of(draft, reason, source.name));
+        put_text_reference(draft, &source, reason);
+        recipe_put_text(&draft->content, get_recorded_name(draft, reason, source.name));
         const bool has_options = reason == NULL && source.compile_options != NULL;
         recipe_put_text(&draft->content, has_options ? source.compile_options : "");
         recipe_end_field(&draft->content, begin);
     }
 }
 
-static void put_header(struct recipe_draft *draft, const_ingot_source_t header, const char *reason)
+static void put_included_header(struct recipe_draft *draft, const_ingot_source_t header, const char *reason)
 {
     const ingot_source_info_t info = info_of(header);
-    put_text(draft, &info, reason);
+    put_text_reference(draft, &info, reason);
     recipe_put_text(&draft->content, info.name);
 }
 
@@ -258,13 +258,13 @@ static void put_headers(struct recipe_draft *draft, const char *reason)
         for (size_t j = 0; j < source.header_count; ++j) {
             const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE_HEADER);
             bytes_put_u32(&draft->content, (uint32_t)i);
-            put_header(draft, source.headers[j], reason);
+            put_included_header(draft, source.headers[j], reason);
             recipe_end_field(&draft->content, begin);
         }
     }
     for (size_t i = 0; i < draft->info.header_count; ++i) {
         const size_t begin = recipe_begin_field(&draft->content, FIELD_HEADER);
-        put_header(draft, draft->info.headers[i], reason);
+        put_included_header(draft, draft->info.headers[i], reason);
         recipe_end_field(&draft->content, begin);
     }
 }
@@ -287,8 +287,8 @@ static void put_includes(struct recipe_draft *draft)
     for (size_t i = 0; i < draft->included.file_count; ++i) {
         const ingot_source_info_t file = info_of(draft->included.files[i]);
         const size_t begin = recipe_begin_field(&draft->content, FIELD_FILE);
-        put_text(draft, &file, NULL);
-        recipe_put_text(&draft->content, name_of(draft, NULL, file.name));
+        put_text_reference(draft, &file, NULL);
+        recipe_put_text(&draft->content, get_recorded_name(draft, NULL, file.name));
         recipe_end_field(&draft->content, begin);
     }
     if (draft->included.number_count == 0)

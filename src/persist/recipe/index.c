@@ -70,7 +70,7 @@ static ingot_status_t add_read(struct recipe_index *index, const struct recipe_r
 }
 
 /* True if the open file, which has these facts, begins with the known records. */
-static bool is_same(const struct recipe_index *index, int fd, const struct file_facts *facts)
+static bool has_known_records(const struct recipe_index *index, int fd, const struct file_facts *facts)
 {
     uint8_t header[RECIPE_RECORD_SIZE];
     size_t got = 0;
@@ -108,7 +108,7 @@ static ingot_status_t read_new(struct recipe_index *index, const char *path)
 ingot_status_t recipe_index_read(struct recipe_index *index, int fd, const char *path, const struct file_facts *facts)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    if (!is_same(index, fd, facts))
+    if (!has_known_records(index, fd, facts))
         recipe_index_fini(index);
     if (index->scan.offset == 0)
         status = recipe_scan_begin(&index->scan, fd, facts->size_bytes, path);

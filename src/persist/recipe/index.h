@@ -29,8 +29,9 @@ bool recipe_index_has(const struct recipe_index *index, uint32_t kind, const uin
 bool recipe_index_find_program(const struct recipe_index *index, const uint8_t *id_key, uint8_t *program_key);
 /* Adds a record. `content` is that of an id, and otherwise not used. May return INGOT_OUT_OF_MEMORY. */
 ingot_status_t recipe_index_add(struct recipe_index *index, uint32_t kind, const uint8_t *key, const uint8_t *content);
-/* Reads what is new in the open file, which has these facts. On failure, empties the index. Returns INGOT_BLOB_CORRUPT
- * if the end of the file cannot be found, or another status of recipe_scan_next. */
+/* Reads what was appended to the open file since the last read. `facts`: its inode, size and times now. On failure,
+ * empties the index. Returns INGOT_BLOB_CORRUPT if the end of the file cannot be found, or another status of
+ * recipe_scan_next. */
 ingot_status_t recipe_index_read(struct recipe_index *index, int fd, const char *path, const struct file_facts *facts);
 
 #endif

@@ -25,7 +25,7 @@ static const struct kernel_node *kernel_at(const struct ingot_recipe *recipe, si
     return (const struct kernel_node *)(const void *)recipe->kernels.bytes + number;
 }
 
-static void destroy(struct ingot_recipe *recipe)
+static void destroy_recipe(struct ingot_recipe *recipe)
 {
     const ingot_allocator_t allocator = recipe->allocator;
     for (size_t i = 0; i < recipe->summary.program_count; ++i)
@@ -42,34 +42,36 @@ static void destroy(struct ingot_recipe *recipe)
     memory_free(&allocator, recipe, sizeof(*recipe));
 }
 
-static ingot_status_t no_memory(const struct ingot_recipe *recipe)
+static ingot_status_t fail_recipe_memory(const struct ingot_recipe *recipe)
 {
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the recipe %s", recipe->path);
 }
 
 /* ---- records ---- */
 
-static bool find(const struct ingot_recipe *recipe, enum recipe_record_kind kind, const uint8_t *key, size_t *number)
+static bool find_record_number(const struct ingot_recipe *recipe, enum recipe_record_kind kind, const uint8_t *key,
+                               size_t *number)
 {
     return key_map_find(&recipe->numbers[kind], key, number);
 }
 
 /* Appends `what` to an array, and notes its key. */
-static ingot_status_t keep(struct ingot_recipe *recipe, struct bytes_writer *array, size_t size, const void *what,
-                           enum recipe_record_kind kind, const uint8_t *key, size_t number)
+static ingot_status_t keep_record(struct ingot_recipe *recipe, struct bytes_writer *array, size_t size,
+                                  const void *what, enum recipe_record_kind kind, const uint8_t *key, size_t number)
 {
     bytes_put(array, size, what);
-    return !array->failed && key_map_add(&recipe->numbers[kind], key, number) ? INGOT_SUCCESS : no_memory(recipe);
+    return !array->failed && key_map_add(&recipe->numbers[kind], key, number) ? INGOT_SUCCESS
+                                                                              : fail_recipe_memory(recipe);
 }
 
-static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_record *record)
+static ingot_status_t add_text_record(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     if (recipe->check != NULL) /* the key is enough, because each read of the text verifies it */
         recipe_check_record(recipe->check, record->kind, record->key, record->size, NULL);
-    if (find(recipe, RECIPE_RECORD_TEXT, record->key, NULL))
+    if (find_record_number(recipe, RECIPE_RECORD_TEXT, record->key, NULL))
         return INGOT_SUCCESS;
-    const ingot_status_t status = keep(recipe, &recipe->texts, sizeof(*record), record, RECIPE_RECORD_TEXT, record->key,
-                                       (size_t)recipe->summary.text_count);
+    const ingot_status_t status = keep_record(recipe, &recipe->texts, sizeof(*record), record, RECIPE_RECORD_TEXT,
+                                              record->key, (size_t)recipe->summary.text_count);
     if (status != INGOT_SUCCESS)
         return status;
     ++recipe->summary.text_count;
@@ -82,8 +84,10 @@ static size_t find_text(const void *user, const uint8_t *digest, uint64_t size)
 {
     const struct ingot_recipe *recipe = user;
     size_t number = 0;
-    return find(recipe, RECIPE_RECORD_TEXT, digest, &number) && recipe_text_at(recipe, number)->size == size ? number
-                                                                                                             : SIZE_MAX;
+    return find_record_number(recipe, RECIPE_RECORD_TEXT, digest, &number) &&
+                   recipe_text_at(recipe, number)->size == size
+               ? number
+               : SIZE_MAX;
 }
 
 /* Says whether a program can be built. Limits the total size of the texts, because a small file can name a large text
@@ -109,14 +113,14 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     struct recipe_node node = {.content = *content, .size = (size_t)record->size};
     if (!recipe_fields_decode(&node.fields, &recipe->arena, node.size, node.content, find_text, recipe))
-        return recipe->arena.failed ? no_memory(recipe) : INGOT_BLOB_CORRUPT;
+        return recipe->arena.failed ? fail_recipe_memory(recipe) : INGOT_BLOB_CORRUPT;
     recipe_digest(node.fields.key_size, node.content, key);
     if (memcmp(key, record->key, sizeof(key)) != 0)
         return INGOT_BLOB_CORRUPT;
     memcpy(node.key, key, sizeof(key));
     set_status(&node.fields);
-    const ingot_status_t status = keep(recipe, &recipe->nodes, sizeof(node), &node, RECIPE_RECORD_PROGRAM, key,
-                                       (size_t)recipe->summary.program_count);
+    const ingot_status_t status = keep_record(recipe, &recipe->nodes, sizeof(node), &node, RECIPE_RECORD_PROGRAM, key,
+                                              (size_t)recipe->summary.program_count);
     if (status != INGOT_SUCCESS)
         return status;
     ++recipe->summary.program_count;
@@ -129,12 +133,12 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
 {
     struct recipe_id node = {.before = 0};
     size_t number = 0;
-    if (!find(recipe, RECIPE_RECORD_PROGRAM, program, &number))
+    if (!find_record_number(recipe, RECIPE_RECORD_PROGRAM, program, &number))
         return INGOT_SUCCESS;
     memcpy(node.digest, record->key, sizeof(node.digest));
     node.before = recipe_node_at(recipe, number)->last_id;
     const ingot_status_t status =
-        keep(recipe, &recipe->ids, sizeof(node), &node, RECIPE_RECORD_ID, record->key, number);
+        keep_record(recipe, &recipe->ids, sizeof(node), &node, RECIPE_RECORD_ID, record->key, number);
     recipe_node_at(recipe, number)->last_id = recipe->ids.size / sizeof(node);
     return status;
 }
@@ -150,13 +154,13 @@ static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recip
     recipe_digest((size_t)record->size, content, key);
     if (memcmp(key, record->key, sizeof(key)) != 0 || memchr(name, 0, length) != NULL)
         return INGOT_BLOB_CORRUPT;
-    if (!find(recipe, RECIPE_RECORD_PROGRAM, content, &node.program))
+    if (!find_record_number(recipe, RECIPE_RECORD_PROGRAM, content, &node.program))
         return INGOT_SUCCESS;
     node.name = arena_copy(&recipe->arena, length, name);
     if (node.name == NULL)
-        return no_memory(recipe);
-    return keep(recipe, &recipe->kernels, sizeof(node), &node, RECIPE_RECORD_KERNEL, key,
-                recipe->numbers[RECIPE_RECORD_KERNEL].count);
+        return fail_recipe_memory(recipe);
+    return keep_record(recipe, &recipe->kernels, sizeof(node), &node, RECIPE_RECORD_KERNEL, key,
+                       recipe->numbers[RECIPE_RECORD_KERNEL].count);
 }
 
 /* Gives each program the array of its kernels. Called once all kernels are known. */
@@ -173,7 +177,7 @@ static ingot_status_t list_kernels(struct ingot_recipe *recipe)
             fields->program.kernel_count = 0;
         }
         if (fields->kernels == NULL)
-            return no_memory(recipe);
+            return fail_recipe_memory(recipe);
         fields->kernels[fields->program.kernel_count++] = kernel_at(recipe, i)->name;
     }
     return INGOT_SUCCESS;
@@ -195,7 +199,7 @@ static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_
     return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
 }
 
-/* Reads a record's content, which the caller frees. Passes the same bytes to the check, if there is one. */
+/* Reads a record's content, which the caller frees. Also passes the bytes to the check of seals, if there is one. */
 static ingot_status_t read_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -255,7 +259,7 @@ static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recip
     if (record->kind == RECIPE_RECORD_SEAL)
         return add_seal(recipe, record);
     recipe->summary.seal_count = 0; /* seals before this record do not cover it */
-    return record->kind == RECIPE_RECORD_TEXT ? add_text(recipe, record) : add_other(recipe, record);
+    return record->kind == RECIPE_RECORD_TEXT ? add_text_record(recipe, record) : add_other(recipe, record);
 }
 
 static ingot_status_t check_limits(const struct ingot_recipe *recipe, const struct recipe_scan *scan)
@@ -289,7 +293,7 @@ static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_si
 
 /* ---- the object ---- */
 
-static ingot_status_t open_file(struct ingot_recipe *recipe, uint64_t *file_size)
+static ingot_status_t open_recipe_file(struct ingot_recipe *recipe, uint64_t *file_size)
 {
     struct file_facts facts;
     const int fd = files_open_path(recipe->path);
@@ -305,7 +309,7 @@ static ingot_status_t open_file(struct ingot_recipe *recipe, uint64_t *file_size
     return INGOT_SUCCESS;
 }
 
-static struct ingot_recipe *make(const char *path)
+static struct ingot_recipe *make_recipe(const char *path)
 {
     ingot_allocator_t allocator;
     (void)memory_init(&allocator, NULL);
@@ -323,7 +327,7 @@ static struct ingot_recipe *make(const char *path)
     recipe->summary.struct_size = sizeof(recipe->summary);
     recipe->path = memory_allocate(&allocator, recipe->path_size);
     if (recipe->path == NULL) {
-        destroy(recipe);
+        destroy_recipe(recipe);
         return NULL;
     }
     memcpy(recipe->path, path, recipe->path_size);
@@ -344,16 +348,16 @@ const char *ingot_recipe_get_path(ingot_recipe_t recipe)
 ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, struct recipe_check *check)
 {
     uint64_t file_size = 0;
-    struct ingot_recipe *made = make(path);
+    struct ingot_recipe *made = make_recipe(path);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the recipe %s", path);
     made->check = check;
-    ingot_status_t status = open_file(made, &file_size);
+    ingot_status_t status = open_recipe_file(made, &file_size);
     if (status == INGOT_SUCCESS)
         status = read_records(made, file_size);
     made->check = NULL;
     if (status != INGOT_SUCCESS) {
-        destroy(made);
+        destroy_recipe(made);
         return status;
     }
     *recipe = made;
@@ -363,7 +367,7 @@ ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, str
 void ingot_recipe_release(ingot_recipe_t recipe)
 {
     if (recipe != NULL)
-        destroy(recipe);
+        destroy_recipe(recipe);
 }
 
 /* ---- queries ---- */
@@ -393,7 +397,7 @@ ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_size, const
     if (recipe == NULL || id == NULL || id_size == 0 || index == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe, id, its size or index is missing");
     recipe_digest(id_size, id, digest);
-    return find(recipe, RECIPE_RECORD_ID, digest, index)
+    return find_record_number(recipe, RECIPE_RECORD_ID, digest, index)
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_NOT_FOUND, "%s has no program with this id", recipe->path);
 }

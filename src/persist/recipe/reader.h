@@ -40,7 +40,7 @@ struct ingot_recipe {
     struct key_map numbers[RECIPE_KIND_COUNT]; /* per kind of record: the numbers of the records; of an id, that of its
                                                 * program */
     ingot_recipe_summary_t summary;
-    struct recipe_check *check; /* set only while the file is being opened with a policy */
+    struct recipe_check *check; /* checks seals; set only while a file is opened with a trust policy */
 };
 
 static inline const struct recipe_record *recipe_text_at(const struct ingot_recipe *recipe, size_t number)

@@ -42,7 +42,7 @@ static ingot_recipe_writer_t take_writer(struct recording *recording, enum which
     return writer;
 }
 
-static void tell(ingot_recipe_writer_t writer, bool is_kernel, ingot_status_t status, uint64_t started_ns)
+static void tell_not_recorded(ingot_recipe_writer_t writer, bool is_kernel, ingot_status_t status, uint64_t started_ns)
 {
     char reason[512];
     (void)snprintf(reason, sizeof(reason), "a %s is not recorded: %s", is_kernel ? "kernel" : "program",
@@ -66,7 +66,7 @@ struct item {
     const char *kernel; /* NULL: not a kernel */
 };
 
-static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
+static ingot_status_t add_recipe_item(ingot_recipe_writer_t writer, const struct item *item)
 {
     if (item->kernel != NULL) {
         const ingot_status_t status = ingot_recipe_writer_add_kernel(writer, item->desc, item->kernel);
@@ -81,16 +81,16 @@ static void record_in(struct recording *recording, enum which which, const struc
 {
     const uint64_t started_ns = files_steady_clock_ns();
     ingot_recipe_writer_t writer = recording != NULL ? take_writer(recording, which) : NULL;
-    const ingot_status_t status = writer != NULL ? add(writer, item) : INGOT_SUCCESS;
+    const ingot_status_t status = writer != NULL ? add_recipe_item(writer, item) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
-        tell(writer, item->kernel != NULL, status, started_ns);
+        tell_not_recorded(writer, item->kernel != NULL, status, started_ns);
     ingot_recipe_writer_release(writer);
 }
 
 /* Adds the item to the application's recipe and to the recipe that the store keeps. A chain and the tier in which it
  * stores can both have a recording. In that case, the application's recipe belongs to the chain, and the kept recipe to
  * the tier. */
-static void record(ingot_storage_t storage, const struct item *item)
+static void record_recipe_item(ingot_storage_t storage, const struct item *item)
 {
     struct recording *own = active_part(storage);
     struct recording *stored_to = active_part(storage_stored_to(storage));
@@ -142,7 +142,7 @@ ingot_status_t ingot_recipe_record_program(ingot_storage_t storage, const_ingot_
 {
     if (storage == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or desc is NULL");
-    record(storage, &(struct item){.desc = desc, .program = program});
+    record_recipe_item(storage, &(struct item){.desc = desc, .program = program});
     return INGOT_SUCCESS;
 }
 
@@ -152,7 +152,7 @@ ingot_status_t ingot_recipe_record_kernel(ingot_storage_t storage, const_ingot_p
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, desc or name is NULL");
     const size_t length = strnlen(name, RECIPE_MAX_KERNEL_NAME + 1);
     if (length != 0 && length <= RECIPE_MAX_KERNEL_NAME)
-        record(storage, &(struct item){.desc = desc, .kernel = name});
+        record_recipe_item(storage, &(struct item){.desc = desc, .kernel = name});
     return INGOT_SUCCESS;
 }
 
@@ -204,7 +204,7 @@ ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe
 }
 
 /* Opens a writer and sets it. If the file cannot be used, an event reports that. */
-static void begin(ingot_storage_t storage, enum which which, const ingot_recipe_record_info_t *info)
+static void open_recording_writer(ingot_storage_t storage, enum which which, const ingot_recipe_record_info_t *info)
 {
     ingot_recipe_writer_t writer = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
@@ -223,7 +223,7 @@ void recording_begin(ingot_storage_t storage, const char *path, ingot_event_call
     info.path = path;
     info.on_event = on_event;
     info.on_event_user = user;
-    begin(storage, WHICH_WRITER, &info);
+    open_recording_writer(storage, WHICH_WRITER, &info);
 }
 
 void recording_keep(ingot_storage_t storage, const char *path, uint64_t max_bytes, ingot_event_callback_t on_event,
@@ -234,5 +234,5 @@ void recording_keep(ingot_storage_t storage, const char *path, uint64_t max_byte
     info.max_bytes = max_bytes;
     info.on_event = on_event;
     info.on_event_user = user;
-    begin(storage, WHICH_KEPT, &info);
+    open_recording_writer(storage, WHICH_KEPT, &info);
 }

@@ -46,7 +46,7 @@ ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path, const
 
 /* ---- sealing ---- */
 
-static ingot_status_t damaged(const char *path, const char *what)
+static ingot_status_t fail_damaged_recipe(const char *path, const char *what)
 {
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT,
                                   "%s of %s is damaged, so the recipe is not sealed: ingot recipe prune drops the "
@@ -66,7 +66,7 @@ static ingot_status_t check_texts(ingot_recipe_t recipe, const char *path)
         status = recipe_read_text(recipe, i, &bytes);
         memory_free(&recipe->allocator, bytes, (size_t)recipe_text_at(recipe, i)->size);
     }
-    return status == INGOT_BLOB_CORRUPT ? damaged(path, "a text") : status;
+    return status == INGOT_BLOB_CORRUPT ? fail_damaged_recipe(path, "a text") : status;
 }
 
 /* Makes the seal of the file as it is now, and sets *is_there to true if the file already has this seal. Fails if other
@@ -85,7 +85,7 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
     if (status == INGOT_SUCCESS)
         status = recipe_check_make_seal(&check, seal);
     if (status == INGOT_BLOB_CORRUPT)
-        status = damaged(path, "a record");
+        status = fail_damaged_recipe(path, "a record");
     if (status == INGOT_SUCCESS)
         *is_there = recipe_check_has(&check, seal);
     if (status == INGOT_SUCCESS && !*is_there)
@@ -100,7 +100,8 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
 }
 
 /* Appends the seal. If the file already has a record with the seal's key, appends nothing and sets *is_known. */
-static ingot_status_t append(ingot_recipe_writer_t writer, const uint8_t seal[RECIPE_SEAL_SIZE], bool *is_known)
+static ingot_status_t append_seal_record(ingot_recipe_writer_t writer, const uint8_t seal[RECIPE_SEAL_SIZE],
+                                         bool *is_known)
 {
     struct recipe_item item = {.kind = RECIPE_RECORD_SEAL, .size = RECIPE_SEAL_SIZE, .content = seal};
     recipe_digest(item.size, seal, item.key);
@@ -122,10 +123,10 @@ static ingot_status_t seal_file(ingot_recipe_writer_t writer, const char *path, 
         if (status != INGOT_SUCCESS || is_there)
             return status;
         if (is_known && memcmp(seal, before, sizeof(seal)) == 0)
-            return damaged(path, "the seal");
+            return fail_damaged_recipe(path, "the seal");
         memcpy(before, seal, sizeof(seal));
         writer_expect(writer, &facts);
-        status = append(writer, seal, &is_known);
+        status = append_seal_record(writer, seal, &is_known);
         if (status != INGOT_SUCCESS)
             return status;
         *is_new = *is_new || !is_known;

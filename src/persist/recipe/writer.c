@@ -58,7 +58,7 @@ struct ingot_recipe_writer {
 /* ---- looking for records ---- */
 
 /* Reads what is new in the file. Does nothing if the file cannot be opened. Requires the writer's lock. */
-static void refresh(struct ingot_recipe_writer *writer)
+static void refresh_recipe_index(struct ingot_recipe_writer *writer)
 {
     struct file_facts facts;
     const int result = recipe_file_facts(writer->path, &facts);
@@ -106,7 +106,7 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
                               bool *is_there)
 {
     pthread_mutex_lock(&writer->lock);
-    refresh(writer);
+    refresh_recipe_index(writer);
     *is_there = recipe_index_has(&writer->index, (uint32_t)kind, key);
     const ingot_status_t status = *is_there ? INGOT_SUCCESS : find_refusal(writer);
     pthread_mutex_unlock(&writer->lock);
@@ -145,7 +145,7 @@ static bool is_expected(const struct ingot_recipe_writer *writer)
 }
 
 /* Removes a record that was not finished, and writes the header of a new file. Requires both locks. */
-static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
+static ingot_status_t tidy_recipe_file(struct ingot_recipe_writer *writer, int fd)
 {
     uint8_t header[RECIPE_HEADER_SIZE];
     struct recipe_scan *scan = &writer->index.scan;
@@ -183,11 +183,11 @@ static ingot_status_t take_file(struct ingot_recipe_writer *writer, int fd)
         status = recipe_index_read(&writer->index, fd, writer->path, &facts);
     if (status == INGOT_SUCCESS && !is_expected(writer))
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced meanwhile: try again", writer->path);
-    return status == INGOT_SUCCESS ? tidy(writer, fd) : status;
+    return status == INGOT_SUCCESS ? tidy_recipe_file(writer, fd) : status;
 }
 
 /* Opens and locks the file, and reads what is new. Requires the writer's lock. */
-static ingot_status_t open_file(struct ingot_recipe_writer *writer, int *fd)
+static ingot_status_t open_locked_recipe(struct ingot_recipe_writer *writer, int *fd)
 {
     ingot_status_t status;
     *fd = recipe_file_open(writer->path, writer->is_kept);
@@ -205,7 +205,7 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer, int *fd)
 
 /* ---- appending ---- */
 
-static ingot_status_t encode(const struct ingot_recipe_writer *writer, struct recipe_item *item)
+static ingot_status_t encode_item_record(const struct ingot_recipe_writer *writer, struct recipe_item *item)
 {
     const uint64_t most = item->kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM : RECIPE_MAX_TEXT;
     if (item->size > most)
@@ -227,7 +227,7 @@ static ingot_status_t encode_needed(ingot_recipe_writer_t writer, size_t count, 
         if (writer_knows(writer, items[i].kind, items[i].key))
             continue;
         *is_needed = true;
-        status = encode(writer, &items[i]);
+        status = encode_item_record(writer, &items[i]);
     }
     return status;
 }
@@ -240,7 +240,8 @@ static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_
     for (size_t i = 0; i < count; ++i) {
         if (recipe_index_has(&writer->index, (uint32_t)items[i].kind, items[i].key))
             continue;
-        const ingot_status_t status = items[i].encoded.size == 0 ? encode(writer, &items[i]) : INGOT_SUCCESS;
+        const ingot_status_t status =
+            items[i].encoded.size == 0 ? encode_item_record(writer, &items[i]) : INGOT_SUCCESS;
         if (status != INGOT_SUCCESS)
             return status;
         scan.offset += items[i].encoded.size;
@@ -259,8 +260,8 @@ static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_
 }
 
 /* Puts the records that the file does not have into the batch, and adds them to the index. */
-static ingot_status_t gather(struct recipe_index *index, size_t count, const struct recipe_item *items,
-                             struct bytes_writer *batch)
+static ingot_status_t gather_missing_records(struct recipe_index *index, size_t count, const struct recipe_item *items,
+                                             struct bytes_writer *batch)
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
@@ -298,7 +299,7 @@ static ingot_status_t write_needed(struct ingot_recipe_writer *writer, int fd, s
 {
     struct bytes_writer batch;
     bytes_writer_init(&batch, &writer->allocator);
-    ingot_status_t status = gather(&writer->index, count, items, &batch);
+    ingot_status_t status = gather_missing_records(&writer->index, count, items, &batch);
     if (status == INGOT_SUCCESS && batch.size != 0)
         status = write_batch(writer, fd, &batch);
     if (status != INGOT_SUCCESS)
@@ -308,10 +309,11 @@ static ingot_status_t write_needed(struct ingot_recipe_writer *writer, int fd, s
 }
 
 /* Appends the records that the file does not have. Requires the lock. */
-static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items)
+static ingot_status_t append_missing_records(struct ingot_recipe_writer *writer, size_t count,
+                                             struct recipe_item *items)
 {
     int fd;
-    ingot_status_t status = open_file(writer, &fd);
+    ingot_status_t status = open_locked_recipe(writer, &fd);
     if (status != INGOT_SUCCESS)
         return status;
     status = check_room(writer, count, items);
@@ -329,7 +331,7 @@ ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct 
     ingot_status_t status = encode_needed(writer, count, items, &is_needed);
     if (status == INGOT_SUCCESS && is_needed) {
         pthread_mutex_lock(&writer->lock);
-        status = append(writer, count, items);
+        status = append_missing_records(writer, count, items);
         pthread_mutex_unlock(&writer->lock);
     }
     for (size_t i = 0; i < count; ++i)
@@ -360,7 +362,7 @@ bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char
 
 /* ---- the object ---- */
 
-static void destroy(struct ingot_recipe_writer *writer)
+static void destroy_writer(struct ingot_recipe_writer *writer)
 {
     const ingot_allocator_t allocator = writer->allocator;
     recipe_index_fini(&writer->index);
@@ -369,7 +371,7 @@ static void destroy(struct ingot_recipe_writer *writer)
     memory_free(&allocator, writer, sizeof(*writer));
 }
 
-static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_recipe_record_info_t *info)
+static ingot_status_t make_writer(struct ingot_recipe_writer **writer, const ingot_recipe_record_info_t *info)
 {
     ingot_allocator_t allocator;
     (void)memory_init(&allocator, NULL);
@@ -388,7 +390,7 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
     pthread_mutex_init(&made->lock, NULL);
     const ingot_status_t status = recipe_file_absolute(info->path, &made->allocator, &made->path, &made->path_size);
     if (status != INGOT_SUCCESS) {
-        destroy(made);
+        destroy_writer(made);
         return status;
     }
     *writer = made;
@@ -402,7 +404,7 @@ static ingot_status_t try_file(struct ingot_recipe_writer *writer)
 {
     int fd = -1;
     pthread_mutex_lock(&writer->lock);
-    const ingot_status_t status = open_file(writer, &fd);
+    const ingot_status_t status = open_locked_recipe(writer, &fd);
     if (status == INGOT_SUCCESS)
         close_file(fd);
     pthread_mutex_unlock(&writer->lock);
@@ -418,14 +420,14 @@ static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_rec
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, info, its struct_size or its path is missing");
     if (known.max_bytes > RECIPE_MAX_FILE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's max_bytes is more than 1 GiB");
-    ingot_status_t status = make(&made, &known);
+    ingot_status_t status = make_writer(&made, &known);
     if (status != INGOT_SUCCESS)
         return status;
     made->is_kept = opening == OPEN_WHEN_NEEDED;
     if (opening != OPEN_WHEN_NEEDED)
         status = try_file(made);
     if (status != INGOT_SUCCESS && !(opening == OPEN_NOW_UNLESS_BUSY && status == INGOT_BUSY)) {
-        destroy(made);
+        destroy_writer(made);
         return status;
     }
     *writer = made;
@@ -457,5 +459,5 @@ void ingot_recipe_writer_release(ingot_recipe_writer_t writer)
 {
     /* acq_rel: what other threads did with the writer happens before it is freed */
     if (writer != NULL && atomic_fetch_sub_explicit(&writer->references, 1, memory_order_acq_rel) == 1)
-        destroy(writer);
+        destroy_writer(writer);
 }

@@ -52,8 +52,8 @@ static ingot_status_t compare_id(const struct single_file *file, int fd, const s
     return status;
 }
 
-static ingot_status_t read_blob(const struct single_file *file, int fd, const struct key_file *key,
-                                ingot_buffer_t *blob)
+static ingot_status_t read_file_blob(const struct single_file *file, int fd, const struct key_file *key,
+                                     ingot_buffer_t *blob)
 {
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
@@ -72,7 +72,7 @@ static ingot_status_t read_blob(const struct single_file *file, int fd, const st
     return status;
 }
 
-static ingot_status_t read_header(const struct single_file *file, int fd, struct key_file *key)
+static ingot_status_t read_file_header(const struct single_file *file, int fd, struct key_file *key)
 {
     struct file_facts facts;
     uint8_t header[KEY_FILE_HEADER_SIZE];
@@ -86,14 +86,14 @@ static ingot_status_t read_header(const struct single_file *file, int fd, struct
     return status == INGOT_SUCCESS ? single_file_decode(key, facts.size_bytes, size, header) : status;
 }
 
-static ingot_status_t read_file(const struct single_file *file, int fd, size_t id_size, const uint8_t *id,
-                                ingot_buffer_t *blob)
+static ingot_status_t read_single_file(const struct single_file *file, int fd, size_t id_size, const uint8_t *id,
+                                       ingot_buffer_t *blob)
 {
     struct key_file key;
-    ingot_status_t status = read_header(file, fd, &key);
+    ingot_status_t status = read_file_header(file, fd, &key);
     if (status == INGOT_SUCCESS)
         status = compare_id(file, fd, &key, id_size, id);
-    return status == INGOT_SUCCESS ? read_blob(file, fd, &key, blob) : status;
+    return status == INGOT_SUCCESS ? read_file_blob(file, fd, &key, blob) : status;
 }
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
@@ -102,7 +102,7 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
     const int fd = files_open_path(file->path);
     if (fd < 0)
         return files_read_failed(fd, "opening", file->path);
-    const ingot_status_t status = read_file(file, fd, id_size, id, blob);
+    const ingot_status_t status = read_single_file(file, fd, id_size, id, blob);
     (void)files_close(fd);
     return status;
 }
@@ -158,7 +158,7 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
 }
 
 /* True if the name still refers to the file that was read. */
-static bool is_same(int parent, const char *name, int fd)
+static bool is_still_same_file(int parent, const char *name, int fd)
 {
     struct file_facts named;
     struct file_facts read;
@@ -175,11 +175,12 @@ static ingot_status_t remove_from(const struct single_file *file, int parent, co
     const int fd = files_open_read(parent, name);
     if (fd < 0)
         return files_read_failed(fd, "opening", file->path);
-    ingot_status_t status = read_file(file, fd, id_size, id, &blob);
+    ingot_status_t status = read_single_file(file, fd, id_size, id, &blob);
     memory_release_buffer(&blob);
     if (status == INGOT_SUCCESS || status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED) {
         status = check_own(file, parent, name);
-        const int result = status != INGOT_SUCCESS || !is_same(parent, name, fd) ? 0 : files_remove(parent, name);
+        const int result =
+            status != INGOT_SUCCESS || !is_still_same_file(parent, name, fd) ? 0 : files_remove(parent, name);
         if (result < 0 && result != -ENOENT)
             status = files_write_failed(result, "removing", file->path);
     }

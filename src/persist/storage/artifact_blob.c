@@ -16,8 +16,8 @@
 #include "util/nanoseconds.h"
 
 /* Removes an envelope for the reason that the thread's error message says, and reports it. */
-static void reject(ingot_storage_t storage, ingot_status_t status, size_t id_size, const uint8_t *id, size_t size,
-                   uint64_t started_ns)
+static void reject_artifact_envelope(ingot_storage_t storage, ingot_status_t status, size_t id_size, const uint8_t *id,
+                                     size_t size, uint64_t started_ns)
 {
     struct kept_error kept;
     kept_error_save(&kept);
@@ -53,7 +53,7 @@ ingot_status_t artifact_blob_load(ingot_storage_t storage, size_t id_size, const
         if (status == INGOT_SUCCESS)
             note_loaded(storage, value, started_ns);
         else if (status != INGOT_OUT_OF_MEMORY)
-            reject(storage, status, id_size, id, size, started_ns);
+            reject_artifact_envelope(storage, status, id_size, id, size, started_ns);
         memory_release_buffer(&blob);
     }
     *was_refused = *was_refused || status != INGOT_SUCCESS;

@@ -55,7 +55,7 @@ static bool try_lock(uint64_t began_ns)
     return true;
 }
 
-static ingot_storage_t *find(ingot_storage_t storage)
+static ingot_storage_t *find_storage_link(ingot_storage_t storage)
 {
     ingot_storage_t *at = &first;
     while (*at != NULL && *at != storage)
@@ -143,7 +143,7 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
     return count;
 }
 
-static void *tell(void *user)
+static void *tell_lost_programs(void *user)
 {
     ingot_storage_t storage = NULL;
     const struct ingot_context *context = NULL;
@@ -175,7 +175,7 @@ static void finish_all(void)
     pthread_t thread;
     for_each(savings_save);
     const uint64_t began_ns = files_steady_clock_ns();
-    if (!is_any(store_queue_is_pending) || !thread_start(&thread, tell, NULL))
+    if (!is_any(store_queue_is_pending) || !thread_start(&thread, tell_lost_programs, NULL))
         return;
     (void)pthread_detach(thread);
     while (!atomic_load_explicit(&is_told, memory_order_acquire) && files_steady_clock_ns() - began_ns < MAX_TELLING_NS)
@@ -186,7 +186,7 @@ void last_work_add(ingot_storage_t storage)
 {
     process_end_set_work(do_all, finish_all);
     pthread_mutex_lock(&lock);
-    if (*find(storage) == NULL) {
+    if (*find_storage_link(storage) == NULL) {
         storage->queue.next = first;
         first = storage;
     }
@@ -196,7 +196,7 @@ void last_work_add(ingot_storage_t storage)
 void last_work_remove(ingot_storage_t storage)
 {
     pthread_mutex_lock(&lock);
-    ingot_storage_t *at = find(storage);
+    ingot_storage_t *at = find_storage_link(storage);
     if (*at != NULL)
         *at = storage->queue.next;
     pthread_mutex_unlock(&lock);

@@ -176,7 +176,7 @@ struct visiting {
     ingot_status_t stopped;
 };
 
-static ingot_status_t visit(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+static ingot_status_t open_and_pass_blob(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
     struct visiting *visiting = user;
     if (status == INGOT_SUCCESS)
@@ -196,6 +196,6 @@ ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, co
     for (size_t i = 0; i < count; ++i)
         if (ids[i].bytes == NULL || ids[i].size == 0)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id %zu is missing or empty", i);
-    storage_load_many_kept(storage, NULL, count, ids, visit, &visiting);
+    storage_load_many_kept(storage, NULL, count, ids, open_and_pass_blob, &visiting);
     return visiting.stopped;
 }

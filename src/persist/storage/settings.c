@@ -13,19 +13,19 @@
 #include "persist/storage/storing.h"
 #include "util/struct_size.h"
 
-static uint64_t get(ingot_storage_t storage, enum storage_setting which)
+static uint64_t get_setting(ingot_storage_t storage, enum storage_setting which)
 {
     return atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
 }
 
-static void read_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
+static void read_storage_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
 {
     *settings = (ingot_persist_settings_t){
         .struct_size = sizeof(*settings),
         .is_off = !storage_is_on(storage),
         .write_through = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed),
-        .store_mode = (ingot_persist_store_mode_t)get(storage, STORAGE_STORE_MODE),
-        .exit_time_ms = get(storage, STORAGE_EXIT_TIME_MS),
+        .store_mode = (ingot_persist_store_mode_t)get_setting(storage, STORAGE_STORE_MODE),
+        .exit_time_ms = get_setting(storage, STORAGE_EXIT_TIME_MS),
     };
     serving_get_backends(storage, settings->backends);
     if (storage->own->get_limits != NULL)
@@ -40,12 +40,12 @@ ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist
     const ingot_status_t status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    read_settings(storage, &known);
+    read_storage_settings(storage, &known);
     (void)STRUCT_WRITE(settings, known);
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check(ingot_storage_t storage, const ingot_persist_settings_t *settings)
+static ingot_status_t check_given_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings)
 {
     if (!storing_is_mode(settings->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
@@ -68,9 +68,9 @@ ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_p
     ingot_status_t status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    read_settings(storage, &known);
+    read_storage_settings(storage, &known);
     (void)STRUCT_READ_OVER(known, settings);
-    status = check(storage, &known);
+    status = check_given_settings(storage, &known);
     if (status != INGOT_SUCCESS)
         return status;
     atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);

@@ -24,18 +24,18 @@
 static bool is_watching_forks;
 
 /* Called in a forked child. Only what all storages share goes on there, without the parent's storages. */
-static void begin_child(void)
+static void begin_child_storages(void)
 {
     last_work_begin_child();
     process_end_begin_child();
 }
 
-static void watch_forks(void)
+static void watch_forks_for_storages(void)
 {
-    is_watching_forks = pthread_atfork(NULL, NULL, begin_child) == 0;
+    is_watching_forks = pthread_atfork(NULL, NULL, begin_child_storages) == 0;
 }
 
-static void take_info(struct ingot_storage *storage, const ingot_persist_info_t *info)
+static void take_storage_info(struct ingot_storage *storage, const ingot_persist_info_t *info)
 {
     storage->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     storage->on_event = info->on_event;
@@ -58,7 +58,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     ingot_storage_ops_t copy;
     if (!STRUCT_READ(copy, ops))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
-    (void)pthread_once(&watched, watch_forks);
+    (void)pthread_once(&watched, watch_forks_for_storages);
     struct ingot_storage *made = is_watching_forks ? memory_allocate(allocator, sizeof(*made)) : NULL;
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
@@ -73,11 +73,11 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     store_queue_init(made);
     pthread_mutex_init(&made->settings_lock, NULL);
     if (info != NULL)
-        take_info(made, info);
+        take_storage_info(made, info);
     made->finish = finish;
     const ingot_status_t trusted = info != NULL ? ingot_persist_set_trust(made, info->trust) : INGOT_SUCCESS;
     if (trusted != INGOT_SUCCESS) {
-        made->ops.destroy = NULL; /* on failure, self stays the caller's */
+        made->ops.destroy = NULL; /* self stays the caller's on failure, so it must not be destroyed */
         finish(made);
         return trusted;
     }

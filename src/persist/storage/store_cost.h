@@ -7,8 +7,8 @@
 
 #include <ingot/storage.h>
 
-/* Returns how long the blob of a program that was just built takes at least, or STORAGE_NEVER if it is not to be
- * stored. */
+/* Returns the least time that the driver needs to provide the blob of a program that was just built, or STORAGE_NEVER
+ * if the blob is not to be stored. */
 uint64_t store_cost_of(ingot_storage_t storage, const_ingot_program_t program, size_t id_size, const uint8_t *id);
 
 /* Remembers in the directory store to which the storage stores that a program's blob takes at least this time, or

@@ -40,7 +40,7 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
 
 /* Reports progress, if there is any. Requires the lock, but releases it during the callback. Returns false if
  * on_progress stopped the flush. */
-static bool report(struct flush *flush)
+static bool report_flush_progress(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
     /* waiting_count is compared, too, because an item that is not cacheable changes only this count */
@@ -67,7 +67,7 @@ static void work_all(struct flush *flush)
     const bool is_callback = store_queue_is_working() && !is_last; /* a storage ends after its thread */
     const bool is_own_thread = store_queue_is_own_thread(flush->storage);
     const bool is_for_thread = flush->until_ns != NO_TIME && !is_own_thread;
-    while (report(flush) && (left_ns = store_queue_time_left(flush->until_ns)) != 0) {
+    while (report_flush_progress(flush) && (left_ns = store_queue_time_left(flush->until_ns)) != 0) {
         const bool has_item = store_queue_has(queue, left_ns);
         if (has_item && !(is_for_thread && store_queue_start_thread(flush->storage, flush->until_ns))) {
             (void)store_queue_work(flush->storage, store_queue_pop(queue, left_ns), false);

@@ -62,7 +62,7 @@ void store_queue_init(ingot_storage_t storage)
 
 /* ---- lists ---- */
 
-static void append(struct store_queue_list *list, struct store_queue_item *item)
+static void append_queue_item(struct store_queue_list *list, struct store_queue_item *item)
 {
     struct store_queue_item **at = &list->first;
     while (*at != NULL)
@@ -74,7 +74,7 @@ static void append(struct store_queue_list *list, struct store_queue_item *item)
 
 /* Removes an item from a list, unless the list has lost it: a list is empty in a child that was forked while the item
  * was in it. */
-static void take_out(struct store_queue_list *list, const struct store_queue_item *item)
+static void remove_queue_item(struct store_queue_list *list, const struct store_queue_item *item)
 {
     struct store_queue_item **at = &list->first;
     while (*at != NULL && *at != item)
@@ -87,7 +87,7 @@ static void take_out(struct store_queue_list *list, const struct store_queue_ite
 
 /* Of the items that cost at most limit_ns, returns the one that took longest to build, or with is_fastest the one that
  * was fastest to build. Returns NULL if there is none. */
-static struct store_queue_item *find(const struct store_queue_list *list, uint64_t limit_ns, bool is_fastest)
+static struct store_queue_item *find_best_item(const struct store_queue_list *list, uint64_t limit_ns, bool is_fastest)
 {
     struct store_queue_item *best = NULL;
     for (struct store_queue_item *item = list->first; item != NULL; item = item->next) {
@@ -100,14 +100,14 @@ static struct store_queue_item *find(const struct store_queue_list *list, uint64
 
 bool store_queue_has(struct store_queue *queue, uint64_t limit_ns)
 {
-    return find(&queue->waiting, limit_ns, false) != NULL;
+    return find_best_item(&queue->waiting, limit_ns, false) != NULL;
 }
 
 struct store_queue_item *store_queue_pop(struct store_queue *queue, uint64_t limit_ns)
 {
-    struct store_queue_item *item = find(&queue->waiting, limit_ns, false);
+    struct store_queue_item *item = find_best_item(&queue->waiting, limit_ns, false);
     if (item != NULL)
-        take_out(&queue->waiting, item);
+        remove_queue_item(&queue->waiting, item);
     return item;
 }
 
@@ -144,8 +144,8 @@ struct outcome {
 
 /* Copies the program's blob to new memory at *blob. Its size is *capacity bytes, of which the blob takes *size. The
  * caller must free the memory, even on failure. */
-static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
-                           size_t *capacity)
+static ingot_status_t copy_program_blob(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
+                                        size_t *capacity)
 {
     const ingot_status_t status = ingot_program_get_cache_blob(program, size, NULL);
     if (status != INGOT_SUCCESS)
@@ -167,7 +167,7 @@ static struct outcome take_and_store(ingot_storage_t storage, const struct ingot
     uint64_t started_ns = files_steady_clock_ns();
     if (!process_end_enter()) /* no event is emitted, because exit() is already running */
         return (struct outcome){ingot_set_error_detail(INGOT_BUSY, "the process is ending"), 0, true};
-    ingot_status_t status = take(storage, program, &size, &blob, &capacity);
+    ingot_status_t status = copy_program_blob(storage, program, &size, &blob, &capacity);
     process_end_leave();
     if (status == INGOT_SUCCESS) {
         started_ns = files_steady_clock_ns();
@@ -225,7 +225,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
 {
     struct store_queue *queue = &storage->queue;
     item->began_ns = files_steady_clock_ns();
-    append(&queue->active, item);
+    append_queue_item(&queue->active, item);
     pthread_mutex_unlock(&queue->lock);
     const int cancellation = cancellation_hold(); /* if this thread were canceled, flushes would wait for it forever */
     const struct work work = {storage, works};
@@ -241,7 +241,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     works = work.outer;
     cancellation_allow(cancellation);
     pthread_mutex_lock(&queue->lock);
-    take_out(&queue->active, item);
+    remove_queue_item(&queue->active, item);
     if (is_released || !outcome.is_late) {
         count_outcome(queue, &outcome);
         note_failure(queue, &failure);
@@ -249,7 +249,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     if (is_released)
         free_item(storage, item);
     else
-        append(outcome.is_late ? &queue->waiting : &queue->unfreed, item);
+        append_queue_item(outcome.is_late ? &queue->waiting : &queue->unfreed, item);
     pthread_cond_broadcast(&queue->is_done);
     return is_released;
 }
@@ -260,7 +260,7 @@ uint64_t store_queue_time_left(uint64_t until_ns)
     return until_ns == THREAD_NO_TIME ? THREAD_NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
-static void *run(void *user)
+static void *run_store_thread(void *user)
 {
     ingot_storage_t storage = user;
     struct store_queue *queue = &storage->queue;
@@ -292,7 +292,7 @@ bool store_queue_start_thread(ingot_storage_t storage, uint64_t until_ns)
         return queue->is_running;
     if (queue->has_thread)
         thread_join(queue->thread); /* it has ended, or is about to */
-    queue->has_thread = queue->is_running = thread_start(&queue->thread, run, storage);
+    queue->has_thread = queue->is_running = thread_start(&queue->thread, run_store_thread, storage);
     return queue->is_running;
 }
 
@@ -303,8 +303,8 @@ bool store_queue_start_thread(ingot_storage_t storage, uint64_t until_ns)
 static void give_way(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
-    struct store_queue_item *item = find(&queue->waiting, UINT64_MAX, true);
-    take_out(&queue->waiting, item);
+    struct store_queue_item *item = find_best_item(&queue->waiting, UINT64_MAX, true);
+    remove_queue_item(&queue->waiting, item);
     if (item->cost_ns == 0) {
         (void)store_queue_work(storage, item, false);
         return;
@@ -343,7 +343,7 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
     item->cost_ns = cost_ns;
     process_end_watch();
     pthread_mutex_lock(&queue->lock);
-    append(&queue->waiting, item);
+    append_queue_item(&queue->waiting, item);
     while (queue->waiting.count > MAX_COUNT)
         give_way(storage);
     pthread_mutex_unlock(&queue->lock);

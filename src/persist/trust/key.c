@@ -14,7 +14,7 @@
 
 #define SIGNED_SIZE (SEAL_TAGGED_SIZE + SEAL_TAG_SIZE)
 
-static void make_id(struct key *key, const uint8_t *identifying)
+static void make_key_id(struct key *key, const uint8_t *identifying)
 {
     static const uint8_t domain[16] = "ingot key id";
     uint8_t message[sizeof(domain) + sizeof(uint32_t) + INGOT_PERSIST_KEY_SIZE];
@@ -34,15 +34,15 @@ ingot_status_t key_init(struct key *key, ingot_persist_key_kind_t kind, const ui
     switch ((int)kind) {
     case INGOT_PERSIST_KEY_BLAKE2B:
         memcpy(key->secret, bytes, INGOT_PERSIST_KEY_SIZE);
-        make_id(key, key->secret);
+        make_key_id(key, key->secret);
         return INGOT_SUCCESS;
     case INGOT_PERSIST_KEY_ED25519_SECRET:
         (void)crypto_sign_ed25519_seed_keypair(key->public_key, key->secret, bytes);
-        make_id(key, key->public_key);
+        make_key_id(key, key->public_key);
         return INGOT_SUCCESS;
     case INGOT_PERSIST_KEY_ED25519_PUBLIC:
         memcpy(key->public_key, bytes, INGOT_PERSIST_KEY_SIZE);
-        make_id(key, key->public_key);
+        make_key_id(key, key->public_key);
         return INGOT_SUCCESS;
     default: return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%d is not a kind of key", (int)kind);
     }
@@ -58,7 +58,8 @@ bool key_can_seal(const struct key *key)
     return key->kind != INGOT_PERSIST_KEY_ED25519_PUBLIC;
 }
 
-static void digest(const struct tagged *tagged, size_t key_size, const uint8_t *key, uint8_t result[SEAL_TAG_SIZE])
+static void digest_tagged_blob(const struct tagged *tagged, size_t key_size, const uint8_t *key,
+                               uint8_t result[SEAL_TAG_SIZE])
 {
     crypto_generichash_blake2b_state state;
     uint8_t id_size[sizeof(uint64_t)];
@@ -75,14 +76,14 @@ static void digest(const struct tagged *tagged, size_t key_size, const uint8_t *
 static void make_signed(const struct tagged *tagged, uint8_t message[SIGNED_SIZE])
 {
     memcpy(message, tagged->header, SEAL_TAGGED_SIZE);
-    digest(tagged, 0, NULL, message + SEAL_TAGGED_SIZE);
+    digest_tagged_blob(tagged, 0, NULL, message + SEAL_TAGGED_SIZE);
 }
 
 void key_make_tag(const struct key *key, const struct tagged *tagged, uint8_t tag[SEAL_TAG_SIZE])
 {
     uint8_t message[SIGNED_SIZE];
     if (key_algorithm(key) == SEAL_BLAKE2B) {
-        digest(tagged, INGOT_PERSIST_KEY_SIZE, key->secret, tag);
+        digest_tagged_blob(tagged, INGOT_PERSIST_KEY_SIZE, key->secret, tag);
         return;
     }
     make_signed(tagged, message);
@@ -97,7 +98,7 @@ bool key_verifies(const struct key *key, const struct tagged *tagged, const uint
         make_signed(tagged, message);
         return crypto_sign_ed25519_verify_detached(tag, message, sizeof(message), key->public_key) == 0;
     }
-    digest(tagged, INGOT_PERSIST_KEY_SIZE, key->secret, expected);
+    digest_tagged_blob(tagged, INGOT_PERSIST_KEY_SIZE, key->secret, expected);
     const bool is_equal = sodium_memcmp(expected, tag, sizeof(expected)) == 0;
     sodium_memzero(expected, sizeof(expected)); /* an attacker may have chosen the bytes that this tag is valid for */
     return is_equal;

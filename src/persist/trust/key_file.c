@@ -37,7 +37,7 @@ static const char public_suffix[] = ".pub";
 
 /* ---- the text ---- */
 
-static char *put(char *at, const char *text)
+static char *put_key_text(char *at, const char *text)
 {
     const size_t size = strlen(text);
     memcpy(at, text, size);
@@ -52,7 +52,7 @@ static char *put_hex(char *at, size_t size, const uint8_t *bytes)
 
 /* Returns the bytes that the text contains. For a secret Ed25519 key, these are the seed, which is the first half of
  * libsodium's secret key. */
-static const uint8_t *bytes_of(const struct key *key, ingot_persist_key_kind_t kind)
+static const uint8_t *get_key_bytes(const struct key *key, ingot_persist_key_kind_t kind)
 {
     return kind == INGOT_PERSIST_KEY_ED25519_PUBLIC ? key->public_key : key->secret;
 }
@@ -60,15 +60,15 @@ static const uint8_t *bytes_of(const struct key *key, ingot_persist_key_kind_t k
 size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT_CAPACITY])
 {
     const ingot_persist_key_kind_t kind = is_public ? INGOT_PERSIST_KEY_ED25519_PUBLIC : key->kind;
-    char *at = put(text, first_line);
-    at = put(at, kind_lines[kind]);
-    at = put_hex(put(at, "id: "), sizeof(key->id), key->id);
-    at = put_hex(put(at, "\nkey: "), INGOT_PERSIST_KEY_SIZE, bytes_of(key, kind));
-    at = put(at, "\n");
+    char *at = put_key_text(text, first_line);
+    at = put_key_text(at, kind_lines[kind]);
+    at = put_hex(put_key_text(at, "id: "), sizeof(key->id), key->id);
+    at = put_hex(put_key_text(at, "\nkey: "), INGOT_PERSIST_KEY_SIZE, get_key_bytes(key, kind));
+    at = put_key_text(at, "\n");
     return (size_t)(at - text);
 }
 
-static ingot_status_t corrupt(const char *why)
+static ingot_status_t fail_corrupt_key(const char *why)
 {
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "it is not a key file: %s; \"ingot key create\" makes one", why);
 }
@@ -93,7 +93,7 @@ static ingot_status_t check_first_line(size_t size, const char *text)
     if (size > length && memcmp(text, any_first_line, length) == 0 && text[length] >= '0' && text[length] <= '9' &&
         memchr(text, '\n', size) != NULL)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the key file has a version that this library does not read");
-    return corrupt("its first line is not \"ingot key 1\"");
+    return fail_corrupt_key("its first line is not \"ingot key 1\"");
 }
 
 ingot_status_t key_text_decode(struct key *key, size_t size, const char *text)
@@ -106,20 +106,20 @@ ingot_status_t key_text_decode(struct key *key, size_t size, const char *text)
         return status;
     const int kind = kind_of(size, text);
     if (kind == 0)
-        return corrupt("its second and third lines do not name a known algorithm and kind");
+        return fail_corrupt_key("its second and third lines do not name a known algorithm and kind");
     const size_t key_at =
         sizeof(first_line) - 1 + strlen(kind_lines[kind]) + strlen("id: \nkey: ") + HEX_SIZE(SEAL_KEY_ID_SIZE);
     if (size != key_at + HEX_SIZE(sizeof(bytes)) + 1)
-        return corrupt("it is too short or too long");
+        return fail_corrupt_key("it is too short or too long");
     if (sodium_hex2bin(bytes, sizeof(bytes), text + key_at, HEX_SIZE(sizeof(bytes)), NULL, &decoded, NULL) != 0 ||
         decoded != sizeof(bytes))
-        status = corrupt("its key does not consist of hexadecimal digits");
+        status = fail_corrupt_key("its key does not consist of hexadecimal digits");
     if (status == INGOT_SUCCESS && key_init(key, (ingot_persist_key_kind_t)kind, bytes) != INGOT_SUCCESS)
-        status = corrupt("all bytes of its key are zero");
+        status = fail_corrupt_key("all bytes of its key are zero");
     if (status == INGOT_SUCCESS &&
         (key_text_encode(key, false, expected) != size || sodium_memcmp(expected, text, size) != 0)) {
         sodium_memzero(key, sizeof(*key));
-        status = corrupt("its id is not the key's, or a digit is in upper case");
+        status = fail_corrupt_key("its id is not the key's, or a digit is in upper case");
     }
     sodium_memzero(bytes, sizeof(bytes));
     sodium_memzero(expected, sizeof(expected));
@@ -149,7 +149,7 @@ static ingot_status_t check_secret(const struct file_facts *facts, const char *p
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t decode(struct key *key, size_t size, const char *text, const char *path)
+static ingot_status_t decode_key_file(struct key *key, size_t size, const char *text, const char *path)
 {
     char why[DETAIL_CAPACITY];
     const ingot_status_t status = key_text_decode(key, size, text);
@@ -176,7 +176,7 @@ ingot_status_t key_disk_read(const char *path, struct key *key)
     if (result < 0)
         status = files_read_failed(result, "reading", path);
     if (status == INGOT_SUCCESS)
-        status = decode(key, size, text, path);
+        status = decode_key_file(key, size, text, path);
     if (status == INGOT_SUCCESS && key_can_seal(key)) {
         status = check_secret(&facts, path);
         if (status != INGOT_SUCCESS)
@@ -237,7 +237,7 @@ static ingot_status_t sync_parent(int parent, const char *path)
     return result < 0 ? files_write_failed(result, "syncing the directory of", path) : INGOT_SUCCESS;
 }
 
-static void describe(const struct key *key, ingot_persist_key_info_t *info)
+static void describe_key(const struct key *key, ingot_persist_key_info_t *info)
 {
     ingot_persist_key_info_t known = INGOT_PERSIST_KEY_INFO_INIT;
     known.kind = key->kind;
@@ -280,7 +280,7 @@ ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind
         if (status == INGOT_SUCCESS)
             status = sync_parent(parent, path);
         if (status == INGOT_SUCCESS && info != NULL)
-            describe(&key, info);
+            describe_key(&key, info);
         sodium_memzero(&key, sizeof(key));
     }
     sodium_memzero(bytes, sizeof(bytes));
@@ -295,7 +295,7 @@ ingot_status_t ingot_persist_key_describe(const char *path, ingot_persist_key_in
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path, info or its struct_size is missing");
     const ingot_status_t status = key_disk_read(path, &key);
     if (status == INGOT_SUCCESS)
-        describe(&key, info);
+        describe_key(&key, info);
     sodium_memzero(&key, sizeof(key));
     return status;
 }

@@ -54,7 +54,7 @@ static ingot_status_t add_file(struct keyring *keyring, size_t length, const cha
 }
 
 /* Adds the keys of a list of paths that are separated by colons. Empty paths are ignored. */
-static ingot_status_t add_files(struct keyring *keyring, const char *paths)
+static ingot_status_t add_key_files(struct keyring *keyring, const char *paths)
 {
     ingot_status_t status = INGOT_SUCCESS;
     while (*paths != '\0' && status == INGOT_SUCCESS) {
@@ -85,7 +85,7 @@ static ingot_status_t add_supplied(struct keyring *keyring, const ingot_persist_
 
 static ingot_status_t add_keys(struct keyring *keyring, const ingot_persist_trust_t *trust)
 {
-    ingot_status_t status = trust->key_files != NULL ? add_files(keyring, trust->key_files) : INGOT_SUCCESS;
+    ingot_status_t status = trust->key_files != NULL ? add_key_files(keyring, trust->key_files) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS && trust->next_key != NULL)
         status = add_supplied(keyring, trust);
     if (status == INGOT_SUCCESS && keyring->count == 0)
@@ -151,7 +151,7 @@ bool keyring_can_seal(const struct keyring *keyring)
 }
 
 /* Finds the key that an envelope names. Key ids are not secret, so memcmp may take different times for them. */
-static const struct key *find(const struct keyring *keyring, const uint8_t *envelope)
+static const struct key *find_named_key(const struct keyring *keyring, const uint8_t *envelope)
 {
     for (size_t i = 0; i < keyring->count; ++i)
         if ((uint32_t)key_algorithm(&keyring->keys[i]) == seal_algorithm(envelope) &&
@@ -160,7 +160,7 @@ static const struct key *find(const struct keyring *keyring, const uint8_t *enve
     return NULL;
 }
 
-static ingot_status_t refuse(const uint8_t *envelope, const char *why)
+static ingot_status_t refuse_sealed_blob(const uint8_t *envelope, const char *why)
 {
     char id[ID_TEXT_SIZE];
     (void)sodium_bin2hex(id, sizeof(id), envelope + SEAL_AT_KEY_ID, SEAL_KEY_ID_SIZE);
@@ -178,12 +178,13 @@ ingot_status_t keyring_check(const struct keyring *keyring, size_t id_size, cons
     if (seal_examine(size, bytes) != INGOT_SUCCESS)
         return ingot_set_error_detail(INGOT_UNTRUSTED, "a sealed blob is refused: its seal is incomplete, or of a "
                                                        "version that this library does not read");
-    const struct key *key = find(keyring, bytes);
+    const struct key *key = find_named_key(keyring, bytes);
     if (key == NULL)
-        return refuse(bytes, "is not one of the storage's keys");
+        return refuse_sealed_blob(bytes, "is not one of the storage's keys");
     const struct tagged tagged = {bytes, id_size, id, size - SEAL_SIZE, bytes + SEAL_SIZE};
-    return key_verifies(key, &tagged, bytes + SEAL_AT_TAG) ? INGOT_SUCCESS
-                                                           : refuse(bytes, "did not seal this blob for this id");
+    return key_verifies(key, &tagged, bytes + SEAL_AT_TAG)
+               ? INGOT_SUCCESS
+               : refuse_sealed_blob(bytes, "did not seal this blob for this id");
 }
 
 ingot_status_t keyring_seal(const struct keyring *keyring, size_t id_size, const uint8_t *id, size_t blob_size,

@@ -48,7 +48,7 @@ bool key_map_find(const struct key_map *map, const uint8_t *key, size_t *number)
     return true;
 }
 
-static bool grow(struct key_map *map)
+static bool grow_key_map(struct key_map *map)
 {
     struct key_map grown = *map;
     grown.capacity = map->capacity != 0 ? map->capacity * 2 : LEAST_CAPACITY;
@@ -71,7 +71,7 @@ static bool grow(struct key_map *map)
 
 bool key_map_add(struct key_map *map, const uint8_t *key, size_t number)
 {
-    if (map->count >= map->capacity / 4 * 3 && !grow(map))
+    if (map->count >= map->capacity / 4 * 3 && !grow_key_map(map))
         return false;
     struct key_slot *slot = find_slot(map, key);
     memcpy(slot->key, key, KEY_MAP_KEY_SIZE);

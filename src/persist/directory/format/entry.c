@@ -47,7 +47,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
 }
 
 /* Opens a file of the entry. Returns a descriptor or a negated errno. */
-static int open_file(const struct entry_place *place, const char *name)
+static int open_entry_file(const struct entry_place *place, const char *name)
 {
     char path[PATH_CAPACITY];
     paths_join(path, place->path, name);
@@ -111,7 +111,7 @@ static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, con
     return status;
 }
 
-static ingot_status_t read_header(int fd, uint64_t file_size, struct key_file *key)
+static ingot_status_t read_key_header(int fd, uint64_t file_size, struct key_file *key)
 {
     uint8_t header[KEY_FILE_HEADER_SIZE];
     const size_t size = file_size < sizeof(header) ? (size_t)file_size : sizeof(header);
@@ -128,7 +128,7 @@ static ingot_status_t verify_key(const struct entry_place *place, int fd, struct
         return status;
     if (facts.size_bytes == KEY_FILE_HEADER_SIZE + (uint64_t)id_size)
         return read_key(fd, key, id_size, id, allocator);
-    status = read_header(fd, facts.size_bytes, key);
+    status = read_key_header(fd, facts.size_bytes, key);
     return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
@@ -149,14 +149,14 @@ static ingot_status_t judge_blob(const struct entry_place *place, int fd, const 
 ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key)
 {
     uint64_t time_ns;
-    const int fd = open_file(place, "kernel.bin");
+    const int fd = open_entry_file(place, "kernel.bin");
     const ingot_status_t status = judge_blob(place, fd, key, &time_ns);
     close_file(fd);
     return status;
 }
 
-static ingot_status_t read_blob(const struct entry_place *place, int fd, const struct key_file *key,
-                                const ingot_allocator_t *allocator, ingot_buffer_t *blob, uint64_t *time_ns)
+static ingot_status_t read_entry_blob(const struct entry_place *place, int fd, const struct key_file *key,
+                                      const ingot_allocator_t *allocator, ingot_buffer_t *blob, uint64_t *time_ns)
 {
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
@@ -185,11 +185,11 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
                           struct entry_kernel *kernel)
 {
     uint64_t time_ns = 0;
-    const int key_fd = open_file(place, "key.bin");
-    const int blob_fd = blob != NULL ? open_file(place, "kernel.bin") : -ENOENT;
+    const int key_fd = open_entry_file(place, "key.bin");
+    const int blob_fd = blob != NULL ? open_entry_file(place, "kernel.bin") : -ENOENT;
     ingot_status_t status = verify_key(place, key_fd, key, id_size, id, allocator);
     if (status == INGOT_SUCCESS && blob != NULL)
-        status = read_blob(place, blob_fd, key, allocator, blob, &time_ns);
+        status = read_entry_blob(place, blob_fd, key, allocator, blob, &time_ns);
     close_file(key_fd);
     if (status == INGOT_SUCCESS && kernel != NULL)
         *kernel = (struct entry_kernel){blob_fd, time_ns};
@@ -222,17 +222,17 @@ ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_all
     uint64_t time_ns;
     memset(key, 0, sizeof(*key));
     *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
-    const int key_fd = open_file(place, "key.bin");
+    const int key_fd = open_entry_file(place, "key.bin");
     ingot_status_t status = judge_file(place, "key.bin", key_fd, &facts);
     if (status == INGOT_SUCCESS)
-        status = read_header(key_fd, facts.size_bytes, key);
+        status = read_key_header(key_fd, facts.size_bytes, key);
     if (status == INGOT_SUCCESS)
         status = copy_id(key_fd, key, allocator, id);
     close_file(key_fd);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;
-    const int blob_fd = open_file(place, "kernel.bin");
-    status = read_blob(place, blob_fd, key, allocator, blob, &time_ns);
+    const int blob_fd = open_entry_file(place, "kernel.bin");
+    status = read_entry_blob(place, blob_fd, key, allocator, blob, &time_ns);
     close_file(blob_fd);
     return status;
 }
@@ -248,7 +248,7 @@ static uint64_t file_bytes(int at, const char *entry_path, const char *name, uin
     return is_there ? facts.size_bytes : 0;
 }
 
-static uint64_t sum(uint64_t key_bytes, uint64_t blob_bytes)
+static uint64_t sum_entry_bytes(uint64_t key_bytes, uint64_t blob_bytes)
 {
     return blob_bytes <= UINT64_MAX - key_bytes ? key_bytes + blob_bytes : UINT64_MAX;
 }
@@ -256,7 +256,7 @@ static uint64_t sum(uint64_t key_bytes, uint64_t blob_bytes)
 uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns)
 {
     const uint64_t key_bytes = file_bytes(at, entry_path, "key.bin", NULL);
-    return sum(key_bytes, file_bytes(at, entry_path, "kernel.bin", time_ns));
+    return sum_entry_bytes(key_bytes, file_bytes(at, entry_path, "kernel.bin", time_ns));
 }
 
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size)

@@ -45,7 +45,7 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
     le_put_u64(header + KEY_BIN_AT_LAST_USE + 8, ~key->created_ns);
 }
 
-static ingot_status_t check_frame(size_t header_size, const uint8_t *header)
+static ingot_status_t check_key_frame(size_t header_size, const uint8_t *header)
 {
     if (header_size < KEY_FILE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "key.bin ends within its header");
@@ -66,7 +66,7 @@ static ingot_status_t check_frame(size_t header_size, const uint8_t *header)
 
 ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
 {
-    const ingot_status_t status = check_frame(header_size, header);
+    const ingot_status_t status = check_key_frame(header_size, header);
     if (status != INGOT_SUCCESS)
         return status;
 

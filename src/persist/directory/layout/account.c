@@ -25,7 +25,7 @@
 #define LONGEST_PAUSE_NS 2000000u
 #define MAX_HALVINGS 20u
 #define OPEN_ATTEMPTS 4u
-/* A count corrects a total that changed meanwhile only if it is wrong by more than this part. */
+/* A recount replaces a total that changed during the recount only if they differ by more than 1/16 of the total. */
 #define MAX_ERROR_PART 16u
 
 void account_path(char path[PATH_CAPACITY], const char *name_space, const char *name)
@@ -180,12 +180,12 @@ void account_end(struct account *account)
     (void)files_close(account->fd);
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
+static uint64_t saturating_sum(uint64_t a, uint64_t b)
 {
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-static uint64_t difference(uint64_t a, uint64_t b)
+static uint64_t positive_difference(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
@@ -194,8 +194,8 @@ ingot_status_t account_add(struct account *account, uint64_t bytes)
 {
     if (!account->total.is_known)
         return INGOT_SUCCESS;
-    account->total.bytes = sum(account->total.bytes, bytes);
-    account->total.entry_count = sum(account->total.entry_count, 1);
+    account->total.bytes = saturating_sum(account->total.bytes, bytes);
+    account->total.entry_count = saturating_sum(account->total.entry_count, 1);
     const int result = write_total(account);
     return result < 0 ? files_write_failed(result, "writing", NAME) : INGOT_SUCCESS;
 }
@@ -204,8 +204,8 @@ void account_subtract(struct account *account, uint64_t bytes)
 {
     if (!account->total.is_known)
         return;
-    account->total.bytes = difference(account->total.bytes, bytes);
-    account->total.entry_count = difference(account->total.entry_count, 1);
+    account->total.bytes = positive_difference(account->total.bytes, bytes);
+    account->total.entry_count = positive_difference(account->total.entry_count, 1);
     (void)write_total(account); /* if this fails, the total is too high until the next eviction corrects it */
 }
 
@@ -231,10 +231,10 @@ ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t ent
 
 /* Adds to a number that was counted what was stored during the count, because the count may have missed it. Returns the
  * number that is recorded if the difference is small. */
-static uint64_t corrected(uint64_t counted, uint64_t before, uint64_t now)
+static uint64_t correct_counted_total(uint64_t counted, uint64_t before, uint64_t now)
 {
-    const uint64_t most = sum(counted, difference(now, before));
-    return difference(most, now) + difference(now, most) > now / MAX_ERROR_PART ? most : now;
+    const uint64_t most = saturating_sum(counted, positive_difference(now, before));
+    return positive_difference(most, now) + positive_difference(now, most) > now / MAX_ERROR_PART ? most : now;
 }
 
 ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
@@ -248,8 +248,8 @@ ingot_status_t account_correct(struct directory *directory, const char *name_spa
     if (!now->is_known || (now->bytes == before->bytes && now->entry_count == before->entry_count))
         status = account_set(&account, bytes, entry_count);
     else if (before->is_known)
-        status = account_set(&account, corrected(bytes, before->bytes, now->bytes),
-                             corrected(entry_count, before->entry_count, now->entry_count));
+        status = account_set(&account, correct_counted_total(bytes, before->bytes, now->bytes),
+                             correct_counted_total(entry_count, before->entry_count, now->entry_count));
     account_end(&account);
     return status;
 }
@@ -273,8 +273,9 @@ static bool add_counts(int fd, const struct savings_counts *more)
 {
     struct savings_counts counts;
     (void)read_counts(fd, &counts);
-    const uint64_t numbers[COUNT_LINES] = {sum(counts.hits, more->hits), sum(counts.builds, more->builds),
-                                           sum(counts.saved_ns, more->saved_ns)};
+    const uint64_t numbers[COUNT_LINES] = {saturating_sum(counts.hits, more->hits),
+                                           saturating_sum(counts.builds, more->builds),
+                                           saturating_sum(counts.saved_ns, more->saved_ns)};
     return write_lines(fd, COUNT_LINES, numbers) == 0;
 }
 

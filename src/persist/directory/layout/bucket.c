@@ -95,8 +95,8 @@ static ingot_status_t read_place(const struct search *search, const struct entry
 }
 
 /* Removes a bad entry if the lock is free, and returns `status`. Returns INGOT_NOT_FOUND if the entry is gone. */
-static ingot_status_t refuse(const struct search *search, const char *entry_path, uint32_t number, uint64_t inode,
-                             ingot_status_t status)
+static ingot_status_t refuse_bad_entry(const struct search *search, const char *entry_path, uint32_t number,
+                                       uint64_t inode, ingot_status_t status)
 {
     struct directory *directory = search->directory;
     struct file_facts facts;
@@ -124,12 +124,12 @@ static ingot_status_t read_number(const struct search *search, uint32_t number)
     bucket_refresh(directory, search->bucket->path);
     const ingot_status_t is_pinned = entry_pin(&place, &pinned);
     if (is_pinned == INGOT_UNTRUSTED)
-        return refuse(search, entry_path, number, inode, status); /* it is not a directory */
+        return refuse_bad_entry(search, entry_path, number, inode, status); /* it is not a directory */
     if (is_pinned != INGOT_SUCCESS)
         return is_pinned;
     status = read_place(search, &pinned, number, &inode);
     if (entry_is_bad(status))
-        status = refuse(search, entry_path, number, inode, status);
+        status = refuse_bad_entry(search, entry_path, number, inode, status);
     (void)files_close(pinned.at);
     return status;
 }
@@ -147,7 +147,7 @@ static bool ends_search(ingot_status_t status)
 }
 
 /* Reads one number after the other. If none has the id, returns the first reason why one of them was refused. */
-static ingot_status_t find(const struct search *search)
+static ingot_status_t find_entry_in_bucket(const struct search *search)
 {
     struct bucket *bucket = search->bucket;
     struct kept_error kept;
@@ -182,7 +182,7 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     unsigned attempt = 0;
     ingot_status_t status;
     do {
-        status = find(&search);
+        status = find_entry_in_bucket(&search);
     } while (!ends_search(status) && bucket->is_stale && try_again(directory, bucket->path, &attempt));
     return status;
 }

@@ -64,7 +64,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_watching_forks;
 
 /* Called in a forked child right after the fork, in its only thread. */
-static void begin_child(void)
+static void forget_parent_locks(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next)
         kept_file_end(&lock->file);
@@ -72,9 +72,9 @@ static void begin_child(void)
     pthread_mutex_init(&mutex, NULL);
 }
 
-static void watch_forks(void)
+static void watch_forks_for_locks(void)
 {
-    is_watching_forks = pthread_atfork(NULL, NULL, begin_child) == 0;
+    is_watching_forks = pthread_atfork(NULL, NULL, forget_parent_locks) == 0;
 }
 
 static void tell_unlockable(struct directory *directory, int error)
@@ -100,7 +100,7 @@ static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
     return PATHS_BUILD_MIN | ((bucket ^ salt) & (PATHS_BUILD_MIN - 1));
 }
 
-static void enlist(struct build_lock *lock)
+static void enlist_build_lock(struct build_lock *lock)
 {
     pthread_mutex_lock(&mutex);
     atomic_store(&lock->next, newest);
@@ -109,7 +109,7 @@ static void enlist(struct build_lock *lock)
 }
 
 /* Removes a lock from the list. Requires the mutex. */
-static void take_out(struct build_lock *lock)
+static void delist_build_lock(struct build_lock *lock)
 {
     _Atomic(struct build_lock *) *at = &newest;
     while (*at != lock)
@@ -119,7 +119,7 @@ static void take_out(struct build_lock *lock)
 
 /* Closes the file of a lock that is not in the list, and frees the lock. Unlocks the byte first, because a forked child
  * may share the open file. */
-static void destroy(struct build_lock *lock)
+static void destroy_build_lock(struct build_lock *lock)
 {
     if (kept_file_is_open(&lock->file)) {
         (void)files_unlock(lock->file.fd, lock->byte);
@@ -130,7 +130,7 @@ static void destroy(struct build_lock *lock)
 }
 
 /* Opens the file `lock` anew. Returns 0 or a negated errno. */
-static int open_file(struct directory *directory, struct kept_file *file)
+static int open_lock_file(struct directory *directory, struct kept_file *file)
 {
     if (root_ready(directory) != INGOT_SUCCESS)
         return -EBADF;
@@ -139,7 +139,7 @@ static int open_file(struct directory *directory, struct kept_file *file)
 }
 
 /* Takes over the file, even if it returns NULL. */
-static struct build_lock *make(struct directory *directory, struct kept_file *file, uint64_t bucket)
+static struct build_lock *make_build_lock(struct directory *directory, struct kept_file *file, uint64_t bucket)
 {
     struct build_lock *lock = memory_allocate(&directory->allocator, sizeof(*lock));
     if (lock == NULL) {
@@ -172,7 +172,7 @@ static struct build_lock *take_out_kept(const struct directory *directory, uint6
     if (found == NULL ||
         (found->byte != byte && count <= most && files_steady_clock_ns() - found->kept_ns <= MAX_KEPT_NS))
         return NULL;
-    take_out(found);
+    delist_build_lock(found);
     return found;
 }
 
@@ -184,7 +184,7 @@ static void close_kept(const struct directory *directory, uint64_t byte, unsigne
         lock = take_out_kept(directory, byte, most);
         pthread_mutex_unlock(&mutex);
         if (lock != NULL)
-            destroy(lock);
+            destroy_build_lock(lock);
     } while (lock != NULL);
 }
 
@@ -193,27 +193,27 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
     struct directory *directory = self;
     if (directory->never_waits)
         return NULL;
-    (void)pthread_once(&once, watch_forks);
+    (void)pthread_once(&once, watch_forks_for_locks);
     if (!is_watching_forks) {
         tell_unlockable(directory, -ENOMEM);
         return NULL;
     }
     close_kept(directory, 0, MAX_KEPT);
     struct kept_file file;
-    const int result = open_file(directory, &file);
+    const int result = open_lock_file(directory, &file);
     if (result < 0) {
         tell_unlockable(directory, result);
         return NULL;
     }
-    struct build_lock *lock = make(directory, &file, directory->bucket_of(id_size, id));
+    struct build_lock *lock = make_build_lock(directory, &file, directory->bucket_of(id_size, id));
     if (lock != NULL)
-        enlist(lock);
+        enlist_build_lock(lock);
     else
         tell_unlockable(directory, -ENOMEM);
     return lock;
 }
 
-static const char *name_of(const struct build_lock *lock)
+static const char *get_bucket_name(const struct build_lock *lock)
 {
     return lock->bucket;
 }
@@ -297,10 +297,10 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
     lock->is_kept = is_to_keep;
     lock->kept_ns = files_steady_clock_ns();
     if (!is_to_keep)
-        take_out(lock);
+        delist_build_lock(lock);
     pthread_mutex_unlock(&mutex);
     if (!is_to_keep)
-        destroy(lock);
+        destroy_build_lock(lock);
 }
 
 static uint64_t wait_ns(void *self)
@@ -361,7 +361,7 @@ static struct build_place *ask_place(void *self)
     if (place == NULL)
         return NULL;
     *place = (struct build_place){.directory = directory, .file = KEPT_FILE_INIT};
-    if (open_file(directory, &place->file) == 0 && join_queue(place))
+    if (open_lock_file(directory, &place->file) == 0 && join_queue(place))
         return place;
     leave_place(place);
     return NULL;
@@ -393,7 +393,7 @@ static bool has_place(struct build_place *place)
 
 const struct build_locks build_lock_operations = {
     .open = open_lock,
-    .name = name_of,
+    .name = get_bucket_name,
     .try_take = try_take,
     .has_changed = has_changed,
     .close = close_lock,

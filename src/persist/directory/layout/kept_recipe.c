@@ -78,7 +78,7 @@ struct removing {
     ingot_status_t status;
 };
 
-static bool visit(void *user, const char *name)
+static bool remove_namespace_recipe(void *user, const char *name)
 {
     struct removing *removing = user;
     struct file_facts facts;
@@ -94,14 +94,14 @@ ingot_status_t kept_recipe_remove(const struct directory *directory, const char 
     removing.status = remove_of(directory, name_space != NULL ? name_space : "");
     if (removing.status != INGOT_SUCCESS || name_space != NULL)
         return removing.status;
-    const int result = files_list(directory->root.fd, ".", visit, &removing);
+    const int result = files_list(directory->root.fd, ".", remove_namespace_recipe, &removing);
     return result < 0 ? files_read_failed(result, "listing", "the store") : removing.status;
 }
 
 /* ---- reading ---- */
 
 /* Returns INGOT_SUCCESS if only the store's owner can have written the file. */
-static ingot_status_t check(const struct directory *directory, const char *name_space)
+static ingot_status_t check_recipe_owner(const struct directory *directory, const char *name_space)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
@@ -127,7 +127,7 @@ ingot_status_t ingot_persist_open_recipe(ingot_storage_t storage, const char *na
     if (recipe == NULL || (wanted[0] != '\0' && !paths_is_namespace(wanted)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "recipe is NULL, or \"%.80s\" is not the name of a namespace", wanted);
-    status = check(directory, wanted);
+    status = check_recipe_owner(directory, wanted);
     if (status != INGOT_SUCCESS)
         return status;
     char *path = path_of(directory, wanted, &size);

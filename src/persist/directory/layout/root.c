@@ -28,7 +28,7 @@ enum kept_state {
 };
 
 /* Examines the directory. Sets `facts` unless it is lost. Returns 0 or a negated errno. */
-static int examine(const struct kept_directory *kept, enum kept_state *state, struct file_facts *facts)
+static int examine_kept_directory(const struct kept_directory *kept, enum kept_state *state, struct file_facts *facts)
 {
     const int fd = atomic_load_explicit(&kept->fd, memory_order_acquire);
     const int result = fd >= 0 ? files_facts(fd, facts) : -EBADF;
@@ -51,12 +51,12 @@ static bool is_lost(const struct kept_directory *kept)
 {
     enum kept_state state;
     struct file_facts facts;
-    return examine(kept, &state, &facts) == 0 && state == KEPT_LOST;
+    return examine_kept_directory(kept, &state, &facts) == 0 && state == KEPT_LOST;
 }
 
 /* Keeps the directory of `fd` instead, and takes over `fd` even if this fails. Returns 0 or a negated errno. Requires
  * the lock of the root. */
-static int replace(struct kept_directory *kept, int fd)
+static int replace_kept_directory(struct kept_directory *kept, int fd)
 {
     struct file_facts facts;
     int result = files_facts(fd, &facts);
@@ -81,7 +81,7 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
 
 /* Marks the root as a cache directory, and deletes leftovers in tmp. Ignores failures: loads need neither step, and if
  * the directory cannot be written to, storing the first blob reports that. */
-static void furnish(struct directory *directory)
+static void furnish_store_root(struct directory *directory)
 {
     const int tag = files_create(directory->root.fd, "CACHEDIR.TAG");
     if (tag >= 0) {
@@ -207,11 +207,11 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
     status = open_trusted(directory, &root, &directory->owner);
     if (status != INGOT_SUCCESS)
         return status;
-    const int result = replace(&directory->root, root);
+    const int result = replace_kept_directory(&directory->root, root);
     if (result < 0)
         return files_read_failed(result, "examining", directory->path);
     if (!directory->is_read_only)
-        furnish(directory);
+        furnish_store_root(directory);
     return INGOT_SUCCESS;
 }
 
@@ -229,7 +229,7 @@ static bool open_again(struct directory *directory, enum kept_state *state)
     int root;
     uint32_t owner;
     struct file_facts facts;
-    if (examine(&directory->root, state, &facts) < 0)
+    if (examine_kept_directory(&directory->root, state, &facts) < 0)
         return false;
     if (*state == KEPT_OPEN)
         return true; /* another thread has opened it meanwhile */
@@ -239,7 +239,7 @@ static bool open_again(struct directory *directory, enum kept_state *state)
         (void)files_close(root);
         return false;
     }
-    return replace(&directory->root, root) == 0;
+    return replace_kept_directory(&directory->root, root) == 0;
 }
 
 bool root_renew(struct directory *directory)
@@ -247,7 +247,7 @@ bool root_renew(struct directory *directory)
     enum kept_state state;
     struct file_facts facts;
     const uint64_t started_ns = files_steady_clock_ns();
-    if (examine(&directory->root, &state, &facts) < 0 || state == KEPT_OPEN)
+    if (examine_kept_directory(&directory->root, &state, &facts) < 0 || state == KEPT_OPEN)
         return false;
     pthread_mutex_lock(&directory->root_lock);
     const bool is_open = open_again(directory, &state);
@@ -255,7 +255,7 @@ bool root_renew(struct directory *directory)
     if (!is_open || state != KEPT_DELETED)
         return is_open;
     if (!directory->is_read_only)
-        furnish(directory);
+        furnish_store_root(directory);
     directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,
                    "the store's directory was deleted; the store continues in a new one");
     return true;

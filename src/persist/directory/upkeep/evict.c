@@ -77,8 +77,8 @@ static ingot_status_t remove_oldest(struct directory *directory, struct survey *
     return INGOT_SUCCESS;
 }
 
-static void tell(struct directory *directory, ingot_status_t status, uint64_t started_ns, const char *reason,
-                 const struct evict_result *result)
+static void tell_evicted_entries(struct directory *directory, ingot_status_t status, uint64_t started_ns,
+                                 const char *reason, const struct evict_result *result)
 {
     if (result->entry_count == 0)
         return;
@@ -104,14 +104,14 @@ ingot_status_t evict_to_limits(struct directory *directory, const char *name_spa
     if (status == INGOT_SUCCESS)
         status = remove_oldest(directory, &survey, limits, watch, result);
     survey_fini(&survey);
-    tell(directory, status, started_ns, reason, result);
+    tell_evicted_entries(directory, status, started_ns, reason, result);
     return status;
 }
 
 /* ---- evictions by the store itself ---- */
 
 /* Returns a * numerator / denominator. UINT64_MAX stays, because it stands for no limit. */
-static uint64_t scale(uint64_t a, uint64_t numerator, uint64_t denominator)
+static uint64_t scale_limit(uint64_t a, uint64_t numerator, uint64_t denominator)
 {
     if (a == UINT64_MAX || numerator == denominator)
         return a;
@@ -124,7 +124,7 @@ static uint64_t scale(uint64_t a, uint64_t numerator, uint64_t denominator)
 /* Returns the sum over all buckets if that over `part` in `whole` buckets is known. */
 static uint64_t sum_of_all(uint64_t sum, uint64_t part, uint64_t whole)
 {
-    return part != 0 ? scale(sum, whole, part) : 0;
+    return part != 0 ? scale_limit(sum, whole, part) : 0;
 }
 
 /* Returns the number down to which to evict: UINT64_MAX if `wanted` more fit the limit. */
@@ -133,7 +133,7 @@ static uint64_t target_of(const struct directory *directory, uint64_t total, uin
     const uint64_t rest = wanted < limit ? limit - wanted : 0;
     if (!directory->order->evicts || limit == UINT64_MAX || total <= rest)
         return UINT64_MAX;
-    const uint64_t low = scale(limit, directory->low_water_percent, 100);
+    const uint64_t low = scale_limit(limit, directory->low_water_percent, 100);
     return low < rest ? low : rest;
 }
 
@@ -149,8 +149,8 @@ static struct evict_limits limits_for(const struct directory *directory, const s
     const uint64_t byte_target = target_of(directory, bytes, wanted_bytes, directory->max_bytes);
     const uint64_t count_target = target_of(directory, entry_count, wanted_bytes != 0 ? 1 : 0, directory->max_entries);
     return (struct evict_limits){
-        .bytes = whole != 0 ? scale(byte_target, part, whole) : byte_target,
-        .entry_count = whole != 0 ? scale(count_target, part, whole) : count_target,
+        .bytes = whole != 0 ? scale_limit(byte_target, part, whole) : byte_target,
+        .entry_count = whole != 0 ? scale_limit(count_target, part, whole) : count_target,
         .age_ns = directory->max_age_ns,
     };
 }
@@ -222,7 +222,7 @@ static ingot_status_t count_any(struct directory *directory, struct survey *surv
  * low-water mark, and further ones until the entry fits. Sets *is_sample if counting ended early: then the counted
  * buckets stand for all. With is_small, counts under the lock; if counting ends early, corrects and evicts nothing.
  */
-static ingot_status_t evict(struct directory *directory, uint64_t wanted_bytes, bool is_small, bool *is_sample)
+static ingot_status_t evict_entries(struct directory *directory, uint64_t wanted_bytes, bool is_small, bool *is_sample)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     struct own_watch own = {directory, is_small, false};
@@ -242,13 +242,13 @@ static ingot_status_t evict(struct directory *directory, uint64_t wanted_bytes, 
     if (result.entry_count != 0)
         forget_old_index(directory, directory->name_space);
     survey_fini(&survey);
-    tell(directory, status, started_ns, directory->order->reason, &result);
+    tell_evicted_entries(directory, status, started_ns, directory->order->reason, &result);
     return status;
 }
 
 /* ---- the thread ---- */
 
-static void *run(void *user)
+static void *run_evictor_thread(void *user)
 {
     struct directory *directory = user;
     struct evictor *evictor = &directory->evictor;
@@ -258,7 +258,7 @@ static void *run(void *user)
     const uint64_t wanted_bytes = evictor->wanted_bytes;
     evictor->wanted_bytes = 0;
     pthread_mutex_unlock(&evictor->lock);
-    (void)evict(directory, wanted_bytes, false, &is_sample);
+    (void)evict_entries(directory, wanted_bytes, false, &is_sample);
     process_end_leave();
     if (is_orphan)
         return NULL;
@@ -269,7 +269,7 @@ static void *run(void *user)
 }
 
 /* Starts the thread. Requires the lock. */
-static void start(struct directory *directory)
+static void start_evictor_thread(struct directory *directory)
 {
     struct evictor *evictor = &directory->evictor;
     if (evictor->has_thread)
@@ -277,7 +277,7 @@ static void start(struct directory *directory)
     evictor->has_thread = evictor->is_running = false;
     if (!process_end_reserve())
         return;
-    evictor->has_thread = evictor->is_running = thread_start(&evictor->thread, run, directory);
+    evictor->has_thread = evictor->is_running = thread_start(&evictor->thread, run_evictor_thread, directory);
     if (!evictor->has_thread)
         process_end_cancel();
 }
@@ -293,7 +293,7 @@ void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is
         if (!evictor->is_running) {
             process_end_watch();
             evictor->began_ns = now_ns;
-            start(directory);
+            start_evictor_thread(directory);
         }
     }
     pthread_mutex_unlock(&evictor->lock);
@@ -317,7 +317,7 @@ void evict_fini(struct directory *directory)
 ingot_status_t evict_from_small(struct directory *directory, uint64_t wanted_bytes, bool *is_done)
 {
     bool is_sample = false;
-    const ingot_status_t status = evict(directory, wanted_bytes, true, &is_sample);
+    const ingot_status_t status = evict_entries(directory, wanted_bytes, true, &is_sample);
     *is_done = status == INGOT_SUCCESS && !is_sample;
     if (status == INGOT_SUCCESS)
         atomic_store_explicit(&directory->evictor.large_ns, is_sample ? files_steady_clock_ns() : 0,

@@ -29,20 +29,20 @@ struct inspected {
     char reason[256];
 };
 
-static ingot_status_t replaced(const char *path)
+static ingot_status_t fail_entry_replaced(const char *path)
 {
     return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone or was replaced", path);
 }
 
 /* Opens the entry's directory, so that all later reads are of exactly this entry. Returns INGOT_NOT_FOUND if the entry
  * with this inode is gone, or if another entry has its name. The caller closes pinned->at. */
-static ingot_status_t pin(const struct entry_place *place, uint64_t inode, struct entry_place *pinned)
+static ingot_status_t pin_entry_of_inode(const struct entry_place *place, uint64_t inode, struct entry_place *pinned)
 {
     struct file_facts facts = {0};
     ingot_status_t status = entry_examine(place, &facts);
     if (facts.inode != 0 && facts.inode != inode)
         /* Another entry has this name now, and entry_examine's status is about that entry, so replace the status. */
-        status = replaced(place->path);
+        status = fail_entry_replaced(place->path);
     if (status == INGOT_SUCCESS)
         status = entry_pin(place, pinned);
     if (status != INGOT_SUCCESS)
@@ -51,7 +51,7 @@ static ingot_status_t pin(const struct entry_place *place, uint64_t inode, struc
     if (result == 0 && facts.inode == inode)
         return INGOT_SUCCESS;
     (void)files_close(pinned->at);
-    return result < 0 ? files_read_failed(result, "examining", place->path) : replaced(place->path);
+    return result < 0 ? files_read_failed(result, "examining", place->path) : fail_entry_replaced(place->path);
 }
 
 /* Reads a pinned entry and closes it. */
@@ -67,7 +67,8 @@ static ingot_status_t read_pinned(const struct directory *directory, const struc
     return status;
 }
 
-static void fill(struct inspected *inspected, const struct key_file *key, uint64_t time_ns, ingot_status_t status)
+static void fill_inspected_entry(struct inspected *inspected, const struct key_file *key, uint64_t time_ns,
+                                 ingot_status_t status)
 {
     ingot_persist_entry_t *entry = &inspected->entry;
     entry->blob_size = (size_t)key->blob_size_bytes;
@@ -83,9 +84,9 @@ static void fill(struct inspected *inspected, const struct key_file *key, uint64
 
 /* Reads the header and the id of an entry. `verifying` is NULL or the directory's storage. If it is not NULL, also
  * verifies the blob's checksum and seal, and that the entry is in its id's bucket. Returns false if the entry no longer
- * exists. Call `forget` in either case. */
-static bool inspect(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
-                    const struct survey_entry *found, ingot_storage_t verifying)
+ * exists. Call `release_inspected_id` in either case. */
+static bool inspect_entry(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
+                          const struct survey_entry *found, ingot_storage_t verifying)
 {
     char bucket_path[PATH_CAPACITY];
     char path[PATH_CAPACITY];
@@ -107,7 +108,7 @@ static bool inspect(struct inspected *inspected, const struct directory *directo
     struct entry_place pinned;
     ingot_status_t status = bucket_examine(directory, bucket_path);
     if (status == INGOT_SUCCESS)
-        status = pin(&place, found->inode, &pinned);
+        status = pin_entry_of_inode(&place, found->inode, &pinned);
     if (status == INGOT_NOT_FOUND)
         return false;
     if (status == INGOT_SUCCESS)
@@ -115,14 +116,14 @@ static bool inspect(struct inspected *inspected, const struct directory *directo
     if (status == INGOT_SUCCESS && verifying != NULL &&
         directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
-    fill(inspected, &key, found->time_ns, status);
+    fill_inspected_entry(inspected, &key, found->time_ns, status);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
     /* an entry that was deleted while it was read looks truncated or missing */
     return files_facts_at(directory->root.fd, path, &facts) == 0 && facts.inode == found->inode;
 }
 
-static void forget(struct inspected *inspected)
+static void release_inspected_id(struct inspected *inspected)
 {
     memory_release_buffer(&inspected->id);
 }
@@ -142,9 +143,9 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     survey_sort_by_place(&survey);
     for (size_t i = 0; status == INGOT_SUCCESS && i < survey.entry_count; ++i) {
         struct inspected inspected;
-        if (inspect(&inspected, directory, &survey, &survey.entries[i], NULL))
+        if (inspect_entry(&inspected, directory, &survey, &survey.entries[i], NULL))
             status = visit(&inspected.entry, user);
-        forget(&inspected);
+        release_inspected_id(&inspected);
     }
     if (status == INGOT_SUCCESS && survey.unread_count != 0)
         status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be read",
@@ -157,7 +158,7 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
 
 /* Copies the caller's entry. A caller that was compiled with an older version passes a shorter structure, but the
  * fields that identify the entry have always been part of it. */
-static ingot_status_t read_entry(ingot_persist_entry_t *known, const ingot_persist_entry_t *given)
+static ingot_status_t copy_given_entry(ingot_persist_entry_t *known, const ingot_persist_entry_t *given)
 {
     if (!STRUCT_READ(*known, given) || given->struct_size < offsetof(ingot_persist_entry_t, bytes))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry or its struct_size is missing");
@@ -165,8 +166,8 @@ static ingot_status_t read_entry(ingot_persist_entry_t *known, const ingot_persi
 }
 
 /* Finds the path of the caller's entry below the root. Does not check whether the entry is there. */
-static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct directory **directory,
-                             char path[PATH_CAPACITY])
+static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
+                                   struct directory **directory, char path[PATH_CAPACITY])
 {
     char bucket_path[PATH_CAPACITY];
     if (entry->name_space == NULL || (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
@@ -186,12 +187,12 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
     struct directory *directory;
     char path[PATH_CAPACITY];
     struct key_file key;
-    ingot_status_t status = locate(storage, known, &directory, path);
+    ingot_status_t status = locate_entry(storage, known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
     const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
-    status = pin(&place, known->identity, &pinned);
+    status = pin_entry_of_inode(&place, known->identity, &pinned);
     if (status != INGOT_SUCCESS)
         return status;
     status = entry_read_whole(&pinned, &directory->allocator, &key, id, kept);
@@ -207,7 +208,7 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     if (blob == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    ingot_status_t status = read_entry(&known, entry);
+    ingot_status_t status = copy_given_entry(&known, entry);
     if (status == INGOT_SUCCESS)
         status = bundle_of(storage) != NULL ? bundle_load_entry(bundle_of(storage), &known, &id, &kept)
                                             : load_kept(storage, &known, &id, &kept);
@@ -229,16 +230,16 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
     ingot_persist_entry_t known;
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    ingot_status_t status = read_entry(&known, entry);
+    ingot_status_t status = copy_given_entry(&known, entry);
     if (status == INGOT_SUCCESS)
-        status = locate(storage, &known, &directory, path);
+        status = locate_entry(storage, &known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
     const int result = files_facts_at(directory->root.fd, path, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", path);
     if (facts.inode != known.identity)
-        return replaced(path);
+        return fail_entry_replaced(path);
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     return bucket_take_away(directory, known.name_space, known.bucket, known.number, known.identity,
@@ -248,7 +249,7 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
 /* ---- verification ---- */
 
 /* Counts a verified entry of a store or a bundle. */
-static void count(ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry)
+static void count_verified_entry(ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry)
 {
     ++so_far->done_count;
     so_far->done_bytes += entry->bytes;
@@ -285,7 +286,7 @@ static bool is_open_entry(const struct directory *directory, const struct survey
     return is_open_to_others(directory, file);
 }
 
-/* Closes a bucket to other users. Each entry in it is verified by itself. */
+/* Takes other users' permissions from a bucket. Its entries are verified separately. */
 static void close_bucket(const struct directory *directory, const struct survey *survey,
                          const struct survey_entry *found)
 {
@@ -312,9 +313,9 @@ static ingot_status_t verify_all(ingot_storage_t storage, struct directory *dire
         struct inspected inspected;
         if (repair != 0)
             close_bucket(directory, survey, &survey->entries[i]);
-        const bool is_there = inspect(&inspected, directory, survey, &survey->entries[i], storage);
+        const bool is_there = inspect_entry(&inspected, directory, survey, &survey->entries[i], storage);
         if (is_there) {
-            count(so_far, &inspected.entry);
+            count_verified_entry(so_far, &inspected.entry);
             const ingot_status_t status = inspected.entry.status;
             if (repair != 0 && (entry_is_bad(status) ||
                                 (status == INGOT_UNTRUSTED && is_open_entry(directory, survey, &survey->entries[i]))))
@@ -324,7 +325,7 @@ static ingot_status_t verify_all(ingot_storage_t storage, struct directory *dire
         } else {
             ++so_far->done_count;
         }
-        forget(&inspected);
+        release_inspected_id(&inspected);
     }
     return told;
 }
@@ -348,7 +349,7 @@ static ingot_status_t verify_one_of_bundle(const ingot_persist_entry_t *entry, v
         verified.reason = verified.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
         memory_release_buffer(&blob);
     }
-    count(so_far, &verified);
+    count_verified_entry(so_far, &verified);
     return verification->progress != NULL ? verification->progress(so_far, &verified, verification->user)
                                           : INGOT_SUCCESS;
 }

@@ -18,7 +18,7 @@
 #define FIRST_CAPACITY 64u
 
 /* Makes room for one more item. Returns NULL if there is no memory. */
-static void *grow(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)
+static void *grow_survey_items(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)
 {
     if (count < *capacity)
         return items;
@@ -37,7 +37,8 @@ static void *grow(struct survey *survey, void *items, size_t count, size_t *capa
 
 static bool add_bucket(struct survey *survey, uint64_t bucket)
 {
-    uint64_t *buckets = grow(survey, survey->buckets, survey->bucket_count, &survey->bucket_capacity, sizeof(*buckets));
+    uint64_t *buckets =
+        grow_survey_items(survey, survey->buckets, survey->bucket_count, &survey->bucket_capacity, sizeof(*buckets));
     if (buckets == NULL)
         return false;
     survey->buckets = buckets;
@@ -47,8 +48,8 @@ static bool add_bucket(struct survey *survey, uint64_t bucket)
 
 static bool add_name_space(struct survey *survey, const char *name)
 {
-    struct survey_name_space *name_spaces =
-        grow(survey, survey->name_spaces, survey->name_space_count, &survey->name_space_capacity, sizeof(*name_spaces));
+    struct survey_name_space *name_spaces = grow_survey_items(survey, survey->name_spaces, survey->name_space_count,
+                                                              &survey->name_space_capacity, sizeof(*name_spaces));
     if (name_spaces == NULL)
         return false;
     survey->name_spaces = name_spaces;
@@ -80,7 +81,7 @@ struct reading {
 /* Reads the facts of one entry. Returns a negated errno on failure, which is -ENOENT if there is no entry. Returns 1 if
  * the object there cannot be from this store: another user owns it or may write to it, or it is neither a directory nor
  * a file. */
-static int read_entry(const struct reading *reading, uint32_t number, struct survey_entry *entry)
+static int read_entry_facts(const struct reading *reading, uint32_t number, struct survey_entry *entry)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
@@ -105,14 +106,14 @@ static bool visit_bucket(void *user, const char *name)
     uint64_t number;
     if (!paths_parse_number(name, UINT32_MAX, &number))
         return true;
-    const int result = read_entry(reading, (uint32_t)number, &found);
+    const int result = read_entry_facts(reading, (uint32_t)number, &found);
     if (result < 0 && result != -ENOENT)
         ++survey->unread_count;
     if (result != 0)
         return true;
 
     struct survey_entry *entries =
-        grow(survey, survey->entries, survey->entry_count, &survey->entry_capacity, sizeof(*entries));
+        grow_survey_items(survey, survey->entries, survey->entry_count, &survey->entry_capacity, sizeof(*entries));
     if (entries == NULL)
         return false;
     survey->entries = entries;
@@ -202,7 +203,7 @@ void survey_fini(struct survey *survey)
     memory_free(&survey->allocator, survey->buckets, survey->bucket_capacity * sizeof(*survey->buckets));
 }
 
-static int order(uint64_t left, uint64_t right)
+static int order_numbers(uint64_t left, uint64_t right)
 {
     return (left > right) - (left < right);
 }
@@ -211,17 +212,17 @@ static int compare_places(const void *left_entry, const void *right_entry)
 {
     const struct survey_entry *left = left_entry;
     const struct survey_entry *right = right_entry;
-    int result = order(left->bucket, right->bucket);
+    int result = order_numbers(left->bucket, right->bucket);
     if (result == 0)
-        result = order(left->number, right->number);
-    return result != 0 ? result : order(left->name_space, right->name_space);
+        result = order_numbers(left->number, right->number);
+    return result != 0 ? result : order_numbers(left->name_space, right->name_space);
 }
 
 static int compare_times(const void *left_entry, const void *right_entry)
 {
     const struct survey_entry *left = left_entry;
     const struct survey_entry *right = right_entry;
-    const int result = order(left->time_ns, right->time_ns);
+    const int result = order_numbers(left->time_ns, right->time_ns);
     return result != 0 ? result : compare_places(left_entry, right_entry);
 }
 

@@ -85,7 +85,7 @@ static bool is_known(uint32_t tag)
     return tag <= FIELD_REASON || tag >= FIELD_REMARKS;
 }
 
-/* Checks the list, and counts the fields of each tag. */
+/* Checks that the content is a valid list of fields, and counts the fields of each tag. */
 static bool count_fields(struct bytes_reader content, size_t *key_size, size_t counts[FIELD_LAST + 1])
 {
     struct field field;
@@ -127,7 +127,7 @@ struct decoding {
     size_t counts[FIELD_LAST + 1];
 };
 
-static bool allocate(struct decoding *to)
+static bool allocate_program_arrays(struct decoding *to)
 {
     struct arena *arena = to->arena;
     const size_t *counts = to->counts;
@@ -189,7 +189,7 @@ static void get_reference(struct decoding *to, ingot_recipe_text_t *text)
     fields->text_bytes += text->text != SIZE_MAX ? text->size : 0; /* 2^26 for each of 2^17 texts, so no overflow */
 }
 
-static void read_text(struct decoding *to, ingot_recipe_text_t *text)
+static void read_named_text(struct decoding *to, ingot_recipe_text_t *text)
 {
     get_reference(to, text);
     text->name = get_sized_text(to);
@@ -198,7 +198,7 @@ static void read_text(struct decoding *to, ingot_recipe_text_t *text)
 static void read_source(struct decoding *to, ingot_recipe_text_t *source)
 {
     const uint32_t kind = bytes_get_u32(&to->value);
-    read_text(to, source);
+    read_named_text(to, source);
     source->kind = (ingot_source_kind_t)kind;
     source->compile_options = get_sized_text(to);
 }
@@ -218,7 +218,7 @@ static void read_source_header(struct decoding *to, ingot_recipe_text_t *header)
     else if (source->headers + source->header_count != header)
         to->value.failed = true;
     ++source->header_count;
-    read_text(to, header);
+    read_named_text(to, header);
 }
 
 static void read_constant(struct decoding *to, size_t number)
@@ -259,7 +259,7 @@ static void read_kind(struct decoding *to)
 }
 
 /* Reads the value of a field. Returns false if it is malformed, or has more bytes than it should. */
-static bool read_field(struct decoding *to, uint32_t tag)
+static bool read_program_field(struct decoding *to, uint32_t tag)
 {
     ingot_recipe_program_t *program = &to->fields->program;
     const size_t number = tag <= FIELD_LAST ? to->filled[tag]++ : 0;
@@ -268,12 +268,12 @@ static bool read_field(struct decoding *to, uint32_t tag)
     case FIELD_BACKEND: program->backend = get_rest(to); break;
     case FIELD_SOURCE: read_source(to, &to->sources[number]); break;
     case FIELD_SOURCE_HEADER: read_source_header(to, &to->source_headers[number]); break;
-    case FIELD_HEADER: read_text(to, &to->headers[number]); break;
+    case FIELD_HEADER: read_named_text(to, &to->headers[number]); break;
     case FIELD_COMPILE_OPTIONS: program->compile_options = get_rest(to); break;
     case FIELD_LINK_OPTIONS: program->link_options = get_rest(to); break;
     case FIELD_SPEC_CONSTANT: read_constant(to, number); break;
     case FIELD_NAME_EXPRESSION: to->expressions[number] = get_rest(to); break;
-    case FIELD_FILE: read_text(to, &to->files[number]); break;
+    case FIELD_FILE: read_named_text(to, &to->files[number]); break;
     case FIELD_INCLUDES: read_includes(to); break;
     case FIELD_REASON: program->reason = get_rest(to); break;
     case FIELD_NAME: program->name = get_rest(to); break;
@@ -307,11 +307,11 @@ bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, siz
     const ingot_recipe_program_t empty = INGOT_RECIPE_PROGRAM_INIT;
     *fields = (struct recipe_fields){.program = empty};
     bytes_reader_init(&left, size, content);
-    if (!count_fields(left, &fields->key_size, to.counts) || !allocate(&to))
+    if (!count_fields(left, &fields->key_size, to.counts) || !allocate_program_arrays(&to))
         return false;
     while (next_field(&left, &field) && field.tag != 0) {
         to.value = field.value;
-        if (!read_field(&to, field.tag) || arena->failed)
+        if (!read_program_field(&to, field.tag) || arena->failed)
             return false;
     }
     return is_complete(fields);

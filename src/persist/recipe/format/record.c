@@ -52,7 +52,7 @@ void recipe_put_header(uint8_t header[RECIPE_HEADER_SIZE])
     memcpy(header + HEADER_CHECKSUM, checksum.bytes, CHECKSUM_SIZE);
 }
 
-static ingot_status_t check_header(const uint8_t *header, const char *name)
+static ingot_status_t check_recipe_header(const uint8_t *header, const char *name)
 {
     struct checksum checksum;
     if (memcmp(header, MAGIC, MAGIC_SIZE) != 0)
@@ -82,7 +82,7 @@ ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file
         return status;
     if (size == RECIPE_HEADER_SIZE) {
         scan->offset = RECIPE_HEADER_SIZE;
-        return check_header(header, name);
+        return check_recipe_header(header, name);
     }
     recipe_put_header(whole);
     return memcmp(header, whole, size) == 0
@@ -169,14 +169,14 @@ ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t damaged(const struct recipe_record *record, const char *name)
+static ingot_status_t fail_damaged_record(const struct recipe_record *record, const char *name)
 {
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is damaged: the record at byte %llu", name,
                                   (unsigned long long)(record->content - RECIPE_RECORD_SIZE));
 }
 
-static ingot_status_t unpack(const struct recipe_record *record, const char *name, const ingot_allocator_t *allocator,
-                             const uint8_t *stored, uint8_t **bytes)
+static ingot_status_t unpack_record_content(const struct recipe_record *record, const char *name,
+                                            const ingot_allocator_t *allocator, const uint8_t *stored, uint8_t **bytes)
 {
     uint8_t *unpacked = memory_allocate(allocator, (size_t)record->size);
     if (unpacked == NULL)
@@ -187,7 +187,7 @@ static ingot_status_t unpack(const struct recipe_record *record, const char *nam
         return INGOT_SUCCESS;
     }
     memory_free(allocator, unpacked, (size_t)record->size);
-    return damaged(record, name);
+    return fail_damaged_record(record, name);
 }
 
 ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_record *record,
@@ -199,13 +199,13 @@ ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of %s", stored_size, name);
     ingot_status_t status = files_read_all(fd, name, record->content, stored_size, stored);
     if (status == INGOT_SUCCESS && !checksum_holds(&record->checksum, stored_size, stored))
-        status = damaged(record, name);
+        status = fail_damaged_record(record, name);
     if (status == INGOT_SUCCESS && record->encoding == ENCODING_PLAIN) {
         *bytes = stored;
         return INGOT_SUCCESS;
     }
     if (status == INGOT_SUCCESS)
-        status = unpack(record, name, allocator, stored, bytes);
+        status = unpack_record_content(record, name, allocator, stored, bytes);
     memory_free(allocator, stored, stored_size);
     return status;
 }

@@ -42,7 +42,7 @@ static const char *value_of(const struct environment *environment, const char *n
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-static ingot_status_t nonsense(const char *name, const char *value, const char *expected)
+static ingot_status_t fail_bad_setting(const char *name, const char *value, const char *expected)
 {
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value, expected);
 }
@@ -91,13 +91,13 @@ static const struct setting of_writers[] = {
     {"INGOT_PERSIST_EXIT_TIME", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, exit_time_ms), .flag = 0},
 };
 
-static ingot_status_t read_settings(const struct environment *environment, size_t count, const struct setting *settings,
-                                    void *info)
+static ingot_status_t read_setting_list(const struct environment *environment, size_t count,
+                                        const struct setting *settings, void *info)
 {
     for (size_t i = 0; i < count; ++i) {
         const char *value = value_of(environment, settings[i].name);
         if (value != NULL && !setting_read(&settings[i], value, info))
-            return nonsense(settings[i].name, value, setting_expected(&settings[i]));
+            return fail_bad_setting(settings[i].name, value, setting_expected(&settings[i]));
     }
     return INGOT_SUCCESS;
 }
@@ -115,7 +115,7 @@ static ingot_status_t check_keys(const struct environment *environment, const in
 static ingot_status_t read_trust(const struct environment *environment, ingot_persist_trust_t *trust)
 {
     const char *key_files = value_of(environment, "INGOT_PERSIST_KEYS"); /* checked when the store is opened */
-    ingot_status_t status = read_settings(environment, 1, &trust_policy, trust);
+    ingot_status_t status = read_setting_list(environment, 1, &trust_policy, trust);
     if (status == INGOT_SUCCESS)
         status = check_keys(environment, trust);
     if (key_files != NULL)
@@ -125,12 +125,12 @@ static ingot_status_t read_trust(const struct environment *environment, ingot_pe
 
 static ingot_status_t read_policies(const struct environment *environment, ingot_persist_info_t *info)
 {
-    ingot_status_t status = read_settings(environment, COUNT_OF(policies), policies, info);
+    ingot_status_t status = read_setting_list(environment, COUNT_OF(policies), policies, info);
     if (status != INGOT_SUCCESS)
         return status;
     ingot_persist_info_t written = *info;
     written.build_wait_ms = 0;
-    status = read_settings(environment, COUNT_OF(of_writers), of_writers, &written);
+    status = read_setting_list(environment, COUNT_OF(of_writers), of_writers, &written);
     if (written.build_wait_ms == 0)
         written.build_wait_ms = info->build_wait_ms;
     else /* overrides the application's NO_BUILD_WAIT */
@@ -141,7 +141,7 @@ static ingot_status_t read_policies(const struct environment *environment, ingot
 }
 
 /* Sets the root to a folder of `directory`. */
-static ingot_status_t join(struct environment_settings *settings, const char *directory, const char *folder)
+static ingot_status_t set_root_folder(struct environment_settings *settings, const char *directory, const char *folder)
 {
     const size_t length = strlen(directory);
     const size_t folder_size = strlen(folder) + 1;
@@ -164,9 +164,9 @@ static ingot_status_t find_root(const struct environment *environment, struct en
     const char *cache = value_of(environment, "XDG_CACHE_HOME");
     const char *home = value_of(environment, "HOME");
     if (cache != NULL && cache[0] == '/')
-        return join(settings, cache, "/ingot");
+        return set_root_folder(settings, cache, "/ingot");
     if (home != NULL && home[0] == '/')
-        return join(settings, home, "/.cache/ingot");
+        return set_root_folder(settings, home, "/.cache/ingot");
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
@@ -186,7 +186,7 @@ static ingot_status_t read_texts(const struct environment *environment, ingot_pe
     for (size_t i = 0; i < COUNT_OF(texts); ++i) {
         const char *value = value_of(environment, texts[i].name);
         if (value != NULL && texts[i].is_valid != NULL && !texts[i].is_valid(value))
-            return nonsense(texts[i].name, value, texts[i].expected);
+            return fail_bad_setting(texts[i].name, value, texts[i].expected);
         if (value != NULL)
             *texts[i].text = value;
     }
@@ -216,7 +216,7 @@ static ingot_status_t read_environment(struct environment_settings *settings, co
         return status;
     const char *value = value_of(environment, "INGOT_PERSIST");
     if (value != NULL && !environment_parse(ENVIRONMENT_SWITCH, value, &is_on))
-        return nonsense("INGOT_PERSIST", value, environment_expected(ENVIRONMENT_SWITCH));
+        return fail_bad_setting("INGOT_PERSIST", value, environment_expected(ENVIRONMENT_SWITCH));
     if (is_on == 0)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
     status = read_policies(environment, &settings->info);
@@ -246,7 +246,7 @@ ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_pe
     return status;
 }
 
-static const char *look_up(const char *name, void *user)
+static const char *get_environment_variable(const char *name, void *user)
 {
     (void)user;
     return secure_getenv(name);
@@ -254,5 +254,5 @@ static const char *look_up(const char *name, void *user)
 
 ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *storage, const ingot_persist_info_t *defaults)
 {
-    return persist_environment_open(storage, defaults, look_up, NULL);
+    return persist_environment_open(storage, defaults, get_environment_variable, NULL);
 }

@@ -26,8 +26,8 @@ void events_leave(const struct ingot_context *before)
     current_context = before;
 }
 
-static ingot_event_t make(ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes, uint64_t started_ns,
-                          const char *name, const char *reason)
+static ingot_event_t make_event(ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes, uint64_t started_ns,
+                                const char *name, const char *reason)
 {
     ingot_event_t event = INGOT_EVENT_INIT;
     event.kind = kind;
@@ -46,7 +46,7 @@ void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t
     const struct ingot_context *context = is_callers ? NULL : current_context;
     if (on_event == NULL && context == NULL)
         return;
-    const ingot_event_t event = make(kind, status, bytes, started_ns, name, reason);
+    const ingot_event_t event = make_event(kind, status, bytes, started_ns, name, reason);
     if (on_event != NULL)
         on_event(&event, user);
     if (context != NULL)
@@ -63,6 +63,6 @@ void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
                          size_t bytes, uint64_t started_ns, const char *reason)
 {
-    const ingot_event_t event = make(kind, status, bytes, started_ns, "", reason);
+    const ingot_event_t event = make_event(kind, status, bytes, started_ns, "", reason);
     ingot_context_emit_event(context, &event);
 }

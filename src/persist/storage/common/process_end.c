@@ -49,7 +49,7 @@ static _Thread_local int cancellation;   /* the thread's cancellation state befo
 extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-static uint64_t longer(uint64_t a_ns, uint64_t b_ns)
+static uint64_t longer_time(uint64_t a_ns, uint64_t b_ns)
 {
     return a_ns > b_ns ? a_ns : b_ns;
 }
@@ -62,7 +62,7 @@ static void on_exit_of_process(void)
     uint64_t (*const begin)(uint64_t) = atomic_load_explicit(&begin_work, memory_order_acquire);
 
     if (is_first)
-        wait_until_ns = began_ns + longer(begin != NULL ? begin(began_ns) : 0, MAX_WAIT_NS);
+        wait_until_ns = began_ns + longer_time(begin != NULL ? begin(began_ns) : 0, MAX_WAIT_NS);
     if (is_first)
         atomic_store_explicit(&ending_ns, files_steady_clock_ns(), memory_order_relaxed);
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */

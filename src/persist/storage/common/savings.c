@@ -10,7 +10,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/storage/common/state.h"
 
-static void add(struct storage_savings *savings, const struct savings_counts *more)
+static void add_savings_counts(struct storage_savings *savings, const struct savings_counts *more)
 {
     atomic_fetch_add_explicit(&savings->hits, more->hits, memory_order_relaxed);
     atomic_fetch_add_explicit(&savings->builds, more->builds, memory_order_relaxed);
@@ -18,7 +18,7 @@ static void add(struct storage_savings *savings, const struct savings_counts *mo
 }
 
 /* Removes and returns the pending counts. */
-static struct savings_counts take(struct storage_savings *savings)
+static struct savings_counts take_pending_counts(struct storage_savings *savings)
 {
     return (struct savings_counts){atomic_exchange_explicit(&savings->hits, 0, memory_order_relaxed),
                                    atomic_exchange_explicit(&savings->builds, 0, memory_order_relaxed),
@@ -41,7 +41,7 @@ void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
         return;
     if (store != storage)
         counters_add(&store->counters, COUNTER_SAVED_NS, saved_ns);
-    add(&store->savings, &more);
+    add_savings_counts(&store->savings, &more);
 }
 
 void savings_save(ingot_storage_t storage)
@@ -50,11 +50,11 @@ void savings_save(ingot_storage_t storage)
     ingot_storage_t store = savings_find_store(storage);
     if (store == NULL)
         return;
-    const struct savings_counts counts = take(&store->savings);
+    const struct savings_counts counts = take_pending_counts(&store->savings);
     if (counts.hits == 0 && counts.builds == 0)
         return;
     kept_error_save(&kept); /* a flush may be about to return another failure */
     if (!store->own->save_counts(store->self, &counts))
-        add(&store->savings, &counts);
+        add_savings_counts(&store->savings, &counts);
     kept_error_restore(&kept);
 }

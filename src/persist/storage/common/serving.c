@@ -37,7 +37,7 @@ static bool is_name(const char *text, size_t size, const char *name)
 }
 
 /* True if a list of backends includes this one. */
-static bool includes(const char *list, const char *backend)
+static bool is_in_backend_list(const char *list, const char *backend)
 {
     bool has_chosen = false; /* true if the list has a name without a minus; if so, only such backends are served */
     bool is_chosen = false;
@@ -87,7 +87,7 @@ bool storage_serves(ingot_storage_t storage, const struct ingot_context *context
     if (!atomic_load_explicit(&storage->has_backends, memory_order_acquire)) /* pairs with the release below */
         return true;
     serving_get_backends(storage, backends);
-    return includes(backends, ingot_context_get_backend_name(context));
+    return is_in_backend_list(backends, ingot_context_get_backend_name(context));
 }
 
 void serving_set_backends(ingot_storage_t storage, const char *backends)

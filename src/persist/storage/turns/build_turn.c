@@ -65,7 +65,8 @@ struct build_turn {
     uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
     uint64_t until_ns;      /* the limit of the wait, see may_wait */
     uint64_t last_until_ns; /* the limit of a wait for a holder that works */
-    uint64_t since_ns;      /* for an artifact: when waiting began, if it has begun */
+    uint64_t since_ns;      /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
+                             * wait began */
     uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
     size_t id_size;         /* size of `id`, which is the caller's memory */
     const uint8_t *id;
@@ -98,7 +99,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
     return found;
 }
 
-static struct build_turn *make(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
+static struct build_turn *make_build_turn(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
 {
     bool is_stored_to = true;
     ingot_storage_t store = take_store(storage, &is_stored_to);
@@ -129,7 +130,7 @@ static struct build_turn *make(ingot_storage_t storage, size_t id_size, const ui
 
 struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
 {
-    struct build_turn *turn = make(storage, id_size, id, was_refused);
+    struct build_turn *turn = make_build_turn(storage, id_size, id, was_refused);
     if (turn != NULL)
         ++own_turns;
     return turn;
@@ -138,7 +139,7 @@ struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, con
 struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                              bool was_refused, uint64_t since_ns, uint64_t until_ns)
 {
-    struct build_turn *turn = make(storage, id_size, id, was_refused);
+    struct build_turn *turn = make_build_turn(storage, id_size, id, was_refused);
     if (turn == NULL)
         return NULL;
     turn->is_artifact = true;
@@ -163,7 +164,7 @@ bool build_turn_is_pointless(const struct build_turn *turn)
     return turn != NULL && turn->is_pointless;
 }
 
-static void count(const struct build_turn *turn, bool is_timeout)
+static void count_turn_wait(const struct build_turn *turn, bool is_timeout)
 {
     ingot_storage_t counting[] = {turn->storage, turn->store};
     for (size_t i = 0; i < (turn->storage != turn->store ? 2u : 1u); ++i)
@@ -292,7 +293,7 @@ static void note_late(struct build_turn *turn)
     if (!turn->is_late)
         return;
     turn->is_late = false;
-    count(turn, true);
+    count_turn_wait(turn, true);
     tell_timeout(turn);
 }
 
@@ -312,7 +313,7 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
         return;
     ingot_storage_t store = turn->store;
     if (end == BUILD_TURN_LOADED && turn->waiting_ns != 0)
-        count(turn, false);
+        count_turn_wait(turn, false);
     if (turn->lease != NULL)
         turn->lessor->ops.end_lease(turn->lessor->self, turn->lease,
                                     end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
