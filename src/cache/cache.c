@@ -41,8 +41,8 @@ void cache_tell(const struct ingot_cache *cache, ingot_event_kind_t kind, ingot_
 }
 
 /* Decides whether a failure to open a storage is one of ingot_cache_open, and reports it otherwise. */
-static ingot_status_t judge(const struct ingot_cache *cache, const ingot_cache_info_t *info, ingot_status_t status,
-                            const char *name)
+static ingot_status_t judge_open_failure(const struct ingot_cache *cache, const ingot_cache_info_t *info,
+                                         ingot_status_t status, const char *name)
 {
     if (status == INGOT_OUT_OF_MEMORY || (info->flags & (uint32_t)INGOT_CACHE_OPEN_STRICT) != 0)
         return status;
@@ -51,7 +51,7 @@ static ingot_status_t judge(const struct ingot_cache *cache, const ingot_cache_i
 }
 
 /* Puts the remote tier behind the directory store, in a chain that stores in both. */
-static ingot_status_t chain(struct ingot_cache *cache)
+static ingot_status_t chain_remote_tier(struct ingot_cache *cache)
 {
     const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
     const ingot_storage_t tiers[] = {cache->storage, cache->remote};
@@ -70,12 +70,12 @@ static ingot_status_t add_remote(struct ingot_cache *cache, const ingot_cache_in
 {
     const ingot_status_t status = settings_open_remote(info, &cache->remote);
     if (status == INGOT_SUCCESS)
-        return chain(cache);
+        return chain_remote_tier(cache);
     if (status == INGOT_NOT_FOUND && info->remote == NULL && settings_variable(info, "INGOT_PERSIST_REMOTE") == NULL)
         return INGOT_SUCCESS;
     if (status == INGOT_INVALID_ARGUMENTS && info->remote != NULL)
         return status;
-    return judge(cache, info, status, info->remote);
+    return judge_open_failure(cache, info, status, info->remote);
 }
 
 /* Makes the memo of included files, unless the environment turns it off. Failures only cost time: without a memo, each
@@ -93,7 +93,7 @@ static void make_memo(void *opaque, void *opaque_info)
 }
 
 /* Reads what does not depend on the storage. */
-static void read_settings(struct ingot_cache *cache, const ingot_cache_info_t *info)
+static void read_cache_settings(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
     trace_init(&cache->trace, info->on_event, info->on_event_user, settings_variable(info, "INGOT_TRACE"));
     cache->adds_options = settings_variable(info, "INGOT_COMPILE_OPTIONS") != NULL ||
@@ -103,15 +103,15 @@ static void read_settings(struct ingot_cache *cache, const ingot_cache_info_t *i
         environment_tell_unknown(&cache->trace);
 }
 
-static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *info)
+static ingot_status_t init_cache(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
-    read_settings(cache, info);
+    read_cache_settings(cache, info);
     if (settings_turn_off(info)) {
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
         return INGOT_SUCCESS;
     }
     const ingot_status_t status = settings_open_directory(info, &cache->storage);
-    return status == INGOT_SUCCESS ? add_remote(cache, info) : judge(cache, info, status, info->directory);
+    return status == INGOT_SUCCESS ? add_remote(cache, info) : judge_open_failure(cache, info, status, info->directory);
 }
 
 ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *info)
@@ -126,7 +126,7 @@ ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *in
     struct ingot_cache *cache = calloc(1, sizeof(*cache));
     if (cache == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
-    status = fill(cache, &known);
+    status = init_cache(cache, &known);
     if (status != INGOT_SUCCESS) {
         ingot_cache_release(cache);
         return status;
@@ -142,7 +142,7 @@ ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage
     struct ingot_cache *cache = calloc(1, sizeof(*cache));
     if (cache == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
-    read_settings(cache, &info);
+    read_cache_settings(cache, &info);
     if (storage != NULL)
         ingot_storage_retain(storage);
     cache->storage = storage;

@@ -50,7 +50,7 @@ static char *put_word(char *to, const char *word)
 }
 
 /* Joins options to one text, which the caller frees. Plain words stay as they are, so that the text is readable. */
-static char *join(size_t count, const char *const *options)
+static char *join_options(size_t count, const char *const *options)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%";
     size_t size = 1;
@@ -73,7 +73,8 @@ static char *join(size_t count, const char *const *options)
     return text;
 }
 
-static ingot_status_t load(const struct request *request, CUcontext native, CUmodule *module, ingot_origin_t *origin)
+static ingot_status_t load_cuda_module(const struct request *request, CUcontext native, CUmodule *module,
+                                       ingot_origin_t *origin)
 {
     const ingot_context_info_t info = request_context_info(request->cache);
     ingot_context_t context = NULL;
@@ -98,8 +99,8 @@ static ingot_status_t load(const struct request *request, CUcontext native, CUmo
     return status;
 }
 
-static ingot_status_t check(CUcontext context, const char *source, const char *const *options, size_t option_count,
-                            const CUmodule *module)
+static ingot_status_t check_arguments(CUcontext context, const char *source, const char *const *options,
+                                      size_t option_count, const CUmodule *module)
 {
     if (context == NULL || source == NULL || module == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
@@ -118,10 +119,10 @@ ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, con
                                      CUmodule *module, ingot_origin_t *origin)
 {
     ingot_origin_t found = INGOT_ORIGIN_BUILD;
-    ingot_status_t status = check(context, source, options, option_count, module);
+    ingot_status_t status = check_arguments(context, source, options, option_count, module);
     if (status != INGOT_SUCCESS)
         return status;
-    char *text = join(option_count, options);
+    char *text = join_options(option_count, options);
     if (text == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options", option_count);
     const size_t size = source_size != 0 ? source_size : strlen(source);
@@ -132,7 +133,7 @@ ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, con
                                     .name = name,
                                     .options = text};
     const int cancellation = cancellation_hold();
-    status = load(&request, context, module, &found);
+    status = load_cuda_module(&request, context, module, &found);
     cancellation_allow(cancellation);
     free(text);
     if (status == INGOT_SUCCESS && origin != NULL)

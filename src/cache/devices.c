@@ -32,7 +32,8 @@ void devices_fini(struct devices *devices)
     }
 }
 
-static const struct known_device *find(const struct devices *devices, const char *backend, uintptr_t handle)
+static const struct known_device *find_known_device(const struct devices *devices, const char *backend,
+                                                    uintptr_t handle)
 {
     const struct known_device *device = devices->first;
     while (device != NULL && (device->handle != handle || strcmp(device->backend, backend) != 0))
@@ -44,7 +45,7 @@ void devices_lookup(struct devices *devices, ingot_context_t context, uint32_t i
                     uintptr_t handle)
 {
     lock_take();
-    const struct known_device *device = find(devices, backend, handle);
+    const struct known_device *device = find_known_device(devices, backend, handle);
     if (device != NULL)
         context_adopt_identity(context, index, device->identity);
     lock_give();
@@ -57,7 +58,7 @@ void devices_learn(struct devices *devices, ingot_context_t context, uint32_t in
     if (context_get_identity(context, index, &identity) != INGOT_SUCCESS)
         return;
     lock_take();
-    if (find(devices, backend, handle) == NULL) {
+    if (find_known_device(devices, backend, handle) == NULL) {
         struct known_device *device = calloc(1, sizeof(*device));
         if (device != NULL && device_identity_copy(&device->identity, &c_allocator, identity)) {
             device->backend = backend;

@@ -16,7 +16,7 @@ static struct flight *flights; /* under the lock, like the next variable */
 static pid_t process;          /* the process that began the flights; a forked child forgets its parent's */
 static _Thread_local unsigned own_flights;
 
-static bool is_same(const struct flight *a, const struct flight *b)
+static bool is_for_same_program(const struct flight *a, const struct flight *b)
 {
     return a->storage == b->storage && a->id_size == b->id_size && memcmp(a->id, b->id, a->id_size) == 0;
 }
@@ -24,7 +24,7 @@ static bool is_same(const struct flight *a, const struct flight *b)
 static bool is_in_progress(const struct flight *wanted)
 {
     const struct flight *flight = flights;
-    while (flight != NULL && !is_same(flight, wanted))
+    while (flight != NULL && !is_for_same_program(flight, wanted))
         flight = flight->next;
     return flight != NULL;
 }

@@ -19,8 +19,8 @@ struct creation {
     const ze_module_desc_t *desc;
 };
 
-static ingot_status_t request(struct ingot_cache *cache, const struct creation *creation, ze_driver_handle_t driver,
-                              ze_module_handle_t *module, ingot_origin_t *origin)
+static ingot_status_t request_module(struct ingot_cache *cache, const struct creation *creation,
+                                     ze_driver_handle_t driver, ze_module_handle_t *module, ingot_origin_t *origin)
 {
     const struct request wanted = {.cache = cache,
                                    .kind = INGOT_SOURCE_SPIRV,
@@ -54,7 +54,7 @@ static ingot_status_t get_from_cache(struct ingot_cache *cache, const struct cre
     const ze_driver_handle_t driver = loader_level_zero_driver_of(creation->device);
     if (driver == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver of the Level Zero device was not found");
-    return request(cache, creation, driver, module, origin);
+    return request_module(cache, creation, driver, module, origin);
 }
 
 static ingot_status_t create_natively(const struct creation *creation, ze_module_handle_t *module,

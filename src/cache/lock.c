@@ -11,12 +11,12 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
 
-static void take(void)
+static void lock_mutex(void)
 {
     (void)pthread_mutex_lock(&mutex);
 }
 
-static void give(void)
+static void unlock_mutex(void)
 {
     (void)pthread_mutex_unlock(&mutex);
 }
@@ -26,23 +26,23 @@ static void give_in_child(void)
 {
     static const pthread_cond_t none = PTHREAD_COND_INITIALIZER;
     changed = none;
-    give();
+    unlock_mutex();
 }
 
-static void prepare(void)
+static void register_fork_handlers(void)
 {
-    (void)pthread_atfork(take, give, give_in_child);
+    (void)pthread_atfork(lock_mutex, unlock_mutex, give_in_child);
 }
 
 void lock_take(void)
 {
-    (void)pthread_once(&is_prepared, prepare);
-    take();
+    (void)pthread_once(&is_prepared, register_fork_handlers);
+    lock_mutex();
 }
 
 void lock_give(void)
 {
-    give();
+    unlock_mutex();
 }
 
 void lock_wait(void)

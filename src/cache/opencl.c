@@ -51,7 +51,7 @@ static request_device_t device_of(const cl_icd_dispatch *cl, cl_device_id device
     return error == CL_SUCCESS && parent == NULL ? (request_device_t)device : 0;
 }
 
-static ingot_status_t take(const struct build *build, ingot_program_t program, cl_program *native)
+static ingot_status_t retain_native_program(const struct build *build, ingot_program_t program, cl_program *native)
 {
     const ingot_status_t status = ingot_opencl_program_get_native(program, native);
     if (status != INGOT_SUCCESS)
@@ -61,8 +61,8 @@ static ingot_status_t take(const struct build *build, ingot_program_t program, c
                                : ingot_set_error(INGOT_BACKEND_ERROR, error, "clRetainProgram: error %d", (int)error);
 }
 
-static ingot_status_t request(struct ingot_cache *cache, const struct build *build, cl_uint count,
-                              const cl_device_id *devices, cl_program *native, ingot_origin_t *origin)
+static ingot_status_t request_native_program(struct ingot_cache *cache, const struct build *build, cl_uint count,
+                                             const cl_device_id *devices, cl_program *native, ingot_origin_t *origin)
 {
     const struct request wanted = {.cache = cache,
                                    .kind = INGOT_SOURCE_OPENCL_C,
@@ -82,7 +82,7 @@ static ingot_status_t request(struct ingot_cache *cache, const struct build *bui
     if (status == INGOT_SUCCESS)
         status = request_program(&wanted, context, known, &program, origin);
     if (status == INGOT_SUCCESS)
-        status = take(build, program, native);
+        status = retain_native_program(build, program, native);
     ingot_program_release(program);
     ingot_context_release(context);
     free(known);
@@ -96,7 +96,7 @@ static ingot_status_t get_from_cache(struct ingot_cache *cache, const struct bui
     cl_uint count = build->device_count;
     ingot_status_t status = count == 0 ? get_context_devices(build, &count, &all) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
-        status = request(cache, build, count, all != NULL ? all : build->devices, native, origin);
+        status = request_native_program(cache, build, count, all != NULL ? all : build->devices, native, origin);
     free(all);
     return status;
 }
@@ -107,7 +107,7 @@ static bool is_refusal(cl_int error)
     return error == CL_BUILD_PROGRAM_FAILURE || error == CL_INVALID_BUILD_OPTIONS || error == CL_OUT_OF_RESOURCES;
 }
 
-static ingot_status_t fail(const char *call, cl_int error)
+static ingot_status_t fail_opencl_call(const char *call, cl_int error)
 {
     return ingot_set_error(error == CL_OUT_OF_HOST_MEMORY ? INGOT_OUT_OF_MEMORY : INGOT_BACKEND_ERROR, error,
                            "%s: error %d", call, (int)error);
@@ -141,11 +141,11 @@ static ingot_status_t build_natively(const struct build *build, cl_program *prog
     cl_program made = build->cl->clCreateProgramWithSource(build->context, 1, (const char *[]){build->source},
                                                            &build->source_size, &error);
     if (made == NULL)
-        return fail("clCreateProgramWithSource", error);
+        return fail_opencl_call("clCreateProgramWithSource", error);
     error = build->cl->clBuildProgram(made, build->device_count, build->devices, build->options, NULL, NULL);
     if (error != CL_SUCCESS && !is_refusal(error)) {
         (void)build->cl->clReleaseProgram(made);
-        return fail("clBuildProgram", error);
+        return fail_opencl_call("clBuildProgram", error);
     }
     *program = made;
     return error == CL_SUCCESS ? INGOT_SUCCESS : fail_build(build, made, error);

@@ -11,7 +11,7 @@
 #include "core/context/context.h"
 #include "persist/storage/common/miss.h"
 
-static void tell(const ingot_event_t *event, void *user)
+static void trace_event(const ingot_event_t *event, void *user)
 {
     const struct ingot_cache *cache = user;
     trace_emit(&cache->trace, event);
@@ -29,13 +29,14 @@ ingot_context_info_t request_context_info(struct ingot_cache *cache)
     }
     info.flags |= (uint32_t)INGOT_CONTEXT_IGNORE_ENVIRONMENT;
     if (cache != NULL && trace_wanted(&cache->trace)) {
-        info.on_event = tell;
+        info.on_event = trace_event;
         info.on_event_user = cache;
     }
     return info;
 }
 
-static ingot_status_t describe(const struct request *request, ingot_context_t context, ingot_program_desc_t *desc)
+static ingot_status_t describe_program(const struct request *request, ingot_context_t context,
+                                       ingot_program_desc_t *desc)
 {
     const ingot_source_info_t source_info = {.struct_size = sizeof(source_info),
                                              .kind = request->kind,
@@ -59,8 +60,8 @@ static ingot_status_t describe(const struct request *request, ingot_context_t co
 }
 
 /* Gets the id of a program, with the identities of devices that are known already. */
-static ingot_status_t identify(struct ingot_cache *cache, const_ingot_program_desc_t desc,
-                               const request_device_t *devices, size_t *size, const uint8_t **id)
+static ingot_status_t get_program_id(struct ingot_cache *cache, const_ingot_program_desc_t desc,
+                                     const request_device_t *devices, size_t *size, const uint8_t **id)
 {
     ingot_context_t context = ingot_program_desc_get_context(desc);
     const char *backend = ingot_context_get_backend_name(context);
@@ -86,10 +87,10 @@ ingot_status_t request_program(const struct request *request, ingot_context_t co
     const uint8_t *id = NULL;
     if (request->cache->memo != NULL)
         context_share_memo(context, request->cache->memo);
-    ingot_status_t status = describe(request, context, &desc);
+    ingot_status_t status = describe_program(request, context, &desc);
     if (status != INGOT_SUCCESS)
         return status;
-    status = identify(request->cache, desc, devices, &size, &id);
+    status = get_program_id(request->cache, desc, devices, &size, &id);
     if (status == INGOT_SUCCESS) {
         flight_begin(&flight, request->cache->storage, size, id);
         status = ingot_persist_program_create(program, desc, request->cache->storage, origin);
@@ -102,7 +103,7 @@ ingot_status_t request_program(const struct request *request, ingot_context_t co
 ingot_status_t request_build(const struct request *request, ingot_context_t context, ingot_program_t *program)
 {
     ingot_program_desc_t desc = NULL;
-    ingot_status_t status = describe(request, context, &desc);
+    ingot_status_t status = describe_program(request, context, &desc);
     if (status == INGOT_SUCCESS)
         status = ingot_program_build(program, desc);
     ingot_program_desc_release(desc);

@@ -73,7 +73,7 @@ ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info)
 
 /* Looks up a variable for persist. Variables that a field of the info overrides count as unset, except that of the
  * directory, which gets the field's value. */
-static const char *look_up(const char *name, void *user)
+static const char *look_up_variable(const char *name, void *user)
 {
     const ingot_cache_info_t *info = user;
     const struct {
@@ -118,7 +118,7 @@ ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_sto
         defaults.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     if (info->directory != NULL)
         defaults.flags |= (uint32_t)INGOT_PERSIST_MAKE_PARENTS;
-    return persist_environment_open(storage, &defaults, look_up, &fields);
+    return persist_environment_open(storage, &defaults, look_up_variable, &fields);
 }
 
 #ifdef INGOT_CACHE_HAS_REMOTE

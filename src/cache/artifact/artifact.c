@@ -22,7 +22,7 @@ struct key_id {
     uint8_t here[1024];
 };
 
-static ingot_status_t make_id(struct key_id *id, const ingot_artifact_key_t *key)
+static ingot_status_t make_artifact_id(struct key_id *id, const ingot_artifact_key_t *key)
 {
     id->size = sizeof(id->here);
     id->bytes = id->here;
@@ -49,7 +49,7 @@ ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_
     if (value == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "value is NULL");
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
-    ingot_status_t status = make_id(&id, key);
+    ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS && cache_storage(cache) != NULL)
         status = artifact_blob_load(cache_storage(cache), id.size, id.bytes, value, &was_refused);
     else if (status == INGOT_SUCCESS)
@@ -67,7 +67,7 @@ ingot_status_t ingot_artifact_put(ingot_cache_t cache, const ingot_artifact_key_
 {
     struct key_id id;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status = make_id(&id, key);
+    ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
         status = artifact_blob_store(cache_storage(cache), id.size, id.bytes, info, size, bytes, &blob);
     memory_release_buffer(&blob);
@@ -78,7 +78,7 @@ ingot_status_t ingot_artifact_put(ingot_cache_t cache, const ingot_artifact_key_
 ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_artifact_key_t *key)
 {
     struct key_id id;
-    ingot_status_t status = make_id(&id, key);
+    ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
         status = cache_storage(cache) != NULL ? ingot_storage_remove(cache_storage(cache), id.size, id.bytes)
                                               : ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage");
@@ -87,8 +87,8 @@ ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_artifact_k
 }
 
 /* Calls turn_begin, unless the cache has no storage and may not make anything. */
-static ingot_status_t begin(ingot_cache_t cache, const struct key_id *id, uint64_t max_wait_ms, ingot_buffer_t *value,
-                            ingot_turn_t *turn)
+static ingot_status_t begin_turn_if_allowed(ingot_cache_t cache, const struct key_id *id, uint64_t max_wait_ms,
+                                            ingot_buffer_t *value, ingot_turn_t *turn)
 {
     const ingot_status_t may_make =
         cache_storage(cache) == NULL ? request_pass_through(cache, INGOT_NOT_FOUND) : INGOT_SUCCESS;
@@ -104,9 +104,9 @@ ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_ke
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "value or turn is NULL");
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
     *turn = NULL;
-    ingot_status_t status = make_id(&id, key);
+    ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = begin(cache, &id, max_wait_ms, value, turn);
+        status = begin_turn_if_allowed(cache, &id, max_wait_ms, value, turn);
     free_id(&id);
     return status;
 }
@@ -121,8 +121,8 @@ struct making {
 };
 
 /* Ends the turn with what the maker made, and returns that as a value, also if it could not be stored. */
-static ingot_status_t keep(const struct making *making, ingot_turn_t turn, const ingot_artifact_info_t *info,
-                           const ingot_buffer_t *made, ingot_buffer_t *value)
+static ingot_status_t finish_making(const struct making *making, ingot_turn_t turn, const ingot_artifact_info_t *info,
+                                    const ingot_buffer_t *made, ingot_buffer_t *value)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = making->storage != NULL ? turn_finish(turn, info, made->size, made->bytes, &blob)
@@ -140,7 +140,7 @@ static ingot_status_t make_value(const struct making *making, ingot_turn_t turn,
     ingot_buffer_t made = INGOT_BUFFER_INIT;
     ingot_status_t status = making->make(making->user, &info, &made);
     if (status == INGOT_SUCCESS)
-        status = keep(making, turn, &info, &made, value);
+        status = finish_making(making, turn, &info, &made, value);
     else
         ingot_turn_abandon(turn, status != INGOT_BUILD_FAILED);
     if (made.release != NULL) {
@@ -162,9 +162,9 @@ ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_art
     if (make == NULL || value == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "make or value is NULL");
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
-    ingot_status_t status = make_id(&id, key);
+    ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = begin(cache, &id, INGOT_UNLIMITED, value, &turn);
+        status = begin_turn_if_allowed(cache, &id, INGOT_UNLIMITED, value, &turn);
     if (status == INGOT_SUCCESS && turn != NULL) {
         const struct making making = {cache_storage(cache), &id, make, user};
         status = make_value(&making, turn, value);

@@ -38,7 +38,7 @@ static bool is_nothing(const struct ingot_turn *turn)
     return turn == NULL || turn == &no_turn || turn->process != files_process();
 }
 
-static struct ingot_turn *make(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+static struct ingot_turn *create_turn(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     struct ingot_turn *turn = memory_allocate(storage_allocator(storage), sizeof(*turn) + id_size);
     if (turn == NULL)
@@ -53,7 +53,7 @@ static struct ingot_turn *make(ingot_storage_t storage, size_t id_size, const ui
     return turn;
 }
 
-static void destroy(struct ingot_turn *turn)
+static void destroy_turn(struct ingot_turn *turn)
 {
     ingot_storage_t storage = turn->storage;
     memory_free(storage_allocator(storage), turn, sizeof(*turn) + turn->id_size);
@@ -65,7 +65,7 @@ static uint64_t time_after(uint64_t now_ns, uint64_t time_ms)
     return time_ms < (TURN_NO_TIME - now_ns) / NS_PER_MS ? now_ns + time_ms * NS_PER_MS : TURN_NO_TIME;
 }
 
-static ingot_status_t busy(void)
+static ingot_status_t fail_turn_taken(void)
 {
     return ingot_set_error_detail(INGOT_BUSY, "another maker has the turn to make the artifact");
 }
@@ -83,7 +83,7 @@ static ingot_status_t wait_for_processes(struct ingot_turn *turn, uint64_t until
         status = artifact_blob_load(turn->storage, turn->id_size, turn->id, value, &was_refused);
     if (status == INGOT_NOT_FOUND && build_turn_is_busy(build)) {
         turn_list_note_wait(turn, since_ns, files_steady_clock_ns());
-        status = busy();
+        status = fail_turn_taken();
     }
     if (status == INGOT_NOT_FOUND && build_turn_is_pointless(build))
         turn_list_begin_useless(turn, build);
@@ -95,7 +95,8 @@ static ingot_status_t wait_for_processes(struct ingot_turn *turn, uint64_t until
 }
 
 /* Returns INGOT_NOT_FOUND if the turn is the caller's. */
-static ingot_status_t compete(struct ingot_turn *turn, uint64_t until_ns, bool was_refused, ingot_buffer_t *value)
+static ingot_status_t compete_for_turn(struct ingot_turn *turn, uint64_t until_ns, bool was_refused,
+                                       ingot_buffer_t *value)
 {
     ingot_status_t status = INGOT_NOT_FOUND;
     enum turn_claim claim = TURN_LOOK;
@@ -107,12 +108,12 @@ static ingot_status_t compete(struct ingot_turn *turn, uint64_t until_ns, bool w
             return status;
     }
     if (claim == TURN_BUSY)
-        return busy();
+        return fail_turn_taken();
     return claim == TURN_CLAIMED ? wait_for_processes(turn, until_ns, was_refused, value) : status;
 }
 
-static ingot_status_t begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, uint64_t max_wait_ms,
-                            ingot_buffer_t *value, ingot_turn_t *turn)
+static ingot_status_t load_or_begin_turn(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                         uint64_t max_wait_ms, ingot_buffer_t *value, ingot_turn_t *turn)
 {
     bool was_refused = false;
     ingot_status_t status = artifact_blob_load(storage, id_size, id, value, &was_refused);
@@ -120,15 +121,15 @@ static ingot_status_t begin(ingot_storage_t storage, size_t id_size, const uint8
         return status;
     if (storage_on_miss(storage) == INGOT_PERSIST_ON_MISS_FAIL)
         return storage_judge_miss(storage, NULL, id_size, id);
-    struct ingot_turn *made = make(storage, id_size, id);
+    struct ingot_turn *made = create_turn(storage, id_size, id);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
-    status = compete(made, time_after(files_steady_clock_ns(), limit_of(max_wait_ms, 0)), was_refused, value);
+    status = compete_for_turn(made, time_after(files_steady_clock_ns(), limit_of(max_wait_ms, 0)), was_refused, value);
     if (status == INGOT_NOT_FOUND) {
         (void)storage_judge_miss(storage, NULL, id_size, id);
         *turn = made;
     } else {
-        destroy(made);
+        destroy_turn(made);
     }
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
@@ -141,7 +142,7 @@ ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t
     if (storage == NULL)
         return INGOT_SUCCESS;
     const int cancellation = cancellation_hold(); /* a canceled thread would leave its turn in the list */
-    const ingot_status_t status = begin(storage, id_size, id, max_wait_ms, value, turn);
+    const ingot_status_t status = load_or_begin_turn(storage, id_size, id, max_wait_ms, value, turn);
     if (status == INGOT_SUCCESS && *turn == NULL)
         recorder_note(storage, id_size, id);
     cancellation_allow(cancellation);
@@ -187,7 +188,7 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
         recorder_note(turn->storage, turn->id_size, turn->id);
     kept_error_save(&kept);
     turn_list_end(turn, NULL, end_of_store(status));
-    destroy(turn);
+    destroy_turn(turn);
     if (status != INGOT_SUCCESS)
         kept_error_restore(&kept);
     cancellation_allow(cancellation);
@@ -210,7 +211,7 @@ void ingot_turn_abandon(ingot_turn_t turn, int may_others_take)
     const int cancellation = cancellation_hold();
     kept_error_save(&kept);
     turn_list_end(turn, NULL, may_others_take != 0 ? BUILD_TURN_NOT_STORED : BUILD_TURN_POINTLESS);
-    destroy(turn);
+    destroy_turn(turn);
     kept_error_restore(&kept);
     cancellation_allow(cancellation);
 }

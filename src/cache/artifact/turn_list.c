@@ -59,7 +59,7 @@ static void take_lock(void)
     memset(notes, 0, sizeof(notes));
 }
 
-static bool is_same(const struct ingot_turn *a, const struct ingot_turn *b)
+static bool is_for_same_artifact(const struct ingot_turn *a, const struct ingot_turn *b)
 {
     return a->storage == b->storage && a->id_size == b->id_size && memcmp(a->id, b->id, a->id_size) == 0;
 }
@@ -67,7 +67,7 @@ static bool is_same(const struct ingot_turn *a, const struct ingot_turn *b)
 static struct ingot_turn *find_same(const struct ingot_turn *wanted)
 {
     struct ingot_turn *turn = first_turn;
-    while (turn != NULL && !is_same(turn, wanted))
+    while (turn != NULL && !is_for_same_artifact(turn, wanted))
         turn = turn->next;
     return turn;
 }
@@ -105,7 +105,7 @@ static bool is_useless(const struct ingot_turn *turn)
 }
 
 /* Removes a turn from the list and wakes the threads that wait for it. */
-static void unlist(struct ingot_turn *turn, bool is_pointless)
+static void unlist_turn(struct ingot_turn *turn, bool is_pointless)
 {
     struct ingot_turn **at = &first_turn;
     if (is_pointless)
@@ -126,19 +126,19 @@ static void end_listed(struct ingot_turn *turn, struct build_turn *build, enum b
     lock_give();
     build_turn_end(build, end);
     take_lock();
-    unlist(turn, end == BUILD_TURN_POINTLESS);
+    unlist_turn(turn, end == BUILD_TURN_POINTLESS);
 }
 
 /* Ends the turns whose deadlines have passed. Returns the next deadline of a turn, or TURN_NO_TIME. `wanted` is
  * NULL, or only turns for the same artifact count. Requires the lock. */
-static uint64_t pass_on(const struct ingot_turn *wanted, bool is_for_processes)
+static uint64_t end_expired_turns(const struct ingot_turn *wanted, bool is_for_processes)
 {
     const uint64_t now_ns = files_steady_clock_ns();
     uint64_t next_ns = TURN_NO_TIME;
     struct ingot_turn *turn = first_turn;
     while (turn != NULL) {
-        const bool counts =
-            !turn->is_ending && (wanted == NULL || is_same(turn, wanted)) && (!is_for_processes || turn->build != NULL);
+        const bool counts = !turn->is_ending && (wanted == NULL || is_for_same_artifact(turn, wanted)) &&
+                            (!is_for_processes || turn->build != NULL);
         if (counts && turn->deadline_ns <= now_ns) {
             end_listed(turn, turn->build, BUILD_TURN_NOT_STORED);
             next_ns = TURN_NO_TIME;
@@ -153,12 +153,12 @@ static uint64_t pass_on(const struct ingot_turn *wanted, bool is_for_processes)
 
 /* ---- the thread that ends turns for other processes ---- */
 
-static void *watch(void *user)
+static void *watch_listed_turns(void *user)
 {
     (void)user;
     take_lock();
     for (;;) {
-        const uint64_t next_ns = pass_on(NULL, true);
+        const uint64_t next_ns = end_expired_turns(NULL, true);
         if (next_ns == TURN_NO_TIME)
             break;
         lock_wait_until(next_ns);
@@ -171,7 +171,7 @@ static void *watch(void *user)
 static bool start_watcher(void)
 {
     pthread_t thread;
-    if (!thread_start(&thread, watch, NULL))
+    if (!thread_start(&thread, watch_listed_turns, NULL))
         return false;
     (void)pthread_detach(thread);
     return true;
@@ -199,7 +199,7 @@ static void set_deadline(struct ingot_turn *turn, uint64_t deadline_ns)
 static enum turn_claim wait_for_threads(const struct ingot_turn *wanted, uint64_t until_ns)
 {
     for (;;) {
-        const uint64_t deadline_ns = pass_on(wanted, false);
+        const uint64_t deadline_ns = end_expired_turns(wanted, false);
         if (find_same(wanted) == NULL)
             return is_useless(wanted) ? TURN_USELESS : TURN_LOOK;
         if (files_steady_clock_ns() >= until_ns)
@@ -238,7 +238,7 @@ void turn_list_begin_useless(struct ingot_turn *turn, struct build_turn *build)
 {
     take_lock();
     turn->build = build;
-    unlist(turn, true);
+    unlist_turn(turn, true);
     lock_give();
 }
 

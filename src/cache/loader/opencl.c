@@ -47,8 +47,8 @@ static void keep_refused(cl_program program)
     *place_of_refused = program;
 }
 
-static cl_int CL_API_CALL build(cl_program program, cl_uint device_count, const cl_device_id *devices,
-                                const char *options, build_callback_t callback, void *user)
+static cl_int CL_API_CALL build_and_keep_refused(cl_program program, cl_uint device_count, const cl_device_id *devices,
+                                                 const char *options, build_callback_t callback, void *user)
 {
     const cl_int error = build_of_loader(program, device_count, devices, options, callback, user);
     if (error != CL_SUCCESS && place_of_refused != NULL)
@@ -64,7 +64,7 @@ static void open_loader(void)
         return;
     }
     build_of_loader = table.clBuildProgram;
-    table.clBuildProgram = build;
+    table.clBuildProgram = build_and_keep_refused;
     for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); ++i)
         (void)library_open(LOADER, 1, &optional[i], &table);
 }
