@@ -94,7 +94,7 @@ static ingot_status_t record_waiting(ingot_storage_t opened, const char *name_sp
 }
 
 /* Reports what cannot be used, and why: the thread's error. */
-static void report(ingot_event_callback_t on_event, ingot_status_t status, const char *what)
+static void report_unusable(ingot_event_callback_t on_event, ingot_status_t status, const char *what)
 {
     char reason[MAX_REASON];
     ingot_event_t event = INGOT_EVENT_INIT;
@@ -135,7 +135,7 @@ static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t
     }
     const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, name) : status;
     if (status == INGOT_SUCCESS && recorded != INGOT_SUCCESS)
-        report(on_event, recorded, "what exit() does not store is not stored after it: " WAITING);
+        report_unusable(on_event, recorded, "what exit() does not store is not stored after it: " WAITING);
     return status;
 }
 
@@ -177,12 +177,12 @@ void settings_open_store(ingot_event_callback_t on_event)
     ingot_storage_t with_server = NULL;
     ingot_status_t status = open_local(&opened, on_event);
     if (status != INGOT_SUCCESS) {
-        report(on_event, status, "the layer caches nothing");
+        report_unusable(on_event, status, "the layer caches nothing");
         return;
     }
     status = open_remote(&with_server, opened, on_event);
     if (status != INGOT_SUCCESS)
-        report(on_event, status, "the server of INGOT_PERSIST_REMOTE is not used");
+        report_unusable(on_event, status, "the server of INGOT_PERSIST_REMOTE is not used");
     local_store = opened;
     atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
 }

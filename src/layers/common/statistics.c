@@ -34,7 +34,7 @@ static _Atomic pid_t counted; /* the process that has been added to the count of
 static atomic_bool was_opened;
 static atomic_bool was_reported;
 
-static void append(const char *lines)
+static void append_lines(const char *lines)
 {
     const size_t size = strlen(lines);
     const bool is_there = atomic_load_explicit(&was_opened, memory_order_acquire);
@@ -66,7 +66,7 @@ void statistics_add(enum statistic statistic, uint64_t amount)
     const bool is_first = atomic_exchange_explicit(&counted, process, memory_order_relaxed) != process;
     (void)snprintf(lines, sizeof(lines), "%s%s=%llu\n", is_first ? "processes=1\n" : "", names[statistic],
                    (unsigned long long)amount);
-    append(lines);
+    append_lines(lines);
 }
 
 void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns)
@@ -85,7 +85,7 @@ uint64_t statistics_clock_ns(void)
     return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
-static void report(void)
+static void append_store_statistics(void)
 {
     char lines[5 * LINE_ROOM];
     ingot_persist_stats_t stored = INGOT_PERSIST_STATS_INIT;
@@ -97,7 +97,7 @@ static void report(void)
                    (unsigned long long)stored.stores, (unsigned long long)stored.waiting,
                    (unsigned long long)(stored.refused + stored.rejected), (unsigned long long)stored.awaited,
                    (unsigned long long)stored.wait_timeouts);
-    append(lines);
+    append_lines(lines);
 }
 
 /* Returns the absolute path, because the application may change its directory. The caller frees it. */
@@ -117,5 +117,6 @@ void statistics_init(void)
     if (wanted == NULL || *wanted == '\0')
         return;
     path = make_absolute(wanted);
-    (void)atexit(report); /* runs after persist's handler, which is registered later and stores programs */
+    (void)atexit(
+        append_store_statistics); /* runs after persist's handler, which is registered later and stores programs */
 }

@@ -42,7 +42,7 @@ ze_module_build_log_handle_t build_log_create(const char *text)
 }
 
 /* Returns the place of the list's pointer to this log, or NULL if it is the driver's. The caller holds the lock. */
-static struct own_log **find(ze_module_build_log_handle_t handle)
+static struct own_log **find_own_log(ze_module_build_log_handle_t handle)
 {
     struct own_log **place = &logs;
     while (*place != NULL && (void *)*place != (void *)handle)
@@ -50,10 +50,10 @@ static struct own_log **find(ze_module_build_log_handle_t handle)
     return *place != NULL ? place : NULL;
 }
 
-static ze_result_t ZE_APICALL destroy(ze_module_build_log_handle_t handle)
+static ze_result_t ZE_APICALL destroy_build_log(ze_module_build_log_handle_t handle)
 {
     (void)pthread_mutex_lock(&lock);
-    struct own_log **place = find(handle);
+    struct own_log **place = find_own_log(handle);
     struct own_log *own = place != NULL ? *place : NULL;
     if (place != NULL)
         *place = own->next;
@@ -65,7 +65,7 @@ static ze_result_t ZE_APICALL destroy(ze_module_build_log_handle_t handle)
 static ze_result_t ZE_APICALL get_string(ze_module_build_log_handle_t handle, size_t *size, char *text)
 {
     (void)pthread_mutex_lock(&lock);
-    struct own_log **place = find(handle);
+    struct own_log **place = find_own_log(handle);
     const struct own_log *own = place != NULL ? *place : NULL;
     (void)pthread_mutex_unlock(&lock);
     if (own == NULL)
@@ -85,10 +85,10 @@ __attribute__((visibility("default"))) ze_result_t ZE_APICALL
 zeGetModuleBuildLogProcAddrTable(ze_api_version_t version, ze_module_build_log_dditable_t *table)
 {
     const ze_result_t result = driver_fill_table(__func__, version, table);
-    if (result == ZE_RESULT_SUCCESS && table->pfnDestroy != destroy) {
+    if (result == ZE_RESULT_SUCCESS && table->pfnDestroy != destroy_build_log) {
         atomic_store(&native_destroy, table->pfnDestroy);
         atomic_store(&native_get, table->pfnGetString);
-        table->pfnDestroy = destroy;
+        table->pfnDestroy = destroy_build_log;
         table->pfnGetString = get_string;
     }
     return result;

@@ -50,7 +50,7 @@ static void open_cache(void)
 }
 
 /* Counts a module that the application got. What passed through is counted already. */
-static void count(ingot_origin_t origin)
+static void count_module(ingot_origin_t origin)
 {
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     if (!statistics_are_wanted()) /* the store's statistics are read from a file */
@@ -66,9 +66,9 @@ static void count(ingot_origin_t origin)
         statistics_add(STATISTIC_SAVED_NS, stats.saved_ns - before_ns);
 }
 
-static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_handle_t device,
-                                     const ze_module_desc_t *desc, ze_module_handle_t *module,
-                                     ze_module_build_log_handle_t *log)
+static ze_result_t ZE_APICALL create_cached_module(ze_context_handle_t context, ze_device_handle_t device,
+                                                   const ze_module_desc_t *desc, ze_module_handle_t *module,
+                                                   ze_module_build_log_handle_t *log)
 {
     const ze_pfnModuleCreate_t native = atomic_load(&native_create);
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
@@ -88,7 +88,7 @@ static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_hand
     }
     const ze_result_t result = status != INGOT_SUCCESS ? (ze_result_t)ingot_last_error_code() : ZE_RESULT_SUCCESS;
     if (status == INGOT_SUCCESS)
-        count(origin);
+        count_module(origin);
     else if (is_passed)
         statistics_add(STATISTIC_FAILED, 1);
     if (status != INGOT_SUCCESS && result == ZE_RESULT_SUCCESS) { /* Ingot refused it, not the driver */
@@ -105,9 +105,9 @@ __attribute__((visibility("default"))) ze_result_t ZE_APICALL zeGetModuleProcAdd
                                                                                        ze_module_dditable_t *table)
 {
     const ze_result_t result = driver_fill_table(__func__, version, table);
-    if (result == ZE_RESULT_SUCCESS && table->pfnCreate != create) {
+    if (result == ZE_RESULT_SUCCESS && table->pfnCreate != create_cached_module) {
         atomic_store(&native_create, table->pfnCreate);
-        table->pfnCreate = create;
+        table->pfnCreate = create_cached_module;
     }
     return result;
 }

@@ -116,7 +116,7 @@ static bool build_cached(struct shadow *shadow, const struct native_call *call, 
 
 enum arguments { ARGUMENTS_WRONG, ARGUMENTS_SOME_DEVICES, ARGUMENTS_ALL_DEVICES };
 
-static bool contains(cl_uint count, const cl_device_id *devices, cl_device_id device)
+static bool has_device(cl_uint count, const cl_device_id *devices, cl_device_id device)
 {
     cl_uint at = 0;
     while (at < count && devices[at] != device)
@@ -134,18 +134,18 @@ static enum arguments judge_devices(cl_program native, cl_uint count, const cl_d
         return ARGUMENTS_SOME_DEVICES;
     const cl_uint own_count = (cl_uint)(size / sizeof(own[0]));
     for (cl_uint i = 0; i < count; ++i) {
-        if (!contains(own_count, own, devices[i]))
+        if (!has_device(own_count, own, devices[i]))
             return ARGUMENTS_WRONG;
     }
     for (cl_uint i = 0; i < own_count; ++i) {
-        if (!contains(count, devices, own[i]))
+        if (!has_device(count, devices, own[i]))
             return ARGUMENTS_SOME_DEVICES;
     }
     return count == own_count ? ARGUMENTS_ALL_DEVICES : ARGUMENTS_SOME_DEVICES;
 }
 
 /* Checks the arguments, and whether the build is for all devices of the program. */
-static enum arguments judge(const struct native_call *call, const struct shadow *shadow)
+static enum arguments judge_arguments(const struct native_call *call, const struct shadow *shadow)
 {
     if ((call->device_count == 0) != (call->devices == NULL) || (call->notify == NULL && call->user != NULL))
         return ARGUMENTS_WRONG;
@@ -216,7 +216,7 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
         return native_call_make(&call, program);
     if (native_call_is_refused(&call, shadow, &error))
         return error;
-    const enum arguments arguments = judge(&call, shadow);
+    const enum arguments arguments = judge_arguments(&call, shadow);
     const char *reason = why_not(shadow, arguments, options);
     if (reason == NULL && build_cached(shadow, &call, &error)) {
         if (error == CL_SUCCESS && call.notify != NULL)

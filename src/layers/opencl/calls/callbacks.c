@@ -18,7 +18,7 @@ struct callback {
     void *user;
 };
 
-static struct callback *create(cl_program program, program_callback_t notify, void *user)
+static struct callback *create_callback(cl_program program, program_callback_t notify, void *user)
 {
     struct callback *callback = malloc(sizeof(*callback));
     if (callback == NULL)
@@ -31,21 +31,21 @@ static struct callback *create(cl_program program, program_callback_t notify, vo
     return callback;
 }
 
-static void release(struct callback *callback)
+static void release_callback(struct callback *callback)
 {
     if (atomic_fetch_sub_explicit(&callback->references, 1, memory_order_acq_rel) == 1)
         free(callback);
 }
 
 /* The function that the driver calls, with the callback as its user data. */
-static void CL_CALLBACK call(cl_program native, void *opaque)
+static void CL_CALLBACK notify_application(cl_program native, void *opaque)
 {
     struct callback *callback = opaque;
     (void)native;
     if (atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
         return;
     callback->notify(callback->program, callback->user);
-    release(callback);
+    release_callback(callback);
 }
 
 bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user)
@@ -53,8 +53,8 @@ bool callback_pair_init(struct callback_pair *pair, cl_program program, program_
     *pair = (struct callback_pair){NULL, NULL, user};
     if (notify == NULL)
         return true;
-    pair->callback = create(program, notify, user);
-    pair->notify = call;
+    pair->callback = create_callback(program, notify, user);
+    pair->notify = notify_application;
     pair->user = pair->callback;
     return pair->callback != NULL;
 }
@@ -64,6 +64,6 @@ void callback_end_call(struct callback *callback, bool is_over)
     if (callback == NULL)
         return;
     if (is_over && !atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
-        release(callback);
-    release(callback);
+        release_callback(callback);
+    release_callback(callback);
 }

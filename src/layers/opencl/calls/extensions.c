@@ -101,7 +101,7 @@ static const struct {
     LAYER_EACH_FUNCTION(REPLACEMENT) /* with a comma at its end */
 };
 
-static void *replace(void *function, const char *name)
+static void *replace_function(void *function, const char *name)
 {
     for (size_t i = 0; i < sizeof(replacements) / sizeof(replacements[0]) && function != NULL && name != NULL; ++i) {
         if (strcmp(name, replacements[i].name) == 0)
@@ -112,10 +112,10 @@ static void *replace(void *function, const char *name)
 
 void *CL_API_CALL layer_get_extension_function(const char *name)
 {
-    return replace(layer_target.clGetExtensionFunctionAddress(name), name);
+    return replace_function(layer_target.clGetExtensionFunctionAddress(name), name);
 }
 
 void *CL_API_CALL layer_get_extension_function_for_platform(cl_platform_id platform, const char *name)
 {
-    return replace(layer_target.clGetExtensionFunctionAddressForPlatform(platform, name), name);
+    return replace_function(layer_target.clGetExtensionFunctionAddressForPlatform(platform, name), name);
 }

@@ -20,8 +20,8 @@ static bool is_rejected(const struct shadow_use *use, cl_int error)
            error != CL_INVALID_VALUE && error != CL_OUT_OF_HOST_MEMORY;
 }
 
-/* Removes the blob of a rejected result, and replaces the result with a program that is built now. Returns NULL if that
- * fails, too. */
+/* Handles a binary that the driver rejected: removes its blob, and builds the program anew. Returns NULL if the
+ * result cannot be replaced. */
 static cl_program replace_rejected(const struct shadow_use *use)
 {
     size_t size = 0;

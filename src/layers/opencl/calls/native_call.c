@@ -31,7 +31,8 @@ cl_program *native_call_map(cl_uint count, const cl_program *programs, cl_progra
     return mapped;
 }
 
-static cl_int compile(const struct native_call *call, cl_program native, program_callback_t notify, void *user)
+static cl_int compile_native_program(const struct native_call *call, cl_program native, program_callback_t notify,
+                                     void *user)
 {
     const bool has_headers = call->header_count > 0 && call->headers != NULL;
     cl_program *mapped = has_headers ? native_call_map(call->header_count, call->headers, shadow_find_native) : NULL;
@@ -44,16 +45,16 @@ static cl_int compile(const struct native_call *call, cl_program native, program
     return error;
 }
 
-static cl_int make(const struct native_call *call, cl_program native, program_callback_t notify, void *user)
+static cl_int compile_or_build(const struct native_call *call, cl_program native, program_callback_t notify, void *user)
 {
     return call->is_compilation
-               ? compile(call, native, notify, user)
+               ? compile_native_program(call, native, notify, user)
                : layer_target.clBuildProgram(native, call->device_count, call->devices, call->options, notify, user);
 }
 
 cl_int native_call_make(const struct native_call *call, cl_program native)
 {
-    return make(call, native, call->notify, call->user);
+    return compile_or_build(call, native, call->notify, call->user);
 }
 
 bool native_call_is_refused(struct native_call *call, struct shadow *shadow, cl_int *error)
@@ -66,7 +67,7 @@ bool native_call_is_refused(struct native_call *call, struct shadow *shadow, cl_
     if (!callback_pair_init(&callback, program, call->notify, call->user))
         return true;
     struct shadow_use use = shadow_begin_use(program);
-    *error = make(call, use.native, callback.notify, callback.user);
+    *error = compile_or_build(call, use.native, callback.notify, callback.user);
     shadow_end_use(&use);
     const bool is_refused = ends_without_callback(*error);
     callback_end_call(callback.callback, is_refused);
@@ -95,7 +96,7 @@ cl_int native_call_take_over(const struct native_call *call, struct shadow *shad
         return CL_OUT_OF_HOST_MEMORY;
     shadow_pin(shadow);
     struct result *before = shadow_take_result(shadow);
-    const cl_int error = make(call, shadow->native, callback.notify, callback.user);
+    const cl_int error = compile_or_build(call, shadow->native, callback.notify, callback.user);
     statistics_add(STATISTIC_PASSED, 1);
     statistics_add(STATISTIC_FAILED, error != CL_SUCCESS);
     callback_end_call(callback.callback, ends_without_callback(error));

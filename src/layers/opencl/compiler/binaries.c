@@ -26,7 +26,7 @@ void binaries_destroy(struct binaries *binaries)
 }
 
 /* Returns an object with `count` sizes that the caller sets, or NULL if memory runs out. */
-static struct binaries *create(size_t count)
+static struct binaries *create_binaries(size_t count)
 {
     struct binaries *binaries = calloc(1, sizeof(*binaries) + count * sizeof(size_t));
     if (binaries != NULL)
@@ -80,7 +80,7 @@ struct binaries *binaries_read(const_ingot_program_desc_t desc, cl_program nativ
     size_t size = 0;
     if (layer_target.clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size) != CL_SUCCESS || size == 0)
         return NULL;
-    struct binaries *binaries = create(size / sizeof(size_t));
+    struct binaries *binaries = create_binaries(size / sizeof(size_t));
     if (binaries != NULL &&
         layer_target.clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, size, binaries->sizes, NULL) == CL_SUCCESS &&
         read_bytes(native, binaries)) {
@@ -99,7 +99,7 @@ struct binaries *binaries_load(const_ingot_program_desc_t desc, cl_uint device_c
     if (side_entry_load(settings_store(), KIND, desc, &value) != INGOT_SUCCESS)
         return NULL;
     if (ingot_artifact_get_info(&value, &info) == INGOT_SUCCESS && info.part_count == device_count)
-        binaries = create(info.part_count);
+        binaries = create_binaries(info.part_count);
     for (size_t i = 0; binaries != NULL && i < binaries->count; ++i)
         binaries->sizes[i] = (size_t)info.parts[i].size;
     if (binaries != NULL)

@@ -39,7 +39,7 @@ static uint64_t now_ms(void)
 }
 
 /* Reads a refusal from its entry. Returns false if it is too old, or not one. */
-static bool read_entry(struct refusal *refusal, const ingot_buffer_t *value)
+static bool read_refusal(struct refusal *refusal, const ingot_buffer_t *value)
 {
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     const uint64_t now = now_ms();
@@ -56,7 +56,7 @@ static bool lookup_refusal(struct refusal *refusal, const_ingot_program_desc_t d
     ingot_buffer_t value = INGOT_BUFFER_INIT;
     if (side_entry_load(settings_local_store(), KIND, desc, &value) != INGOT_SUCCESS)
         return false;
-    const bool is_valid = read_entry(refusal, &value);
+    const bool is_valid = read_refusal(refusal, &value);
     if (value.release != NULL)
         value.release(&value);
     if (!is_valid)
@@ -64,7 +64,7 @@ static bool lookup_refusal(struct refusal *refusal, const_ingot_program_desc_t d
     return is_valid;
 }
 
-static void keep(const struct refusal *refusal, const_ingot_program_desc_t desc)
+static void store_refusal(const struct refusal *refusal, const_ingot_program_desc_t desc)
 {
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     const size_t log_size = strlen(refusal->log);
@@ -122,7 +122,7 @@ bool compiler_complete_refusal(struct refusal *refusal, const_ingot_program_desc
         return false;
     refusal->log = compiler_read_log(refusal->native, device);
     if (refusal->log != NULL && may_be_kept && names_a_place(refusal->log))
-        keep(refusal, desc);
+        store_refusal(refusal, desc);
     return refusal->log != NULL;
 }
 
@@ -154,8 +154,8 @@ static void note_refused(struct refusal *refusal, cl_program native, cl_int erro
     refusal->error = error;
 }
 
-static cl_int CL_API_CALL build(cl_program native, cl_uint device_count, const cl_device_id *devices,
-                                const char *options, program_callback_t notify, void *user)
+static cl_int CL_API_CALL build_unless_refused(cl_program native, cl_uint device_count, const cl_device_id *devices,
+                                               const char *options, program_callback_t notify, void *user)
 {
     struct refusal *refusal = current.refusal;
     if (native == current.loaded) {
@@ -181,7 +181,7 @@ static void make_table(void)
 {
     table = layer_target;
     table.clCreateProgramWithBinary = create_with_binary;
-    table.clBuildProgram = build;
+    table.clBuildProgram = build_unless_refused;
 }
 
 const cl_icd_dispatch *compiler_table(void)

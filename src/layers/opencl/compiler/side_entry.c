@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Returns the entry's id, which the caller frees, or NULL. */
-static uint8_t *make_id(const char *kind, const_ingot_program_desc_t desc, size_t *size)
+static uint8_t *make_entry_id(const char *kind, const_ingot_program_desc_t desc, size_t *size)
 {
     const uint8_t *program = NULL;
     ingot_artifact_field_t field = {"program", 0, NULL};
@@ -33,7 +33,7 @@ ingot_status_t side_entry_load(ingot_storage_t store, const char *kind, const_in
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     size_t size = 0;
-    uint8_t *id = store != NULL ? make_id(kind, desc, &size) : NULL;
+    uint8_t *id = store != NULL ? make_entry_id(kind, desc, &size) : NULL;
     if (id == NULL)
         return INGOT_NOT_FOUND;
     ingot_status_t status = ingot_storage_load(store, size, id, &blob);
@@ -50,7 +50,7 @@ void side_entry_store(ingot_storage_t store, const char *kind, const_ingot_progr
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     size_t id_size = 0;
-    uint8_t *id = store != NULL ? make_id(kind, desc, &id_size) : NULL;
+    uint8_t *id = store != NULL ? make_entry_id(kind, desc, &id_size) : NULL;
     if (id != NULL && ingot_artifact_pack(id_size, id, info, size, bytes, &blob) == INGOT_SUCCESS)
         (void)ingot_storage_store(store, id_size, id, blob.size, blob.bytes);
     if (blob.release != NULL)
@@ -61,7 +61,7 @@ void side_entry_store(ingot_storage_t store, const char *kind, const_ingot_progr
 void side_entry_remove(ingot_storage_t store, const char *kind, const_ingot_program_desc_t desc)
 {
     size_t size = 0;
-    uint8_t *id = store != NULL ? make_id(kind, desc, &size) : NULL;
+    uint8_t *id = store != NULL ? make_entry_id(kind, desc, &size) : NULL;
     if (id != NULL)
         (void)ingot_storage_remove(store, size, id);
     free(id);

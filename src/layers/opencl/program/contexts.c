@@ -15,7 +15,7 @@
 
 static struct layer_context *contexts; /* guarded by the lock */
 
-static struct layer_context *find(const struct layer_context *wanted)
+static struct layer_context *use_existing_context(const struct layer_context *wanted)
 {
     struct layer_context *context = contexts;
     while (context != NULL &&
@@ -27,7 +27,7 @@ static struct layer_context *find(const struct layer_context *wanted)
     return context;
 }
 
-static void destroy(struct layer_context *context)
+static void destroy_context(struct layer_context *context)
 {
     if (context == NULL)
         return;
@@ -66,12 +66,12 @@ struct layer_context *contexts_acquire(cl_program program)
     if (made == NULL || !read_program(made, program))
         goto end;
     lock_take();
-    found = find(made);
+    found = use_existing_context(made);
     lock_give();
     if (found != NULL || !create_ingot(made))
         goto end;
     lock_take();
-    found = find(made); /* another thread may have added the context in the meantime */
+    found = use_existing_context(made); /* another thread may have added the context in the meantime */
     if (found == NULL) {
         made->user_count = 1;
         made->next = contexts;
@@ -81,7 +81,7 @@ struct layer_context *contexts_acquire(cl_program program)
     }
     lock_give();
 end:
-    destroy(made);
+    destroy_context(made);
     return found;
 }
 
@@ -110,5 +110,5 @@ void contexts_release(struct layer_context *context)
     }
     lock_give();
     if (is_last)
-        destroy(context);
+        destroy_context(context);
 }

@@ -33,7 +33,7 @@ static ingot_status_t read_bytes(cl_program native, cl_program_info name, struct
                : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the driver does not return the source");
 }
 
-static ingot_status_t read_text(const struct shadow *shadow, struct input *input)
+static ingot_status_t read_source_text(const struct shadow *shadow, struct input *input)
 {
     if (shadow->has_text_after_nul)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the source has text after a NUL");
@@ -50,10 +50,10 @@ static ingot_status_t read_text(const struct shadow *shadow, struct input *input
 static ingot_status_t read_input(const struct shadow *shadow, struct input *input)
 {
     return shadow->kind == INGOT_SOURCE_SPIRV ? read_bytes(shadow->native, CL_PROGRAM_IL, input)
-                                              : read_text(shadow, input);
+                                              : read_source_text(shadow, input);
 }
 
-static bool is_blank(char c)
+static bool is_blank_character(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -62,7 +62,8 @@ static bool has_option(const char *options, const char *option)
 {
     const size_t size = strlen(option);
     for (const char *found = options; (found = strstr(found, option)) != NULL; ++found) {
-        if ((found == options || is_blank(found[-1])) && (found[size] == '\0' || is_blank(found[size])))
+        if ((found == options || is_blank_character(found[-1])) &&
+            (found[size] == '\0' || is_blank_character(found[size])))
             return true;
     }
     return false;

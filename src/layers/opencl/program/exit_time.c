@@ -32,7 +32,7 @@ static uint64_t share_left_ms(void)
 }
 
 /* Sets the store's exit time, of which a flush has spent so much. Returns what is left of it. */
-static uint64_t spend(ingot_storage_t store, uint64_t spent_ms)
+static uint64_t reduce_exit_time(ingot_storage_t store, uint64_t spent_ms)
 {
     ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
     if (store == NULL || ingot_persist_get_settings(store, &settings) != INGOT_SUCCESS)
@@ -51,7 +51,8 @@ static uint64_t spend(ingot_storage_t store, uint64_t spent_ms)
 uint64_t exit_time_spend(uint64_t spent_ms)
 {
     (void)pthread_mutex_lock(&mutex);
-    const uint64_t left_ms = spend(settings_local_store(), spent_ms); /* a server behind it has the same exit time */
+    const uint64_t left_ms =
+        reduce_exit_time(settings_local_store(), spent_ms); /* a server behind it has the same exit time */
     (void)pthread_mutex_unlock(&mutex);
     return left_ms;
 }

@@ -72,7 +72,7 @@ void reclaim_init(void)
 }
 
 /* Flushes within the exit time that is left. If two threads flush at the same time, both times are taken off. */
-static void flush(void)
+static void flush_store(void)
 {
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
     if (atomic_load_explicit(&is_ending, memory_order_relaxed))
@@ -108,7 +108,7 @@ bool reclaim_release(struct shadow *shadow)
 
 /* If the shadow waits and no other thread needs it, marks it as busy and returns it. Otherwise, returns NULL. Requires
  * the lock. */
-static struct shadow *begin(struct shadow *shadow)
+static struct shadow *begin_reclaiming(struct shadow *shadow)
 {
     if (shadow == NULL || shadow->references > 0)
         return NULL;
@@ -120,9 +120,9 @@ static struct shadow *begin(struct shadow *shadow)
     return shadow;
 }
 
-/* Ends what `begin` began. If nothing uses the shadow anymore, removes it from all tables, so that no other thread can
- * reach it, and returns true. */
-static bool end(struct shadow *shadow, bool is_used)
+/* Ends what `begin_reclaiming` began. If nothing uses the shadow anymore, removes it from all tables, so that no other
+ * thread can reach it, and returns true. */
+static bool end_reclaiming(struct shadow *shadow, bool is_used)
 {
     lock_take();
     const bool is_over = !is_used && shadow->references == 0 && shadow->pin_count == 0;
@@ -137,12 +137,12 @@ static bool end(struct shadow *shadow, bool is_used)
 }
 
 /* Destroys a busy shadow if nothing uses it anymore. Does nothing if shadow is NULL. */
-static bool reclaim(struct shadow *shadow)
+static bool destroy_if_unused(struct shadow *shadow)
 {
     if (shadow == NULL)
         return false;
     const int cancellation = cancellation_hold();
-    const bool is_over = end(shadow, shadow_count_uses(shadow) > 0);
+    const bool is_over = end_reclaiming(shadow, shadow_count_uses(shadow) > 0);
     if (is_over)
         shadow_destroy(shadow);
     cancellation_allow(cancellation);
@@ -152,9 +152,9 @@ static bool reclaim(struct shadow *shadow)
 static bool reclaim_program(cl_program program)
 {
     lock_take();
-    struct shadow *shadow = begin(handles_find(program));
+    struct shadow *shadow = begin_reclaiming(handles_find(program));
     lock_give();
-    return reclaim(shadow);
+    return destroy_if_unused(shadow);
 }
 
 /* Tries to destroy up to `most` waiting shadows, beginning with those that were tried longest ago. */
@@ -164,9 +164,9 @@ static bool reclaim_some(size_t most)
     bool has_reclaimed = false;
     for (size_t i = 0; i < count && i < most; ++i) {
         lock_take();
-        struct shadow *shadow = begin(first_waiting);
+        struct shadow *shadow = begin_reclaiming(first_waiting);
         lock_give();
-        has_reclaimed |= reclaim(shadow);
+        has_reclaimed |= destroy_if_unused(shadow);
     }
     return has_reclaimed;
 }
@@ -177,11 +177,11 @@ void reclaim_try(cl_program program)
         return;
     const bool has_reclaimed = reclaim_program(program);
     if ((reclaim_some(MOST_OTHERS) || has_reclaimed) && !shadow_has_any_result())
-        flush();
+        flush_store();
 }
 
 void reclaim_try_all(void)
 {
     if (reclaim_some(SIZE_MAX) && !shadow_has_any_result())
-        flush();
+        flush_store();
 }

@@ -17,7 +17,8 @@ void reclaim_init(void);
 /* True if a shadow without references is waiting for its kernels to end. */
 bool reclaim_is_due(void);
 
-/* Change the application's references. The second function returns false if there is none to drop. */
+/* Add and drop one of the application's references to the shadow's program. reclaim_release returns false if there is
+ * none. */
 void reclaim_retain(struct shadow *shadow);
 bool reclaim_release(struct shadow *shadow);
 

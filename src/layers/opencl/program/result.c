@@ -56,7 +56,8 @@ char *result_join_logs(const char *earlier, const char *log)
 }
 
 /* Creates a result without a program. Returns NULL if memory runs out. */
-static struct result *create(const struct layer_context *context, ingot_program_desc_t desc, const char *options)
+static struct result *create_empty_result(const struct layer_context *context, ingot_program_desc_t desc,
+                                          const char *options)
 {
     struct result *result = calloc(1, sizeof(*result));
     if (result == NULL)
@@ -94,7 +95,7 @@ static ingot_status_t create_program(struct result *result)
 
 /* Fills in a result. Fails if there are messages and several devices, because the blob has all messages as one text, so
  * they cannot be assigned to devices. */
-static ingot_status_t fill(struct result *result, const struct result_info *info)
+static ingot_status_t fill_result(struct result *result, const struct result_info *info)
 {
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     const uint64_t started_ns = statistics_clock_ns();
@@ -123,12 +124,12 @@ static ingot_status_t fill(struct result *result, const struct result_info *info
 
 ingot_status_t result_create(struct result **out, const struct result_info *info, struct refusal *refusal)
 {
-    struct result *result = create(info->context, info->desc, info->options);
+    struct result *result = create_empty_result(info->context, info->desc, info->options);
     if (result == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
     result->has_files = info->request->text.bytes != NULL;
     compiler_begin(refusal, info->desc);
-    const ingot_status_t status = fill(result, info);
+    const ingot_status_t status = fill_result(result, info);
     compiler_end();
     if (status == INGOT_SUCCESS) {
         kept_request_move(&result->request, info->request);
@@ -141,7 +142,7 @@ ingot_status_t result_create(struct result **out, const struct result_info *info
 
 struct result *result_create_refused(const struct result_info *info, struct refusal *refusal)
 {
-    struct result *result = create(info->context, info->desc, info->options);
+    struct result *result = create_empty_result(info->context, info->desc, info->options);
     if (result == NULL)
         return NULL;
     result->has_files = info->request->text.bytes != NULL;
@@ -182,7 +183,8 @@ static cl_program build_twin(const struct result *result)
 
 struct result *result_create_of_twin(struct result *other)
 {
-    struct result *result = create(other->context, other->desc, other->has_options ? other->options : NULL);
+    struct result *result =
+        create_empty_result(other->context, other->desc, other->has_options ? other->options : NULL);
     if (result == NULL)
         return NULL;
     result->log = strdup(other->log);
