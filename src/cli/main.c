@@ -28,7 +28,7 @@ static int run_parsed(const struct command *command, int count, char **arguments
     return command->usage_exit != 0 ? command->usage_exit : EXIT_USAGE;
 }
 
-static int run(const struct command *command, int count, char **arguments)
+static int run_command(const struct command *command, int count, char **arguments)
 {
     void *values = memory_get(command->size);
     kept_values = values;
@@ -43,13 +43,13 @@ static bool is_help(const char *text)
 }
 
 /* Runs what the arguments after the tool's name ask for. Returns an exit_code. */
-static int dispatch(int count, char **arguments)
+static int dispatch_arguments(int count, char **arguments)
 {
     int word_count = 0;
     const char *first = count > 0 ? arguments[0] : "";
     const struct command *command = command_find(count, arguments, &word_count);
     if (command != NULL)
-        return run(command, count - word_count, arguments + word_count);
+        return run_command(command, count - word_count, arguments + word_count);
     if (is_help(first))
         help_print_all();
     else if (count == 2 && command_is_group(first) && is_help(arguments[1]))
@@ -67,7 +67,7 @@ static int dispatch(int count, char **arguments)
 
 int main(int argc, char **argv)
 {
-    const int code = dispatch(argc - 1, argv + 1);
+    const int code = dispatch_arguments(argc - 1, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         (void)fputs("ingot: writing the output failed\n", stderr);
         return EXIT_FAILED;

@@ -63,7 +63,7 @@ struct adopted *adopt_add(struct adopted *list, const char *text)
     return added;
 }
 
-static void digest(struct adopt_row *row, const struct adopt_content *content)
+static void digest_content(struct adopt_row *row, const struct adopt_content *content)
 {
     const struct xxh3_words words = xxh3_128_of(content->size, content->bytes);
     row->low = words.low;
@@ -73,7 +73,7 @@ static void digest(struct adopt_row *row, const struct adopt_content *content)
 static bool has_digest(const struct adopt_row *row, const struct adopt_content *content)
 {
     struct adopt_row other;
-    digest(&other, content);
+    digest_content(&other, content);
     return other.low == row->low && other.high == row->high;
 }
 
@@ -199,7 +199,7 @@ static int open_directory(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void fill(struct adopted *adopted, char **command)
+static void fill_directory(struct adopted *adopted, char **command)
 {
     if (!adopt_identity_find(&adopted->shelf.identity, adopted->shelf.kind, command) ||
         !adopt_shelf_open(&adopted->shelf))
@@ -221,7 +221,7 @@ static void fill(struct adopted *adopted, char **command)
 void adopt_fill(struct adopted *list, char **command)
 {
     for (struct adopted *each = list; each != NULL; each = each->next)
-        fill(each, command);
+        fill_directory(each, command);
 }
 
 /* ---- after the command ---- */
@@ -266,7 +266,7 @@ static bool keep_file(const struct adopted *adopted, struct adopt_row *row)
     struct adopt_content content;
     if (!read_stored_form(adopted, row->path, adopt_kind_rule(adopted->shelf.kind, row->path), &content))
         return false;
-    digest(row, &content);
+    digest_content(row, &content);
     row->type = content.is_executable ? 'x' : '-';
     const struct adopt_row *known = adopt_listing_find(&adopted->stored, row->path);
     const bool is_known = known != NULL && !known->is_missing && known->low == row->low && known->high == row->high;
@@ -318,7 +318,7 @@ static void add_others(const struct adopted *adopted, struct adopt_listing *kept
     adopt_listing_free(&now);
 }
 
-static void keep(const struct adopted *adopted)
+static void keep_directory_files(const struct adopted *adopted)
 {
     struct adopt_listing found = {NULL, 0};
     struct adopt_listing kept = {NULL, 0};
@@ -348,7 +348,7 @@ void adopt_keep(struct adopted *list)
     for (; list != NULL; list = list->next) {
         if (list->directory < 0)
             continue;
-        keep(list);
+        keep_directory_files(list);
         (void)close(list->directory);
         adopt_shelf_close(&list->shelf);
     }

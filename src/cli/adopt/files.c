@@ -20,7 +20,7 @@
 enum { MAX_DEPTH = 16, MAX_BYTES = 1 << 30 };
 
 /* Closes `fd`. `prefix` is NULL in the directory itself. */
-static void walk(int fd, const char *prefix, unsigned depth, void (*found)(void *, const char *), void *user)
+static void walk_folder(int fd, const char *prefix, unsigned depth, void (*found)(void *, const char *), void *user)
 {
     DIR *stream = depth < MAX_DEPTH ? fdopendir(fd) : NULL;
     const struct dirent *item;
@@ -35,7 +35,7 @@ static void walk(int fd, const char *prefix, unsigned depth, void (*found)(void 
             found(user, path);
         const int below = S_ISDIR(about.st_mode) ? folder_open(fd, item->d_name, false) : -1;
         if (below >= 0)
-            walk(below, path, depth + 1, found, user);
+            walk_folder(below, path, depth + 1, found, user);
         free(path);
     }
     if (stream != NULL)
@@ -48,10 +48,10 @@ void adopt_files_walk(int directory, void (*found)(void *user, const char *path)
 {
     const int fd = folder_open(directory, ".", false);
     if (fd >= 0)
-        walk(fd, NULL, 0, found, user);
+        walk_folder(fd, NULL, 0, found, user);
 }
 
-static bool read_all(int fd, struct adopt_content *content)
+static bool read_whole_file(int fd, struct adopt_content *content)
 {
     struct stat before;
     struct stat after;
@@ -80,7 +80,7 @@ bool adopt_files_read(int directory, const char *path, struct adopt_content *con
     const int parent = folder_open_below(directory, path, false, &name);
     const int fd = parent >= 0 ? openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     *content = (struct adopt_content){0, NULL, false};
-    const bool is_read = fd >= 0 && read_all(fd, content);
+    const bool is_read = fd >= 0 && read_whole_file(fd, content);
     if (fd >= 0)
         (void)close(fd);
     if (parent >= 0)
@@ -92,7 +92,7 @@ bool adopt_files_read_path(const char *path, struct adopt_content *content)
 {
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     *content = (struct adopt_content){0, NULL, false};
-    const bool is_read = fd >= 0 && read_all(fd, content);
+    const bool is_read = fd >= 0 && read_whole_file(fd, content);
     if (fd >= 0)
         (void)close(fd);
     return is_read;

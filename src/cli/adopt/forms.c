@@ -11,13 +11,13 @@
 
 #define PLACEHOLDER "@INGOT-ADOPTED-DIRECTORY@"
 
-static bool contains(const struct adopt_content *content, const char *text)
+static bool has_content_text(const struct adopt_content *content, const char *text)
 {
     return memmem(content->bytes, content->size, text, strlen(text)) != NULL;
 }
 
 /* Replaces each occurrence of a text. */
-static void replace(struct adopt_content *content, const char *from, const char *to)
+static void replace_text(struct adopt_content *content, const char *from, const char *to)
 {
     const size_t from_size = strlen(from);
     const size_t to_size = strlen(to);
@@ -51,11 +51,11 @@ static void replace(struct adopt_content *content, const char *from, const char 
 }
 
 /* Replaces the path `from` by `to`, or sets the times of outputs. */
-static bool convert(enum adopt_rule rule, const char *from, const char *to, uint64_t time_ns,
-                    struct adopt_content *content)
+static bool convert_content(enum adopt_rule rule, const char *from, const char *to, uint64_t time_ns,
+                            struct adopt_content *content)
 {
     switch (rule) {
-    case ADOPT_RELOCATE: replace(content, from, to); break;
+    case ADOPT_RELOCATE: replace_text(content, from, to); break;
     case ADOPT_NINJA_LOG: return ninja_set_log_times(content, time_ns);
     case ADOPT_NINJA_DEPS: return ninja_set_deps_times(content, time_ns);
     case ADOPT_SKIP: return false;
@@ -67,12 +67,12 @@ static bool convert(enum adopt_rule rule, const char *from, const char *to, uint
 
 bool adopt_forms_to_stored(enum adopt_rule rule, const char *directory, struct adopt_content *content)
 {
-    const bool is_ambiguous = rule == ADOPT_RELOCATE && contains(content, PLACEHOLDER);
-    return !is_ambiguous && convert(rule, directory, PLACEHOLDER, 0, content);
+    const bool is_ambiguous = rule == ADOPT_RELOCATE && has_content_text(content, PLACEHOLDER);
+    return !is_ambiguous && convert_content(rule, directory, PLACEHOLDER, 0, content);
 }
 
 bool adopt_forms_from_stored(enum adopt_rule rule, const char *directory, uint64_t now_ns,
                              struct adopt_content *content)
 {
-    return convert(rule, PLACEHOLDER, directory, now_ns, content);
+    return convert_content(rule, PLACEHOLDER, directory, now_ns, content);
 }

@@ -1,5 +1,5 @@
 /*
- * listing.c - lists the files of a directory; see listing.h.
+ * listing.c - reads, sorts, searches and writes the list of a directory's files; see listing.h.
  */
 #include "cli/adopt/listing.h"
 

@@ -28,7 +28,8 @@ enum { TIME_FIELD = 2, DEPS_VERSION = 4, DEPS_HEADER = 16, TIME_OFFSET = 4, LEAS
 
 /* ---- .ninja_log ---- */
 
-/* Sets *begin and *end to the time in a line of the log. Returns false if it has none. */
+/* Finds the file time in a line of the log: *begin and *end are where its text starts and ends. Returns false if there
+ * is none. */
 static bool find_time(char *line, char **begin, char **end)
 {
     for (int field = 0; line != NULL && field < TIME_FIELD; ++field) {
@@ -42,7 +43,7 @@ static bool find_time(char *line, char **begin, char **end)
     return *end != NULL;
 }
 
-static char *text_of(const struct adopt_content *content)
+static char *copy_as_text(const struct adopt_content *content)
 {
     char *text = memory_get(content->size + 1);
     memcpy(text, content->bytes, content->size);
@@ -52,7 +53,7 @@ static char *text_of(const struct adopt_content *content)
 
 bool ninja_set_log_times(struct adopt_content *log, uint64_t time_ns)
 {
-    char *text = text_of(log);
+    char *text = copy_as_text(log);
     char *made = NULL;
     size_t size = 0;
     char *rest = NULL;
@@ -83,7 +84,7 @@ bool ninja_set_log_times(struct adopt_content *log, uint64_t time_ns)
 uint64_t ninja_oldest_time(const struct adopt_content *log)
 {
     uint64_t oldest_ns = 0;
-    char *text = text_of(log);
+    char *text = copy_as_text(log);
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
         char *begin = NULL;

@@ -70,7 +70,7 @@ static ingot_artifact_field_t field_of(const char *name, const char *value)
 }
 
 /* Returns the id of a path's artifact, which the caller frees. */
-static uint8_t *make_id(const struct adopt_shelf *shelf, const char *path, size_t *size)
+static uint8_t *make_path_id(const struct adopt_shelf *shelf, const char *path, size_t *size)
 {
     const ingot_artifact_field_t fields[] = {
         field_of("tool", shelf->kind->name),
@@ -94,7 +94,7 @@ static uint8_t *make_id(const struct adopt_shelf *shelf, const char *path, size_
 bool adopt_shelf_load(const struct adopt_shelf *shelf, const char *path, ingot_buffer_t *value)
 {
     size_t size = 0;
-    uint8_t *id = make_id(shelf, path, &size);
+    uint8_t *id = make_path_id(shelf, path, &size);
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
     const bool is_loaded = id != NULL && ingot_storage_load(shelf->storage, size, id, &blob) == INGOT_SUCCESS &&
@@ -107,7 +107,7 @@ bool adopt_shelf_load(const struct adopt_shelf *shelf, const char *path, ingot_b
 bool adopt_shelf_store(const struct adopt_shelf *shelf, const char *path, size_t size, const void *bytes)
 {
     size_t id_size = 0;
-    uint8_t *id = make_id(shelf, path, &id_size);
+    uint8_t *id = make_path_id(shelf, path, &id_size);
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     info.label = path;

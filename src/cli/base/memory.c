@@ -10,7 +10,7 @@
 
 #include "cli/base/exit_code.h"
 
-static void *checked(void *memory)
+static void *require_memory(void *memory)
 {
     if (memory == NULL) {
         (void)fputs("ingot: out of memory\n", stderr);
@@ -21,7 +21,7 @@ static void *checked(void *memory)
 
 void *memory_get(size_t size)
 {
-    return checked(malloc(size != 0 ? size : 1));
+    return require_memory(malloc(size != 0 ? size : 1));
 }
 
 void *memory_copy(size_t size, const void *bytes)
@@ -42,5 +42,5 @@ void *memory_grow(void *items, size_t count, size_t item_size)
     if ((count & (count - 1)) != 0) /* the block has room up to the next power of two */
         return items;
     const size_t capacity = count != 0 ? count * 2 : 1;
-    return checked(capacity > SIZE_MAX / item_size ? NULL : realloc(items, capacity * item_size));
+    return require_memory(capacity > SIZE_MAX / item_size ? NULL : realloc(items, capacity * item_size));
 }

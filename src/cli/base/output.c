@@ -22,7 +22,7 @@ struct printing {
     const cJSON *json; /* the object whose members the pattern names; NULL: nothing is printed */
 };
 
-static const char *put(const struct printing *printing, const char *at, char end);
+static const char *put_pattern(const struct printing *printing, const char *at, char end);
 
 /* Copies a name or a format, up to one of the characters that may follow. Returns what follows. */
 static const char *take_name(const char *at, const char *ends, char name[NAME_SIZE])
@@ -46,7 +46,7 @@ static bool is_set(const cJSON *value)
     return cJSON_IsTrue(value) || json_u64_of(value) != 0;
 }
 
-static void put_text(const struct printing *printing, const char *text, const char *format)
+static void put_formatted_text(const struct printing *printing, const char *text, const char *format)
 {
     const unsigned long column = strtoul(format, NULL, 10);
     char *line = printing->is_line ? text_in_one_line(text) : NULL;
@@ -77,7 +77,7 @@ static void put_formatted(const struct printing *printing, const cJSON *value, c
     else if (cJSON_IsRaw(value) || cJSON_IsNumber(value))
         (void)snprintf(text, sizeof(text), "%" PRIu64, number);
     else if (cJSON_IsString(value))
-        put_text(printing, value->valuestring, format);
+        put_formatted_text(printing, value->valuestring, format);
     (void)fputs(text, printing->stream);
 }
 
@@ -95,7 +95,7 @@ static const char *put_value(const struct printing *printing, const char *at)
         return at + 1;
     const cJSON *value = member_of(printing->json, name);
     if (strcmp(name, "@") == 0)
-        put_text(printing, printing->json->string, format);
+        put_formatted_text(printing, printing->json->string, format);
     else if (value == NULL || cJSON_IsNull(value))
         (void)fputs(missing, printing->stream);
     else
@@ -110,7 +110,7 @@ static const char *put_if(const struct printing *printing, const char *at)
     at = take_name(at, "?!", name);
     if (printing->json != NULL && is_set(member_of(printing->json, name)) != (*at == '?'))
         inner.json = NULL;
-    return put(&inner, at + 1, ']');
+    return put_pattern(&inner, at + 1, ']');
 }
 
 static const char *put_each(const struct printing *printing, const char *at)
@@ -120,12 +120,12 @@ static const char *put_each(const struct printing *printing, const char *at)
     at = take_name(at, "*", name) + 1;
     const cJSON *list = printing->json != NULL ? member_of(printing->json, name) : NULL;
     for (inner.json = list != NULL ? list->child : NULL; inner.json != NULL; inner.json = inner.json->next)
-        (void)put(&inner, at, '>');
-    return put(&inner, at, '>'); /* passes over the part */
+        (void)put_pattern(&inner, at, '>');
+    return put_pattern(&inner, at, '>'); /* passes over the part */
 }
 
 /* Prints a pattern up to the character that ends it. Returns what follows that. */
-static const char *put(const struct printing *printing, const char *at, char end)
+static const char *put_pattern(const struct printing *printing, const char *at, char end)
 {
     while (*at != end) {
         if (*at == '{')
@@ -145,7 +145,7 @@ static const char *put(const struct printing *printing, const char *at, char end
 void output_put(const char *pattern, const cJSON *json)
 {
     const struct printing printing = {stdout, false, json};
-    (void)put(&printing, pattern, '\0');
+    (void)put_pattern(&printing, pattern, '\0');
 }
 
 char *output_text(const char *pattern, const cJSON *json)
@@ -155,7 +155,7 @@ char *output_text(const char *pattern, const cJSON *json)
     const struct printing printing = {open_memstream(&text, &size), true, json};
     if (printing.stream == NULL)
         return memory_copy_text("");
-    (void)put(&printing, pattern, '\0');
+    (void)put_pattern(&printing, pattern, '\0');
     (void)fclose(printing.stream);
     return text;
 }

@@ -41,8 +41,8 @@ void report_name_space(struct report *report, const char *name_space, uint64_t u
 }
 
 /* device: NULL if there is none. `words` is the outcome for people. */
-static void tell_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
-                         const char *outcome, const char *words, const char *message)
+static void tell_build_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
+                               const char *outcome, const char *words, const char *message)
 {
     char key[PLAN_KEY_TEXT_SIZE];
     cJSON *problem = cJSON_CreateObject();
@@ -69,10 +69,11 @@ void report_leave_out(struct report *report, const ingot_recipe_program_t *facts
         ++report->without_device_count;
         if (report->is_stale)
             return;
-        tell_problem(report, facts, NULL, "without_device", "not built", "this machine has no device for its backend");
+        tell_build_problem(report, facts, NULL, "without_device", "not built",
+                           "this machine has no device for its backend");
     } else {
         ++report->unrecorded_count;
-        tell_problem(report, facts, NULL, "not_recordable", "cannot be built from a recipe", facts->reason);
+        tell_build_problem(report, facts, NULL, "not_recordable", "cannot be built from a recipe", facts->reason);
     }
 }
 
@@ -104,8 +105,8 @@ void report_result(struct report *report, const ingot_recipe_program_t *facts, c
     report->done_cost_ns += facts->build_time_ns;
     report->build_ns += result->outcome == OUTCOME_BUILT ? result->build_ns : 0;
     if (result->outcome != OUTCOME_BUILT && result->outcome != OUTCOME_PRESENT)
-        tell_problem(report, facts, device, outcomes[result->outcome].name, outcomes[result->outcome].words,
-                     result->text);
+        tell_build_problem(report, facts, device, outcomes[result->outcome].name, outcomes[result->outcome].words,
+                           result->text);
 }
 
 static uint64_t count_done(const struct report *report)
@@ -147,7 +148,7 @@ bool report_is_good(const struct report *report)
            (report->without_device_count == 0 || report->is_stale);
 }
 
-static void print(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
+static void print_report(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     cJSON *json = cJSON_CreateObject();
     if (report->is_json)
@@ -189,5 +190,5 @@ static void print(struct report *report, bool is_interrupted, const uint64_t *bu
 void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     progress_fini(&report->progress);
-    print(report, is_interrupted, bundled_count);
+    print_report(report, is_interrupted, bundled_count);
 }

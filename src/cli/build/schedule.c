@@ -46,7 +46,7 @@ struct schedule {
     struct slot *slots; /* limits->job_count slots */
     struct process *processes;
     struct pollfd *polled;
-    char **devices; /* the texts of the devices, as the first worker sent them */
+    char **devices; /* each device as "BACKEND: NAME (PLATFORM)", as the first worker sent it */
     size_t device_count;
     struct tasks tasks;
     bool has_tasks; /* true once the devices are known */
@@ -69,13 +69,13 @@ static uint64_t now_ns(void)
     return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
-static void stop(struct schedule *schedule, const char *sentence)
+static void stop_work(struct schedule *schedule, const char *sentence)
 {
     (void)fprintf(stderr, "\ringot: %s\n", sentence);
     schedule->code = EXIT_FAILED;
 }
 
-static void tell(const struct schedule *schedule, const struct task *task, const struct message *result)
+static void pass_on_result(const struct schedule *schedule, const struct task *task, const struct message *result)
 {
     const struct schedule_calls *calls = schedule->calls;
     calls->result(&schedule->setup->plan->programs[task->program], schedule->devices[task->device], result,
@@ -84,13 +84,13 @@ static void tell(const struct schedule *schedule, const struct task *task, const
 
 /* ---- the workers -------------------------------------------------------------------------------------------- */
 
-static void start(struct schedule *schedule, size_t i)
+static void start_worker(struct schedule *schedule, size_t i)
 {
     struct worker_setup setup = *schedule->setup; /* the child gets a copy */
     if (!process_start(&schedule->processes[i], schedule->limits->job_count, schedule->processes, worker_run, &setup)) {
         char sentence[128];
         (void)snprintf(sentence, sizeof(sentence), "no worker process: %s", strerror(errno));
-        stop(schedule, sentence);
+        stop_work(schedule, sentence);
         return;
     }
     schedule->slots[i].state = SLOT_STARTING;
@@ -98,7 +98,7 @@ static void start(struct schedule *schedule, size_t i)
     schedule->slots[i].since_ns = now_ns();
 }
 
-static void give(struct schedule *schedule, size_t i)
+static void give_task(struct schedule *schedule, size_t i)
 {
     struct slot *slot = &schedule->slots[i];
     if (slot->task == NULL && schedule->next_task < schedule->tasks.count) {
@@ -116,7 +116,7 @@ static void give(struct schedule *schedule, size_t i)
 
 /* Kills a worker if it is still running, and handles its end. Reports its task as failed, or keeps the task for the
  * slot's next worker. */
-static void lose(struct schedule *schedule, size_t i, enum outcome outcome, const char *why)
+static void end_worker(struct schedule *schedule, size_t i, enum outcome outcome, const char *why)
 {
     struct slot *slot = &schedule->slots[i];
     char end[MESSAGE_TEXT_SIZE / 2];
@@ -128,13 +128,13 @@ static void lose(struct schedule *schedule, size_t i, enum outcome outcome, cons
         (void)snprintf(sentence, sizeof(sentence),
                        "a worker process ended while it opened the store and listed the devices: %s",
                        why != NULL ? why : end);
-        stop(schedule, sentence);
+        stop_work(schedule, sentence);
     } else if (slot->task != NULL && slot->done_count != 0 && outcome != OUTCOME_TIMED_OUT && !slot->is_again) {
         slot->is_again = true;
     } else if (slot->task != NULL) {
         struct message result = {.kind = MESSAGE_RESULT, .outcome = outcome};
         (void)snprintf(result.text, sizeof(result.text), "%s", why != NULL ? why : end);
-        tell(schedule, slot->task, &result);
+        pass_on_result(schedule, slot->task, &result);
         slot->task = NULL;
     }
 }
@@ -149,11 +149,11 @@ static void check_limits(struct schedule *schedule, size_t i)
         return;
     if (now_ns() - slot->since_ns > limits->time_ns) {
         (void)snprintf(why, sizeof(why), "took longer than %s (--time)", units_duration(limits->time_ns, text));
-        lose(schedule, i, OUTCOME_TIMED_OUT, why);
+        end_worker(schedule, i, OUTCOME_TIMED_OUT, why);
     } else if (process_memory(&schedule->processes[i]) > limits->memory_bytes) {
         (void)snprintf(why, sizeof(why), "took more than %s of memory (--memory)",
                        units_bytes(limits->memory_bytes, text));
-        lose(schedule, i, OUTCOME_TOO_LARGE, why);
+        end_worker(schedule, i, OUTCOME_TOO_LARGE, why);
     }
 }
 
@@ -188,26 +188,26 @@ static void make_tasks(struct schedule *schedule)
     free(is_chosen);
 }
 
-static void take(struct schedule *schedule, size_t i)
+static void take_message(struct schedule *schedule, size_t i)
 {
     struct slot *slot = &schedule->slots[i];
     struct message message;
     if (!message_receive(schedule->processes[i].socket, &message)) {
-        lose(schedule, i, OUTCOME_CRASHED, NULL);
+        end_worker(schedule, i, OUTCOME_CRASHED, NULL);
     } else if (message.kind == MESSAGE_DEVICE && slot->state == SLOT_STARTING) {
         if (!take_device(schedule, &message))
-            stop(schedule, "the devices changed during the build; run the command again");
+            stop_work(schedule, "the devices changed during the build; run the command again");
     } else if (message.kind == MESSAGE_READY && slot->state == SLOT_STARTING) {
         if (!schedule->has_tasks)
             make_tasks(schedule);
         slot->state = SLOT_IDLE;
     } else if (message.kind == MESSAGE_RESULT && slot->state == SLOT_BUSY && message.outcome <= OUTCOME_UNSTORED) {
-        tell(schedule, slot->task, &message);
+        pass_on_result(schedule, slot->task, &message);
         slot->task = NULL;
         slot->state = SLOT_IDLE;
         ++slot->done_count;
     } else {
-        lose(schedule, i, OUTCOME_CRASHED, "the worker process sent an invalid message");
+        end_worker(schedule, i, OUTCOME_CRASHED, "the worker process sent an invalid message");
     }
 }
 
@@ -227,17 +227,17 @@ static bool is_done(const struct schedule *schedule)
 }
 
 /* Starts workers for open tasks, and gives tasks to waiting workers. */
-static void employ(struct schedule *schedule)
+static void employ_workers(struct schedule *schedule)
 {
     size_t left = schedule->tasks.count - schedule->next_task;
     for (uint32_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
         struct slot *slot = &schedule->slots[i];
         if (slot->state == SLOT_IDLE)
-            give(schedule, i);
+            give_task(schedule, i);
         left -= slot->state == SLOT_STARTING && slot->task == NULL && left != 0;
         const bool is_needed = slot->task != NULL || left != 0 || (!schedule->has_tasks && i == 0);
         if (slot->state == SLOT_EMPTY && is_needed) {
-            start(schedule, i);
+            start_worker(schedule, i);
             left -= slot->task == NULL && left != 0;
         }
     }
@@ -251,14 +251,14 @@ static void wait_for_workers(struct schedule *schedule)
     if (poll(schedule->polled, count, PERIOD_MS) > 0) {
         for (uint32_t i = 0; i < count; ++i) {
             if (schedule->polled[i].revents != 0)
-                take(schedule, i);
+                take_message(schedule, i);
         }
     }
     for (uint32_t i = 0; i < count; ++i)
         check_limits(schedule, i);
 }
 
-static void init(struct schedule *schedule)
+static void init_schedule(struct schedule *schedule)
 {
     const uint32_t count = schedule->limits->job_count;
     schedule->slots = memory_get(count * sizeof(*schedule->slots));
@@ -271,7 +271,7 @@ static void init(struct schedule *schedule)
 }
 
 /* Lets the workers end by themselves, because they may have something to upload. */
-static void dismiss(const struct schedule *schedule)
+static void dismiss_workers(const struct schedule *schedule)
 {
     const uint32_t count = schedule->limits->job_count;
     const uint64_t limit_ns = now_ns() + (uint64_t)(WORKER_UPLOAD_MS + CLOSE_MS) * UINT64_C(1000000);
@@ -287,10 +287,10 @@ static void dismiss(const struct schedule *schedule)
     }
 }
 
-static void fini(struct schedule *schedule)
+static void fini_schedule(struct schedule *schedule)
 {
     if (schedule->code == EXIT_DONE)
-        dismiss(schedule);
+        dismiss_workers(schedule);
     for (uint32_t i = 0; i < schedule->limits->job_count; ++i)
         process_end(&schedule->processes[i], 0, NULL);
     for (size_t i = 0; i < schedule->device_count; ++i)
@@ -306,15 +306,15 @@ int schedule_run(const struct worker_setup *setup, const struct schedule_limits 
                  const struct schedule_calls *calls)
 {
     struct schedule schedule = {.setup = setup, .limits = limits, .calls = calls, .code = EXIT_DONE};
-    init(&schedule);
+    init_schedule(&schedule);
     while (!is_done(&schedule)) {
-        employ(&schedule);
+        employ_workers(&schedule);
         wait_for_workers(&schedule);
         if (calls->tick != NULL)
             calls->tick(calls->user);
         if (interrupt_seen())
             schedule.code = EXIT_INTERRUPTED;
     }
-    fini(&schedule);
+    fini_schedule(&schedule);
     return schedule.code;
 }

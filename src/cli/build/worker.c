@@ -54,7 +54,7 @@ static void set_text(struct message *message, const char *text)
         message->text[end - 1] = '\0';
 }
 
-static void fail(struct message *result, enum outcome outcome, ingot_status_t status)
+static void fail_job(struct message *result, enum outcome outcome, ingot_status_t status)
 {
     char text[MESSAGE_TEXT_SIZE];
     (void)snprintf(text, sizeof(text), "%s: %s", ingot_status_name(status), ingot_last_error_detail());
@@ -116,7 +116,7 @@ static bool is_stored(const struct worker *worker, const_ingot_program_desc_t de
     return true;
 }
 
-static void compile(struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
+static void compile_and_store(struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
 {
     ingot_program_t program = NULL;
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
@@ -124,7 +124,7 @@ static void compile(struct worker *worker, const_ingot_program_desc_t desc, stru
     worker->reason[0] = '\0';
     ingot_status_t status = ingot_persist_program_create(&program, desc, storage, NULL);
     if (status != INGOT_SUCCESS) {
-        fail(result, OUTCOME_FAILED, status);
+        fail_job(result, OUTCOME_FAILED, status);
         return;
     }
     (void)ingot_program_get_facts(program, &facts);
@@ -136,7 +136,7 @@ static void compile(struct worker *worker, const_ingot_program_desc_t desc, stru
         result->outcome = OUTCOME_UNSTORED;
         set_text(result, worker->reason);
     } else {
-        fail(result, OUTCOME_UNSTORED, status);
+        fail_job(result, OUTCOME_UNSTORED, status);
     }
     ingot_program_release(program);
 }
@@ -151,7 +151,8 @@ static void note_present(const struct worker *worker, const_ingot_program_desc_t
 }
 
 /* True unless a recipe's id is required and the recipe lacks this one. */
-static bool is_wanted(const struct worker *worker, const struct plan_program *program, const_ingot_program_desc_t desc)
+static bool has_wanted_id(const struct worker *worker, const struct plan_program *program,
+                          const_ingot_program_desc_t desc)
 {
     size_t size = 0;
     size_t index = 0;
@@ -161,7 +162,7 @@ static bool is_wanted(const struct worker *worker, const struct plan_program *pr
             ingot_recipe_find_id(program->recipe, size, id, &index) == INGOT_SUCCESS);
 }
 
-static void build(struct worker *worker, struct message *result)
+static void build_job_program(struct worker *worker, struct message *result)
 {
     const struct plan_program *program = &worker->setup->plan->programs[result->program];
     ingot_program_desc_t desc = NULL;
@@ -171,15 +172,15 @@ static void build(struct worker *worker, struct message *result)
             ingot_recipe_desc_create(&desc, program->recipe, program->index, worker->contexts[result->device], 0, NULL);
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_is_cacheable(desc, NULL);
-    if (status == INGOT_SUCCESS && !is_wanted(worker, program, desc))
+    if (status == INGOT_SUCCESS && !has_wanted_id(worker, program, desc))
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "its id is not in the recipe, because the process that "
                                                          "recorded it had another environment or device");
     if (status != INGOT_SUCCESS)
-        fail(result, OUTCOME_FAILED, status);
+        fail_job(result, OUTCOME_FAILED, status);
     else if (is_stored(worker, desc, &result->blob_bytes))
         note_present(worker, desc, result);
     else
-        compile(worker, desc, result);
+        compile_and_store(worker, desc, result);
     ingot_program_desc_release(desc);
 }
 
@@ -226,7 +227,7 @@ static bool send_devices(const struct worker *worker, int socket)
 
 /* Turns off the OpenCL layer, which would cache the programs a second time. Also turns off recording unless the store
  * keeps recipes, because the programs come from a recipe. */
-static bool prepare(struct worker *worker)
+static bool prepare_worker(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;
     if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECIPE") != 0 ||
@@ -247,7 +248,7 @@ void worker_run(int socket, void *user)
 {
     struct worker worker = {.setup = user};
     struct message message;
-    if (!prepare(&worker))
+    if (!prepare_worker(&worker))
         _exit(EXIT_FAILED);
     list_devices(&worker);
     bool is_connected = send_devices(&worker, socket);
@@ -256,7 +257,7 @@ void worker_run(int socket, void *user)
             message.device >= worker.devices.count)
             break;
         struct message result = {.kind = MESSAGE_RESULT, .program = message.program, .device = message.device};
-        build(&worker, &result);
+        build_job_program(&worker, &result);
         is_connected = message_send(socket, &result);
     }
     end_server(&worker);

@@ -34,7 +34,7 @@ struct extraction {
     ingot_status_t status;
 };
 
-static int tell(const struct bundling *bundling, const char *pattern, uint64_t entry_count)
+static int print_entry_count(const struct bundling *bundling, const char *pattern, uint64_t entry_count)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", entry_count);
@@ -49,7 +49,7 @@ struct choosing {
 };
 
 /* Chooses every entry. It exists only to report progress. */
-static int choose(const ingot_persist_entry_t *entry, void *user)
+static int choose_every_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct choosing *choosing = user;
     choosing->bytes += entry->blob_size;
@@ -59,7 +59,7 @@ static int choose(const ingot_persist_entry_t *entry, void *user)
 
 /* Writes a bundle. Ctrl-C may end this at any time, because an existing file is replaced only when the new one is
  * complete. */
-static int create(void *values)
+static int create_bundle(void *values)
 {
     const struct bundling *bundling = values;
     ingot_storage_t storage = NULL;
@@ -69,9 +69,10 @@ static int create(void *values)
         return code;
     struct choosing choosing = {.entry_count = 0};
     progress_init(&choosing.progress, "bundling");
-    const ingot_status_t status = ingot_persist_write_bundle(storage, bundling->path, choose, &choosing, &entry_count);
+    const ingot_status_t status =
+        ingot_persist_write_bundle(storage, bundling->path, choose_every_entry, &choosing, &entry_count);
     progress_fini(&choosing.progress);
-    const int result = status == INGOT_SUCCESS ? tell(bundling, "{entries} entries bundled\n", entry_count)
+    const int result = status == INGOT_SUCCESS ? print_entry_count(bundling, "{entries} entries bundled\n", entry_count)
                                                : store_failed("making the bundle", status);
     ingot_storage_release(storage);
     return result;
@@ -87,7 +88,7 @@ static int open_bundle(ingot_storage_t *bundle, const char *path, const ingot_pe
     return EXIT_NO_STORE;
 }
 
-static int list(void *values)
+static int list_bundle(void *values)
 {
     const struct bundling *bundling = values;
     ingot_storage_t bundle = NULL;
@@ -116,7 +117,7 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
     return true; /* if this entry cannot be stored, others may still be */
 }
 
-static int extract(void *values)
+static int extract_bundle(void *values)
 {
     const struct bundling *bundling = values;
     struct extraction extraction = {.status = INGOT_SUCCESS};
@@ -131,7 +132,7 @@ static int extract(void *values)
     if (code == EXIT_DONE) {
         interrupt_catch();
         code = entry_visit_all(extraction.bundle, extract_entry, &extraction);
-        (void)tell(bundling, "{entries} entries extracted\n", extraction.entry_count);
+        (void)print_entry_count(bundling, "{entries} entries extracted\n", extraction.entry_count);
         if (code == EXIT_DONE && extraction.status != INGOT_SUCCESS)
             code = EXIT_FAILED;
     }
@@ -148,7 +149,7 @@ const struct command command_bundle_create = {
              "complete.",
     .options = bundle_options,
     .size = sizeof(struct bundling),
-    .run = create,
+    .run = create_bundle,
 };
 
 const struct command command_bundle_list = {
@@ -158,7 +159,7 @@ const struct command command_bundle_list = {
     .about = "Lists a bundle's entries as \"ingot ls\" does.",
     .options = bundle_options,
     .size = sizeof(struct bundling),
-    .run = list,
+    .run = list_bundle,
 };
 
 const struct command command_bundle_extract = {
@@ -168,5 +169,5 @@ const struct command command_bundle_extract = {
     .about = "Stores a bundle's entries in the store, which is created if it is missing.",
     .options = bundle_options,
     .size = sizeof(struct bundling),
-    .run = extract,
+    .run = extract_bundle,
 };

@@ -32,7 +32,7 @@ static size_t count_items(const char *list)
     return count;
 }
 
-static bool contains(const char *list, size_t size, const char *item)
+static bool has_item(const char *list, size_t size, const char *item)
 {
     for (; list != NULL && *list != '\0'; list = next_of(list)) {
         if (item_size(list) == size && memcmp(list, item, size) == 0)
@@ -59,7 +59,7 @@ void difference_keep_common(char *list, const char *other)
     for (const char *item = list; *item != '\0';) {
         const size_t size = item_size(item);
         const char *next = next_of(item);
-        if (contains(other, size, item)) {
+        if (has_item(other, size, item)) {
             if (end != list)
                 *end++ = '\n'; /* at most the one before this item */
             memmove(end, item, size);
@@ -75,7 +75,7 @@ char *difference_from(const char *list, const char *common)
     char *items = NULL;
     for (; list != NULL && *list != '\0'; list = next_of(list)) {
         const size_t size = item_size(list);
-        if (contains(common, size, list))
+        if (has_item(common, size, list))
             continue;
         char *item = memory_copy_text(list);
         item[size] = '\0';

@@ -53,7 +53,7 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static void print(const struct evicting *evicting, ingot_status_t status, uint64_t entry_count, uint64_t bytes)
+static void print_removed(const struct evicting *evicting, ingot_status_t status, uint64_t entry_count, uint64_t bytes)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "status", ingot_status_name(status));
@@ -135,7 +135,7 @@ static ingot_status_t evict_all(struct evicting *evicting, uint64_t *count, uint
 
 /* ---- the commands ---- */
 
-static int evict(struct evicting *evicting)
+static int evict_entries(struct evicting *evicting)
 {
     uint64_t count = 0;
     uint64_t bytes = 0;
@@ -151,7 +151,7 @@ static int evict(struct evicting *evicting)
         code = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
         if (status != INGOT_SUCCESS)
             code = store_failed("evicting", status);
-        print(evicting, status, count, bytes);
+        print_removed(evicting, status, count, bytes);
     }
     ingot_storage_release(evicting->storage);
     return code;
@@ -175,7 +175,7 @@ static int run_evict(void *values)
     evicting->limits.max_bytes = limit_in(evicting->max_size, 1);
     evicting->limits.max_entries = limit_in(evicting->max_entries, 1);
     evicting->limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
-    return evict(evicting);
+    return evict_entries(evicting);
 }
 
 static int run_clear(void *values)
@@ -184,7 +184,7 @@ static int run_clear(void *values)
     evicting->is_to_clear = true;
     evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
     evicting->limits.max_entries = INGOT_NONE;
-    return evict(evicting);
+    return evict_entries(evicting);
 }
 
 const struct command command_evict = {

@@ -155,7 +155,7 @@ static bool is_comparable(const struct explaining *explaining, const struct comp
     return explaining->capacity == 0 || facts->created_ns <= comparison->wanted.facts.created_ns;
 }
 
-static void compare(struct comparison *comparison, const ingot_persist_entry_t *facts)
+static void compare_with_entry(struct comparison *comparison, const ingot_persist_entry_t *facts)
 {
     const ingot_persist_entry_t *wanted = &comparison->wanted.facts;
     cJSON *differences = id_compare(wanted->id_size, wanted->id, facts->id_size, facts->id);
@@ -182,7 +182,7 @@ static int compare_entry(const ingot_persist_entry_t *facts, void *user)
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
         if (facts->id != NULL && is_comparable(explaining, comparison, facts))
-            compare(comparison, facts);
+            compare_with_entry(comparison, facts);
         is_done = is_done && comparison->differences != NULL && comparison->distance <= 0;
     }
     return !is_done;
@@ -288,7 +288,7 @@ static ingot_status_t load_nearest(const struct explaining *explaining, ingot_bu
 }
 
 /* Prints the verdict and returns its exit_code. An equal id is a hit only if the blob is valid, too. */
-static int judge(struct explaining *explaining)
+static int print_verdict(struct explaining *explaining)
 {
     struct comparison *comparison = &explaining->comparisons[0];
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -342,7 +342,7 @@ static bool needs_store(const struct explaining *explaining)
            !id_file_is(explaining->wanted_name);
 }
 
-static int explain(struct explaining *explaining)
+static int explain_misses(struct explaining *explaining)
 {
     const bool is_last = explaining->wanted_name == NULL;
     int code = is_last ? find_last(explaining) : find_wanted(explaining);
@@ -352,7 +352,7 @@ static int explain(struct explaining *explaining)
         return code;
     for (size_t i = 0; i < explaining->count; ++i)
         name_files(explaining, &explaining->comparisons[i]);
-    return is_last ? tell_last(explaining) : judge(explaining);
+    return is_last ? tell_last(explaining) : print_verdict(explaining);
 }
 
 static int run(void *values)
@@ -371,7 +371,7 @@ static int run(void *values)
     explaining->comparisons = memory_get((count + 1) * sizeof(*explaining->comparisons));
     memset(explaining->comparisons, 0, (count + 1) * sizeof(*explaining->comparisons));
     explaining->capacity = is_last ? count : 0;
-    code = explain(explaining);
+    code = explain_misses(explaining);
     ingot_storage_release(explaining->storage);
     return code;
 }

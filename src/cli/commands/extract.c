@@ -49,7 +49,7 @@ static const struct command_option options[] = {
 
 /* ---- files ---- */
 
-static int fail(const char *doing, const char *name)
+static int fail_with_errno(const char *doing, const char *name)
 {
     char *line = text_in_one_line(name);
     (void)fprintf(stderr, "ingot: %s %s: %s\n", doing, line, strerror(errno));
@@ -63,11 +63,12 @@ static int write_part(int folder, const char *name, size_t size, const uint8_t *
     const char *file = NULL;
     if (!folder_is_path_below(name)) {
         errno = EINVAL;
-        (void)fail("left out the part", name);
+        (void)fail_with_errno("left out the part", name);
         return EXIT_FINDING;
     }
     const int at = folder_open_below(folder, name, true, &file);
-    const int code = at >= 0 && folder_create_file(at, file, size, bytes) ? EXIT_DONE : fail("creating", name);
+    const int code =
+        at >= 0 && folder_create_file(at, file, size, bytes) ? EXIT_DONE : fail_with_errno("creating", name);
     if (at >= 0)
         (void)close(at);
     return code;
@@ -94,7 +95,7 @@ static int write_parts(struct extracting *extracting, int folder, const ingot_bu
 }
 
 /* Opens the folder for an artifact, in the output folder or as that folder. */
-static int open_output(const struct extracting *extracting, const ingot_persist_entry_t *facts)
+static int open_artifact_folder(const struct extracting *extracting, const ingot_persist_entry_t *facts)
 {
     char name[ENTRY_NAME_SIZE];
     const int output = folder_open_output(extracting->output);
@@ -110,7 +111,7 @@ static int open_output(const struct extracting *extracting, const ingot_persist_
     return folder;
 }
 
-static int refuse(const ingot_persist_entry_t *facts, ingot_status_t status)
+static int tell_entry_left_out(const ingot_persist_entry_t *facts, ingot_status_t status)
 {
     char name[ENTRY_NAME_SIZE];
     entry_name(facts, name);
@@ -127,10 +128,10 @@ static int extract_entry(struct extracting *extracting, const ingot_persist_entr
         status = ingot_artifact_unpack(facts->id_size, facts->id, &blob, &value);
     store_release_blob(&blob);
     if (status != INGOT_SUCCESS)
-        return refuse(facts, status);
-    const int folder = open_output(extracting, facts);
-    const int code =
-        folder >= 0 ? write_parts(extracting, folder, &value) : fail("opening the folder", extracting->output);
+        return tell_entry_left_out(facts, status);
+    const int folder = open_artifact_folder(extracting, facts);
+    const int code = folder >= 0 ? write_parts(extracting, folder, &value)
+                                 : fail_with_errno("opening the folder", extracting->output);
     if (folder >= 0)
         (void)close(folder);
     value.release(&value);
@@ -158,7 +159,7 @@ static void extract_named(struct extracting *extracting, const char *name)
     extracting->code = code > extracting->code ? code : extracting->code;
 }
 
-static void tell(const struct extracting *extracting)
+static void print_counts(const struct extracting *extracting)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "artifacts", extracting->artifact_count);
@@ -182,7 +183,7 @@ static int run(void *values)
         const int code =
             extracting->kind != NULL ? entry_visit_all(extracting->storage, extract_of_kind, extracting) : EXIT_DONE;
         extracting->code = code > extracting->code ? code : extracting->code;
-        tell(extracting);
+        print_counts(extracting);
     }
     ingot_storage_release(extracting->storage);
     return extracting->code;

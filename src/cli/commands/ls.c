@@ -111,7 +111,7 @@ static const struct command_option ls_options[] = {
 };
 
 /* `id` has the fields of the row's id. */
-static bool is_wanted(const struct listing *listing, const cJSON *row, const cJSON *id)
+static bool is_wanted_row(const struct listing *listing, const cJSON *row, const cJSON *id)
 {
     const char *kind = json_text(row, "kind");
     return (listing->kind == NULL || (kind != NULL && strcmp(kind, listing->kind) == 0)) &&
@@ -139,8 +139,8 @@ static char *list_options(const cJSON *id)
 
 /* Describes an entry as --json prints it. Only the blob has the name and the build time. A damaged blob gives neither.
  * options: what list_options returns. */
-static cJSON *describe(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id,
-                       const char *options)
+static cJSON *describe_entry(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id,
+                             const char *options)
 {
     const bool reads_blob = !listing->is_names_only || listing->source != NULL;
     cJSON *json = entry_to_json(facts);
@@ -157,13 +157,13 @@ static cJSON *describe(const struct listing *listing, const ingot_persist_entry_
     return json;
 }
 
-static int collect(const ingot_persist_entry_t *facts, void *user)
+static int collect_row(const ingot_persist_entry_t *facts, void *user)
 {
     struct listing *listing = user;
     cJSON *id = id_read(facts->id_size, facts->id);
     char *options = list_options(id);
-    cJSON *json = describe(listing, facts, id, options);
-    if (is_wanted(listing, json, id)) {
+    cJSON *json = describe_entry(listing, facts, id, options);
+    if (is_wanted_row(listing, json, id)) {
         const char *backend = json_text(json, "backend");
         listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
         struct row *row = &listing->rows[listing->row_count++];
@@ -267,7 +267,7 @@ static void print_table(const struct listing *listing)
     table_print(&table);
 }
 
-static void print(const struct listing *listing)
+static void print_rows(const struct listing *listing)
 {
     if (listing->common.is_json)
         print_json(listing);
@@ -278,16 +278,16 @@ static void print(const struct listing *listing)
             (void)puts(json_text(listing->rows[i].json, "entry"));
 }
 
-static int list(struct listing *listing, ingot_storage_t storage)
+static int list_storage(struct listing *listing, ingot_storage_t storage)
 {
     listing->storage = storage;
     interrupt_catch();
-    const int code = entry_visit_all(storage, collect, listing);
+    const int code = entry_visit_all(storage, collect_row, listing);
     if (code != EXIT_FAILED) {
         if (!listing->common.is_json)
             compare_all(listing);
         sort_rows(listing);
-        print(listing);
+        print_rows(listing);
     }
     return code;
 }
@@ -296,7 +296,7 @@ int ls_all(ingot_storage_t storage, bool is_json)
 {
     static struct listing listing;
     listing.common.is_json = is_json;
-    return list(&listing, storage);
+    return list_storage(&listing, storage);
 }
 
 static int run(void *values)
@@ -306,7 +306,7 @@ static int run(void *values)
     int code = store_open(&storage, &listing->common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
-    code = list(listing, storage);
+    code = list_storage(listing, storage);
     ingot_storage_release(storage);
     return code;
 }

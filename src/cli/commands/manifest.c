@@ -93,7 +93,7 @@ static void find_titles(struct listing *listing)
 
 /* ---- output ---- */
 
-static void print(const struct listing *listing)
+static void print_items(const struct listing *listing)
 {
     static const struct table_column columns[] = {
         {"AGE", "{age}", true},        {"BACKEND", "[backend?{backend}][backend!{kind}]", false},
@@ -124,7 +124,7 @@ static int run(void *values)
     } else {
         interrupt_catch();
         find_titles(listing);
-        print(listing);
+        print_items(listing);
     }
     return status == INGOT_SUCCESS ? EXIT_DONE : EXIT_NO_STORE;
 }

@@ -26,7 +26,7 @@ static bool is_right(const ingot_persist_count_t *count)
     return count->is_recorded != 0 && count->recorded_bytes == count->counted_bytes;
 }
 
-static void print(const struct recounting *recounting, const ingot_persist_count_t *count)
+static void print_recount(const struct recounting *recounting, const ingot_persist_count_t *count)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", count->entry_count);
@@ -65,7 +65,7 @@ static int run(void *values)
     if (status != INGOT_SUCCESS && !interrupt_seen()) {
         code = store_failed("counting", status);
     } else {
-        print(recounting, &count);
+        print_recount(recounting, &count);
         code = interrupt_seen() ? EXIT_INTERRUPTED : recounting->is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
     }
     ingot_storage_release(storage);

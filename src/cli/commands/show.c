@@ -50,7 +50,7 @@ static const char artifact_pattern[] = "[label?  label        {label:15}\n]"
 
 /* Shows an entry, and frees `blob`, the description of its blob. If `blob` is NULL, the library's last error detail
  * says why. */
-static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
+static void print_entry(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
     cJSON *json = entry_to_json(&entry->facts);
     json_add_text(json, "blob_refusal", blob == NULL ? ingot_last_error_detail() : NULL);
@@ -95,7 +95,7 @@ static int show_file(const struct showing *showing, const char *path)
     }
     if (code == EXIT_DONE) {
         const bool is_loaded = id_file_load(path, &entry, &blob) == INGOT_SUCCESS;
-        show(showing, &entry, path, is_loaded ? entry_describe_blob(&blob) : NULL);
+        print_entry(showing, &entry, path, is_loaded ? entry_describe_blob(&blob) : NULL);
     }
     entry_fini(&entry);
     return code;
@@ -106,7 +106,7 @@ static int show_entry(const struct showing *showing, ingot_storage_t storage, co
     struct entry entry;
     const int code = entry_find(&entry, storage, name);
     if (code == EXIT_DONE) {
-        show(showing, &entry, entry.name, entry_read_blob(storage, &entry.facts));
+        print_entry(showing, &entry, entry.name, entry_read_blob(storage, &entry.facts));
         entry_fini(&entry);
     }
     return code;

@@ -156,7 +156,7 @@ static void print_groups(const cJSON *json)
     }
 }
 
-static int print(struct summary *summary, ingot_storage_t storage)
+static int print_statistics(struct summary *summary, ingot_storage_t storage)
 {
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     const ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
@@ -187,7 +187,7 @@ static int run(void *values)
     interrupt_catch();
     code = entry_visit_all(storage, add_entry, summary);
     if (code == EXIT_DONE)
-        code = print(summary, storage);
+        code = print_statistics(summary, storage);
     ingot_storage_release(storage);
     return code;
 }

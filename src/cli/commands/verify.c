@@ -32,7 +32,7 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static void tell_problem(struct verifying *verifying, const ingot_persist_entry_t *entry)
+static void tell_bad_entry(struct verifying *verifying, const ingot_persist_entry_t *entry)
 {
     cJSON *problem = entry_to_json(entry);
     if (verifying->problems != NULL) {
@@ -43,17 +43,19 @@ static void tell_problem(struct verifying *verifying, const ingot_persist_entry_
     output_print(problem, false, "{entry}: {status}: {reason}\n");
 }
 
-static ingot_status_t follow(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t follow_verification(const ingot_persist_verification_t *so_far,
+                                          const ingot_persist_entry_t *entry, void *user)
 {
     struct verifying *verifying = user;
     progress_tell(&verifying->progress, so_far->done_count, so_far->entry_count, so_far->done_bytes);
     if (entry->status != INGOT_SUCCESS)
-        tell_problem(verifying, entry);
+        tell_bad_entry(verifying, entry);
     verifying->untrusted_count += entry->status == INGOT_UNTRUSTED;
     return interrupt_seen() ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
-static void print(struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
+static void print_verification(struct verifying *verifying, const ingot_persist_verification_t *found,
+                               bool is_interrupted)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", found->entry_count);
@@ -77,7 +79,8 @@ static void print(struct verifying *verifying, const ingot_persist_verification_
 
 /* Returns the exit_code. An entry that other users could have written is a finding, and so is an entry whose seal is
  * refused. An entry of another format version is not. */
-static int judge(const struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
+static int judge_verification(const struct verifying *verifying, const ingot_persist_verification_t *found,
+                              bool is_interrupted)
 {
     const bool is_clean =
         found->bad_count == found->removed_count && found->unread_count == 0 && verifying->untrusted_count == 0;
@@ -97,14 +100,15 @@ static int run(void *values)
     interrupt_catch();
     verifying->problems = verifying->common.is_json ? cJSON_CreateArray() : NULL;
     progress_init(&verifying->progress, "verifying");
-    const ingot_status_t status = ingot_persist_verify(storage, verifying->is_repair, follow, verifying, &found);
+    const ingot_status_t status =
+        ingot_persist_verify(storage, verifying->is_repair, follow_verification, verifying, &found);
     progress_fini(&verifying->progress);
     if (status != INGOT_SUCCESS && !interrupt_seen()) {
         code = store_failed("verifying", status);
     } else {
         const bool is_interrupted = found.done_count < found.entry_count;
-        code = judge(verifying, &found, is_interrupted);
-        print(verifying, &found, is_interrupted);
+        code = judge_verification(verifying, &found, is_interrupted);
+        print_verification(verifying, &found, is_interrupted);
     }
     ingot_storage_release(storage);
     return code;

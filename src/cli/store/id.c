@@ -22,14 +22,14 @@ static const char *last_part(const char *path)
     return dot != NULL ? dot + 1 : path;
 }
 
-static bool begins_with(const char *text, const char *prefix)
+static bool has_prefix(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static bool is_device_field(const cJSON *field, const char *part)
 {
-    return begins_with(field->string, "device[") && strcmp(last_part(field->string), part) == 0;
+    return has_prefix(field->string, "device[") && strcmp(last_part(field->string), part) == 0;
 }
 
 /* Appends the field's value, unless an earlier device has the same value. */
@@ -83,9 +83,9 @@ void id_add_to_json(cJSON *object, const cJSON *fields)
             add_once(&devices, fields, field, part);
         else if (is_device_field(field, "driver_version"))
             add_once(&drivers, fields, field, part);
-        else if (begins_with(field->string, "source[") && strcmp(part, "kind") == 0)
+        else if (has_prefix(field->string, "source[") && strcmp(part, "kind") == 0)
             source_kind = field->valuestring;
-        else if (begins_with(field->string, "source[") && strcmp(part, "blake2b") == 0)
+        else if (has_prefix(field->string, "source[") && strcmp(part, "blake2b") == 0)
             add_source(&sources, source_kind, field->valuestring);
     }
     json_add_text(object, "kind", id_kind(fields));
@@ -117,12 +117,12 @@ bool id_has_source(const cJSON *fields, const char *part)
         const char *name = field->string;
         if (!cJSON_IsString(field))
             continue;
-        if (begins_with(name, "source[") && strcmp(last_part(name), "blake2b") == 0) {
+        if (has_prefix(name, "source[") && strcmp(last_part(name), "blake2b") == 0) {
             if (strncasecmp(field->valuestring, part, strlen(part)) == 0)
                 return true;
-        } else if (begins_with(name, "key.") && text_contains(field->valuestring, part)) {
+        } else if (has_prefix(name, "key.") && text_contains(field->valuestring, part)) {
             return true;
-        } else if ((begins_with(name, "source[") || begins_with(name, "header[") || begins_with(name, "file[")) &&
+        } else if ((has_prefix(name, "source[") || has_prefix(name, "header[") || has_prefix(name, "file[")) &&
                    strcmp(last_part(name), "blake2b") != 0 && text_contains(field->valuestring, part)) {
             return true;
         }

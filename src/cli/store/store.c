@@ -60,7 +60,7 @@ static bool is_there(const char *path, enum store_access store_access)
 }
 
 /* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
-static const char *variable(const char *name)
+static const char *get_environment_value(const char *name)
 {
     const char *value = secure_getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
@@ -69,15 +69,15 @@ static const char *variable(const char *name)
 bool store_is_on(const char *name)
 {
     uint64_t is_on = 0;
-    if (variable(name) != NULL)
-        (void)environment_parse(ENVIRONMENT_SWITCH, variable(name), &is_on);
+    if (get_environment_value(name) != NULL)
+        (void)environment_parse(ENVIRONMENT_SWITCH, get_environment_value(name), &is_on);
     return is_on != 0;
 }
 
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options)
 {
     static const char *const words[] = {"none", "verify", "require"}; /* in the order of ingot_persist_trust_policy_t */
-    const char *word = options->ignores_trust_variable ? NULL : variable("INGOT_PERSIST_TRUST");
+    const char *word = options->ignores_trust_variable ? NULL : get_environment_value("INGOT_PERSIST_TRUST");
     size_t chosen = 0;
     *trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
     if (word != NULL && !environment_choose(word, sizeof(words) / sizeof(words[0]), words, &chosen)) {
@@ -87,7 +87,7 @@ int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *
     trust->policy = (ingot_persist_trust_policy_t)chosen;
     if (options->trust_policy > trust->policy)
         trust->policy = options->trust_policy;
-    trust->key_files = options->key_files != NULL ? options->key_files : variable("INGOT_PERSIST_KEYS");
+    trust->key_files = options->key_files != NULL ? options->key_files : get_environment_value("INGOT_PERSIST_KEYS");
     if (trust->key_files == NULL || word != NULL || trust->policy != INGOT_PERSIST_TRUST_NONE)
         return EXIT_DONE;
     (void)fprintf(stderr,

@@ -26,7 +26,7 @@ struct completing {
     bool is_rest; /* after "--" */
 };
 
-static void offer(const struct completing *completing, const char *prefix, const char *candidate)
+static void offer_candidate(const struct completing *completing, const char *prefix, const char *candidate)
 {
     char text[ENTRY_NAME_SIZE];
     (void)snprintf(text, sizeof(text), "%s%s", prefix, candidate);
@@ -38,7 +38,7 @@ static int offer_entry(const ingot_persist_entry_t *facts, void *user)
 {
     char name[ENTRY_NAME_SIZE];
     entry_name(facts, name);
-    offer(user, "", name);
+    offer_candidate(user, "", name);
     return 1;
 }
 
@@ -55,7 +55,7 @@ static void offer_values(struct completing *completing, const struct command_opt
 {
     char word[ENTRY_NAME_SIZE];
     for (size_t i = 0; value_get_word(option->words, i, sizeof(word), word); ++i)
-        offer(completing, "", word);
+        offer_candidate(completing, "", word);
     if (option->kind == VALUE_FILE || option->kind == VALUE_ENTRY)
         (void)puts("\tfile");
     else if (option->kind == VALUE_FOLDER)
@@ -69,7 +69,7 @@ static void offer_options(const struct completing *completing)
     const struct command_option *option;
     for (size_t i = 0; (option = command_get_option(completing->command, i)) != NULL; ++i) {
         if ((option->flags & OPTION_HIDDEN) == 0)
-            offer(completing, "--", option->name);
+            offer_candidate(completing, "--", option->name);
     }
 }
 
@@ -84,7 +84,7 @@ static void offer_commands(const struct completing *completing, const char *grou
             continue;
         const bool is_repeated = length == 0 && i != 0 && command_is_of_group(commands_all[i - 1], word);
         if (!is_repeated)
-            offer(completing, "", word);
+            offer_candidate(completing, "", word);
     }
 }
 
@@ -157,8 +157,8 @@ void complete_print(int count, char **words, int at)
     struct completing completing = {.count = count, .words = words, .at = at, .text = at < count ? words[at] : ""};
     if (at == 1) {
         offer_commands(&completing, "");
-        offer(&completing, "", "--help");
-        offer(&completing, "", "--version");
+        offer_candidate(&completing, "", "--help");
+        offer_candidate(&completing, "", "--version");
         return;
     }
     completing.command = command_find(at - 1, words + 1, &word_count);

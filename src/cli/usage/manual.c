@@ -11,7 +11,7 @@
 #include "cli/usage/help.h"
 
 /* Prints a character that has no meaning of its own. */
-static void put(char c)
+static void put_literal_character(char c)
 {
     if (c == '-' || c == '\\')
         (void)fputs(c == '-' ? "\\-" : "\\e", stdout);
@@ -20,7 +20,7 @@ static void put(char c)
 }
 
 /* Prints text in which words such as --option are bold. */
-static void put_text(const char *text)
+static void put_option_text(const char *text)
 {
     for (bool is_begin = true; *text != '\0'; is_begin = strchr(" (\n", *text) != NULL, ++text) {
         if (strncmp(text, "\n\n", 2) == 0) {
@@ -29,12 +29,12 @@ static void put_text(const char *text)
             continue;
         }
         if (!is_begin || strncmp(text, "--", 2) != 0 || islower((unsigned char)text[2]) == 0) {
-            put(*text);
+            put_literal_character(*text);
             continue;
         }
         (void)fputs("\\fB", stdout);
         for (; *text == '-' || islower((unsigned char)*text) != 0; ++text)
-            put(*text);
+            put_literal_character(*text);
         (void)fputs("\\fR", stdout);
         --text;
     }
@@ -50,7 +50,7 @@ static void put_option(const struct command_option *option)
     if (option->name != NULL) {
         (void)fputs("\\fB\\-\\-", stdout);
         for (const char *c = option->name; *c != '\0'; ++c)
-            put(*c);
+            put_literal_character(*c);
         (void)fputs("\\fR", stdout);
     }
     if ((option->flags & OPTION_VALUE_OPTIONAL) != 0)
@@ -58,7 +58,7 @@ static void put_option(const struct command_option *option)
     else if (option->value != NULL)
         (void)printf("%s\\fI%s\\fR", option->name != NULL ? "=" : "", option->value);
     (void)putchar('\n');
-    put_text(help_text(option, text));
+    put_option_text(help_text(option, text));
 }
 
 static void put_part(const char *part)
@@ -69,7 +69,7 @@ static void put_part(const char *part)
     }
     (void)putchar(' ');
     for (; *part != '\0'; ++part)
-        put(*part);
+        put_literal_character(*part);
 }
 
 static void put_command(const struct command *command)
@@ -78,7 +78,7 @@ static void put_command(const struct command *command)
     (void)fputs(".TP\n", stdout);
     help_synopsis(command, put_part);
     (void)putchar('\n');
-    put_text(command->about);
+    put_option_text(command->about);
     (void)fputs(".RS\n", stdout);
     for (; option != NULL && option->help != NULL; ++option) {
         if ((option->flags & OPTION_HIDDEN) == 0)

@@ -25,7 +25,7 @@ struct parsing {
     enum parse_outcome outcome;
 };
 
-static void complain(const char *command, const char *format, va_list values)
+static void print_complaint(const char *command, const char *format, va_list values)
 {
     (void)fprintf(stderr, "ingot %s: ", command);
     (void)vfprintf(stderr, format, values);
@@ -36,18 +36,18 @@ int parse_refuse(const struct command *command, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    complain(command->name, format, values);
+    print_complaint(command->name, format, values);
     va_end(values);
     return EXIT_USAGE;
 }
 
-static void refuse(struct parsing *parsing, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void refuse_arguments(struct parsing *parsing, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void refuse(struct parsing *parsing, const char *format, ...)
+static void refuse_arguments(struct parsing *parsing, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    complain(parsing->command->name, format, values);
+    print_complaint(parsing->command->name, format, values);
     va_end(values);
     parsing->outcome = PARSE_WRONG;
 }
@@ -73,7 +73,7 @@ static void take_value(struct parsing *parsing, const struct command_option *opt
     } else if (option->kind < VALUE_WORD) {
         memcpy(member, &text, sizeof(text));
     } else if (!value_read(option, text, member)) {
-        refuse(parsing, "%s: \"%s\" is not valid: use %s", spelled, text, value_expected(option, expected));
+        refuse_arguments(parsing, "%s: \"%s\" is not valid: use %s", spelled, text, value_expected(option, expected));
     }
 }
 
@@ -92,7 +92,7 @@ static void take_option(struct parsing *parsing, const struct command_option *op
     static char none[] = "";
     char expected[VALUE_EXPECTED_SIZE];
     if (option->kind == VALUE_NONE && value != NULL)
-        refuse(parsing, "%s does not have a value", spelled);
+        refuse_arguments(parsing, "%s does not have a value", spelled);
     else if (option->kind == VALUE_NONE)
         take_flag(parsing, option);
     else if (value != NULL || (option->flags & OPTION_VALUE_OPTIONAL) != 0)
@@ -100,7 +100,7 @@ static void take_option(struct parsing *parsing, const struct command_option *op
     else if (parsing->at < parsing->count)
         take_value(parsing, option, parsing->arguments[parsing->at++], spelled);
     else
-        refuse(parsing, "%s needs a value: use %s", spelled, value_expected(option, expected));
+        refuse_arguments(parsing, "%s needs a value: use %s", spelled, value_expected(option, expected));
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
@@ -115,10 +115,10 @@ static void refuse_option(struct parsing *parsing, size_t size, const char *name
             nearest_add(&nearest, option->name);
     }
     if (nearest.found != NULL)
-        refuse(parsing, "--%.*s is not an option: the nearest is --%s", (int)size, name, nearest.found);
+        refuse_arguments(parsing, "--%.*s is not an option: the nearest is --%s", (int)size, name, nearest.found);
     else
-        refuse(parsing, "--%.*s is not an option; \"ingot help %s\" shows the options", (int)size, name,
-               parsing->command->name);
+        refuse_arguments(parsing, "--%.*s is not an option; \"ingot help %s\" shows the options", (int)size, name,
+                         parsing->command->name);
 }
 
 static void take_long(struct parsing *parsing, char *name)
@@ -141,8 +141,8 @@ static void take_letters(struct parsing *parsing, char *letters)
         const char spelled[] = {'-', *letters, '\0'};
         const struct command_option *option = command_find_letter(parsing->command, *letters == '?' ? 'h' : *letters);
         if (option == NULL) {
-            refuse(parsing, "%s is not an option; \"ingot help %s\" shows the options", spelled,
-                   parsing->command->name);
+            refuse_arguments(parsing, "%s is not an option; \"ingot help %s\" shows the options", spelled,
+                             parsing->command->name);
         } else if (option->kind == VALUE_NONE) {
             take_flag(parsing, option);
         } else {
@@ -156,7 +156,7 @@ static void take_operand(struct parsing *parsing, char *text)
 {
     const struct command_option *operand = command_get_operand(parsing->command, parsing->operand_count);
     if (operand == NULL) {
-        refuse(parsing, "\"%s\" is one argument too many", text);
+        refuse_arguments(parsing, "\"%s\" is one argument too many", text);
         return;
     }
     ++parsing->operand_count;
@@ -189,8 +189,8 @@ static void check_operands(struct parsing *parsing)
     if (next == NULL || (next->flags & OPTION_REQUIRED) == 0)
         return;
     if (count == 0 || command_get_operand(parsing->command, count - 1) != next)
-        refuse(parsing, "the argument %s is missing; \"ingot help %s\" describes it", next->value,
-               parsing->command->name);
+        refuse_arguments(parsing, "the argument %s is missing; \"ingot help %s\" describes it", next->value,
+                         parsing->command->name);
 }
 
 enum parse_outcome parse_arguments(const struct command *command, int count, char **arguments, void *values)

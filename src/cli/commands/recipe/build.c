@@ -145,8 +145,8 @@ static void begin(uint64_t job_count, uint64_t cost_ns, void *user)
     report_begin(&((struct building *)user)->report, job_count, cost_ns);
 }
 
-static void take_result(const struct plan_program *program, const char *device, const struct message *result,
-                        void *user)
+static void report_job_result(const struct plan_program *program, const char *device, const struct message *result,
+                              void *user)
 {
     report_result(&((struct building *)user)->report, &program->facts, device, result);
 }
@@ -187,7 +187,7 @@ static int finish_bundle(const struct building *building, uint64_t *entry_count)
 /* Builds the programs of the plan. */
 static int build_plan(struct building *building)
 {
-    const struct schedule_calls calls = {choose, begin, take_result, tick, building};
+    const struct schedule_calls calls = {choose, begin, report_job_result, tick, building};
     if (building->plan.program_count == 0)
         return EXIT_DONE;
     const struct worker_setup setup = {.plan = &building->plan, .options = &building->common};
@@ -195,7 +195,7 @@ static int build_plan(struct building *building)
 }
 
 /* Prints the summary, if the work did not fail. Returns the tool's exit_code. */
-static int finish(struct building *building, int code, const uint64_t *bundled_count)
+static int finish_report(struct building *building, int code, const uint64_t *bundled_count)
 {
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         report_finish(&building->report, code == EXIT_INTERRUPTED, bundled_count);
@@ -232,7 +232,7 @@ static int build_recipes(struct building *building)
             code = finish_bundle(building, &entry_count);
             is_bundled = code == EXIT_DONE;
         }
-        code = finish(building, code, is_bundled ? &entry_count : NULL);
+        code = finish_report(building, code, is_bundled ? &entry_count : NULL);
     }
     return code;
 }
@@ -269,7 +269,7 @@ static int build_stale(struct building *building)
     if (code == EXIT_DONE) {
         report_init(&building->report, building->common.is_json, true);
         interrupt_catch();
-        code = finish(building, build_parts(building), NULL);
+        code = finish_report(building, build_parts(building), NULL);
         if (code == EXIT_DONE && stale->has_unusable)
             code = EXIT_FINDING;
     }

@@ -8,18 +8,19 @@
 #include "cli/base/json.h"
 #include "cli/build/plan.h"
 
-static uint64_t bytes_of(size_t count, const ingot_recipe_text_t *texts)
+static uint64_t count_text_bytes(size_t count, const ingot_recipe_text_t *texts)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; ++i)
-        bytes += texts[i].size + bytes_of(texts[i].header_count, texts[i].headers);
+        bytes += texts[i].size + count_text_bytes(texts[i].header_count, texts[i].headers);
     return bytes;
 }
 
 uint64_t recipe_text_bytes(const ingot_recipe_program_t *program)
 {
-    return bytes_of(program->source_count, program->sources) + bytes_of(program->header_count, program->headers) +
-           bytes_of(program->file_count, program->files);
+    return count_text_bytes(program->source_count, program->sources) +
+           count_text_bytes(program->header_count, program->headers) +
+           count_text_bytes(program->file_count, program->files);
 }
 
 cJSON *recipe_program_to_json(const ingot_recipe_program_t *program)

@@ -51,7 +51,7 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static int fail(const char *what, const char *path)
+static int fail_with_errno(const char *what, const char *path)
 {
     (void)fprintf(stderr, "ingot: %s %s: %s\n", what, path, strerror(errno));
     return EXIT_FAILED;
@@ -125,7 +125,7 @@ static int write_text(struct extracting *extracting, int folder, const ingot_rec
     json_add_text(note, "file", name);
     json_add_text(note, "other_name", strcmp(text->name, name) != 0 ? text->name : "");
     free(bytes);
-    return is_written ? EXIT_DONE : fail("writing", name);
+    return is_written ? EXIT_DONE : fail_with_errno("writing", name);
 }
 
 /* `notes` is the list of the texts' descriptions. */
@@ -170,7 +170,7 @@ static int write_program(struct extracting *extracting, int folder, const ingot_
         code = write_texts(extracting, folder, program->file_count, program->files, cJSON_GetObjectItem(json, "files"));
     char *notes = output_text(pattern, json);
     if (code == EXIT_DONE && !folder_create_file(folder, NOTES, strlen(notes), notes))
-        code = fail("writing", NOTES);
+        code = fail_with_errno("writing", NOTES);
     free(notes);
     cJSON_Delete(json);
     return code;
@@ -196,7 +196,7 @@ static void add_program(struct extracting *extracting, const ingot_recipe_progra
 }
 
 /* Chooses the programs with the given keys, or all but those that could not be recorded at all. */
-static void choose(struct extracting *extracting, uint64_t program_count)
+static void choose_programs(struct extracting *extracting, uint64_t program_count)
 {
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
     for (size_t i = 0; i < extracting->keys.count; ++i) {
@@ -213,10 +213,10 @@ static void choose(struct extracting *extracting, uint64_t program_count)
 }
 
 /* Writes each program into a new folder, whose name is the beginning of the program's key. */
-static int extract(struct extracting *extracting)
+static int extract_programs(struct extracting *extracting)
 {
     const int directory = folder_open_output(extracting->directory);
-    int code = directory >= 0 ? EXIT_DONE : fail("creating the folder", extracting->directory);
+    int code = directory >= 0 ? EXIT_DONE : fail_with_errno("creating the folder", extracting->directory);
     if (code == EXIT_DONE && extracting->bytes > MAX_BYTES) {
         (void)fputs("ingot: the programs have more than 256 MiB of texts: extract some of them, by their keys\n",
                     stderr);
@@ -228,7 +228,7 @@ static int extract(struct extracting *extracting)
         key[PLAN_SHORT_KEY] = '\0';
         const int folder = folder_make(directory, key);
         code = folder >= 0 ? write_program(extracting, folder, &extracting->programs[i])
-                           : fail("creating the folder", key);
+                           : fail_with_errno("creating the folder", key);
         if (folder >= 0)
             (void)close(folder);
         extracting->done_count += code == EXIT_DONE;
@@ -244,8 +244,8 @@ static int run(void *values)
     ingot_recipe_summary_t summary;
     int code = plan_open_recipe(&extracting->recipe, &summary, extracting->path, NULL);
     if (code == EXIT_DONE) {
-        choose(extracting, summary.program_count);
-        code = extract(extracting);
+        choose_programs(extracting, summary.program_count);
+        code = extract_programs(extracting);
     }
     if (code != EXIT_DONE)
         return code;

@@ -28,7 +28,7 @@ static const struct command_option list_options[] = {
     {.help = NULL},
 };
 
-static int list(void *values)
+static int list_programs(void *values)
 {
     struct listing *listing = values;
     static const struct table_column columns[] = {{"KEY", "{key:short}", false},
@@ -59,7 +59,7 @@ const struct command command_recipe_list = {
              "reason for each program that cannot be built.",
     .options = list_options,
     .size = sizeof(struct listing),
-    .run = list,
+    .run = list_programs,
 };
 
 /* ---- show -------------------------------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static cJSON *summary_to_json(const ingot_recipe_summary_t *summary)
 }
 
 /* Adds the programs with the given keys to the list. */
-static int collect(const struct text_list *keys, ingot_recipe_t recipe, cJSON *json)
+static int add_chosen_programs(const struct text_list *keys, ingot_recipe_t recipe, cJSON *json)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < keys->count && code == EXIT_DONE; ++i) {
@@ -118,7 +118,7 @@ static const struct command_option show_options[] = {
     {.help = NULL},
 };
 
-static int show(void *values)
+static int show_recipe(void *values)
 {
     const struct listing *listing = values;
     ingot_recipe_t recipe = NULL;
@@ -128,7 +128,7 @@ static int show(void *values)
         return code;
     const bool is_whole = listing->rest.count == 0;
     cJSON *json = is_whole ? summary_to_json(&summary) : cJSON_CreateArray();
-    code = collect(&listing->rest, recipe, json);
+    code = add_chosen_programs(&listing->rest, recipe, json);
     ingot_recipe_release(recipe);
     if (code == EXIT_DONE && listing->common.is_json) {
         json_print(json);
@@ -149,5 +149,5 @@ const struct command command_recipe_show = {
     .about = "Shows how many programs and texts a recipe has, or all details of programs.",
     .options = show_options,
     .size = sizeof(struct listing),
-    .run = show,
+    .run = show_recipe,
 };

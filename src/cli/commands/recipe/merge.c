@@ -86,7 +86,7 @@ static bool is_too_large(const struct plan_program *program)
 
 /* Counts a program, and reports why it was not copied. Returns EXIT_FAILED if copying must stop, for example because
  * the file is full. */
-static int take_result(struct copying *copying, const struct plan_program *program, ingot_status_t status)
+static int note_copy_result(struct copying *copying, const struct plan_program *program, ingot_status_t status)
 {
     char key[PLAN_KEY_TEXT_SIZE];
     copying->copied_count += status == INGOT_SUCCESS;
@@ -103,12 +103,12 @@ static ingot_status_t try_copy(const struct copying *copying, const struct plan_
     return ingot_recipe_writer_copy(copying->writer, program->recipe, program->index);
 }
 
-static int copy(struct copying *copying, const struct plan_program *program)
+static int copy_plan_program(struct copying *copying, const struct plan_program *program)
 {
-    return take_result(copying, program, try_copy(copying, program));
+    return note_copy_result(copying, program, try_copy(copying, program));
 }
 
-static int tell(const struct merging *merging, const struct copying *copying)
+static int print_copy_counts(const struct merging *merging, const struct copying *copying)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "copied", copying->copied_count);
@@ -128,14 +128,14 @@ static int copy_all(struct copying *copying, const struct plan *plan)
         const struct plan_program *program = &plan->programs[i];
         const ingot_status_t status = try_copy(copying, program);
         if (status != INGOT_SUCCESS && !is_damage(status) && !is_too_large(program))
-            return take_result(copying, program, status);
+            return note_copy_result(copying, program, status);
     }
     for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i)
-        code = copy(copying, &plan->programs[i]);
+        code = copy_plan_program(copying, &plan->programs[i]);
     return code;
 }
 
-static int merge(void *values)
+static int merge_recipes(void *values)
 {
     struct merging *merging = values;
     struct copying copying = {.writer = NULL};
@@ -145,7 +145,7 @@ static int merge(void *values)
     if (code == EXIT_DONE)
         code = copy_all(&copying, &merging->plan);
     ingot_recipe_writer_release(copying.writer);
-    return code == EXIT_DONE ? tell(merging, &copying) : code;
+    return code == EXIT_DONE ? print_copy_counts(merging, &copying) : code;
 }
 
 static bool is_kept(const struct merging *merging, const ingot_recipe_program_t *program)
@@ -158,13 +158,13 @@ static bool is_kept(const struct merging *merging, const ingot_recipe_program_t 
 }
 
 /* Copies the programs that are kept to a new file, which then replaces the old one. */
-static int rewrite(const struct merging *merging, struct copying *copying, const char *new_path)
+static int rewrite_recipe(const struct merging *merging, struct copying *copying, const char *new_path)
 {
     const struct plan *plan = &merging->plan;
     int code = open_writer(copying, new_path);
     for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i) {
         if (is_kept(merging, &plan->programs[i].facts))
-            code = copy(copying, &plan->programs[i]);
+            code = copy_plan_program(copying, &plan->programs[i]);
         else
             ++copying->dropped_count;
     }
@@ -178,7 +178,7 @@ static int rewrite(const struct merging *merging, struct copying *copying, const
     return code;
 }
 
-static int prune(void *values)
+static int prune_recipe(void *values)
 {
     struct merging *merging = values;
     struct copying copying = {.writer = NULL};
@@ -189,11 +189,11 @@ static int prune(void *values)
         (void)fprintf(stderr, "ingot: %s exists: another prune is running; if none is, remove this file\n", new_path);
         code = EXIT_FAILED;
     } else if (code == EXIT_DONE) {
-        code = rewrite(merging, &copying, new_path);
+        code = rewrite_recipe(merging, &copying, new_path);
     }
     free(new_path);
     free(path);
-    return code == EXIT_DONE ? tell(merging, &copying) : code;
+    return code == EXIT_DONE ? print_copy_counts(merging, &copying) : code;
 }
 
 const struct command command_recipe_merge = {
@@ -204,7 +204,7 @@ const struct command command_recipe_merge = {
         "Adds the programs of recipes to the recipe INTO. The result contains each program and each text only once.",
     .options = merge_options,
     .size = sizeof(struct merging),
-    .run = merge,
+    .run = merge_recipes,
 };
 
 const struct command command_recipe_prune = {
@@ -215,5 +215,5 @@ const struct command command_recipe_prune = {
         "Rewrites a recipe without programs that cannot be built, damaged records, and texts that no program needs.",
     .options = prune_options,
     .size = sizeof(struct merging),
-    .run = prune,
+    .run = prune_recipe,
 };

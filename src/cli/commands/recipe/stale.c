@@ -52,7 +52,7 @@ static bool read_device(struct plan_device *device, const char *backend, const i
     return is_one;
 }
 
-static void add_device(struct plan_program *program, struct plan_device *device)
+static void add_program_device(struct plan_program *program, struct plan_device *device)
 {
     for (size_t i = 0; i < program->device_count; ++i) {
         if (strcmp(program->devices[i].text, device->text) == 0) {
@@ -118,7 +118,7 @@ static ingot_status_t visit_entry(const ingot_persist_entry_t *entry, void *user
     }
     struct plan_program *program = &part->plan.programs[index];
     if (read_device(&device, program->facts.backend, entry))
-        add_device(program, &device);
+        add_program_device(program, &device);
     else
         ++part->unknown_count;
     return INGOT_SUCCESS;

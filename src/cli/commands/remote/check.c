@@ -23,7 +23,7 @@ static const struct command_option options[] = {
 };
 
 /* Returns the name of a step of the check. */
-static const char *name_of(ingot_remote_step_t step)
+static const char *name_of_step(ingot_remote_step_t step)
 {
     switch (step) {
     case INGOT_REMOTE_STEP_OPEN: return "reading the settings";
@@ -42,11 +42,11 @@ static const char *name_of(ingot_remote_step_t step)
     "[write_ns?storing 64 KiB               {write_ns:duration}\n]"                                                    \
     "[read_ns?[write_ns?loading 64 KiB      ][write_ns!asking for a program]         {read_ns:duration}\n]"
 
-static void print(const struct checking *checking, ingot_status_t status, const ingot_remote_report_t *report)
+static void print_check(const struct checking *checking, ingot_status_t status, const ingot_remote_report_t *report)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "status", ingot_status_name(status));
-    json_add_text(json, "step", name_of(report->step));
+    json_add_text(json, "step", name_of_step(report->step));
     json_add_text(json, "reason", report->reason);
     json_add_u64(json, "connect_ns", report->connect_ns);
     json_add_u64(json, "round_trip_ns", report->round_trip_ns);
@@ -68,7 +68,7 @@ static int run(void *values)
     if (checking->is_read_only)
         info.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
     const ingot_status_t status = ingot_remote_check(&info, &report);
-    print(checking, status, &report);
+    print_check(checking, status, &report);
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
     return report.step == INGOT_REMOTE_STEP_OPEN ? EXIT_USAGE : EXIT_FINDING;

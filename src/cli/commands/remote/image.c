@@ -21,7 +21,8 @@ bool image_is_named(const char *url)
     return named != NULL && strncmp(named, "oci://", 6) == 0;
 }
 
-static int tell(const struct common_options *options, bool is_push, const ingot_remote_image_stats_t *stats)
+static int print_image_stats(const struct common_options *options, bool is_push,
+                             const ingot_remote_image_stats_t *stats)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", stats->entry_count);
@@ -40,8 +41,8 @@ static int tell(const struct common_options *options, bool is_push, const ingot_
 }
 
 /* Reads the server's settings. With is_plain, adds the option to the URL, which is then in `plain`. */
-static int read_info(ingot_remote_info_t *info, const char *url, bool is_plain, struct server_memory *memory,
-                     char plain[SERVER_TEXT_CAPACITY])
+static int read_registry_settings(ingot_remote_info_t *info, const char *url, bool is_plain,
+                                  struct server_memory *memory, char plain[SERVER_TEXT_CAPACITY])
 {
     const int code = server_read_info(info, url, memory);
     if (code != EXIT_DONE || !is_plain)
@@ -59,7 +60,7 @@ int image_move(struct common_options *options, const char *url, bool is_plain, b
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_remote_image_stats_t stats = INGOT_REMOTE_IMAGE_STATS_INIT;
     ingot_storage_t store = NULL;
-    int code = read_info(&info, url, is_plain, &memory, plain);
+    int code = read_registry_settings(&info, url, is_plain, &memory, plain);
     if (code == EXIT_DONE && !is_push)
         options_take_namespace(options);
     if (code == EXIT_DONE)
@@ -69,7 +70,7 @@ int image_move(struct common_options *options, const char *url, bool is_plain, b
     const ingot_status_t status =
         is_push ? ingot_remote_push_image(store, &info, &stats) : ingot_remote_pull_image(store, &info, &stats);
     if (status == INGOT_SUCCESS)
-        code = tell(options, is_push, &stats);
+        code = print_image_stats(options, is_push, &stats);
     else
         code = store_failed(is_push ? "pushing an image" : "pulling an image", status);
     ingot_storage_release(store);

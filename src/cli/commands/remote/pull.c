@@ -87,7 +87,7 @@ static ingot_status_t note_id(size_t id_size, const uint8_t *id, uint32_t age, v
 
 /* ---- loading ---- */
 
-static ingot_status_t load(ingot_storage_t storage, const struct wanted *wanted)
+static ingot_status_t load_wanted(ingot_storage_t storage, const struct wanted *wanted)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     const ingot_status_t status = ingot_storage_load(storage, wanted->size, wanted->id, &blob);
@@ -121,7 +121,7 @@ static bool is_lacking(const struct pulling *pulling, ingot_status_t status)
 /* Loads a program into the store: the chain stores each program that it loads from the server. */
 static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_server_asked)
 {
-    if (load(pulling->store, wanted) == INGOT_SUCCESS) {
+    if (load_wanted(pulling->store, wanted) == INGOT_SUCCESS) {
         wanted->is_there = true;
         atomic_fetch_add_explicit(&pulling->present_count, 1, memory_order_relaxed);
         return;
@@ -130,13 +130,13 @@ static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_ser
         atomic_fetch_add_explicit(&pulling->failed_count, 1, memory_order_relaxed);
         return;
     }
-    ingot_status_t status = load(pulling->chain, wanted);
+    ingot_status_t status = load_wanted(pulling->chain, wanted);
     if (is_lacking(pulling, status)) {
         atomic_fetch_add_explicit(&pulling->missing_count, 1, memory_order_relaxed);
         return;
     }
     if (status == INGOT_SUCCESS)
-        status = load(pulling->store, wanted);
+        status = load_wanted(pulling->store, wanted);
     /* INGOT_NOT_FOUND: the program was stored, and was then evicted to make room for another thread's program.
      * look_again corrects the counts. */
     if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && has_evicted(pulling))) {
@@ -199,7 +199,7 @@ static int look_again(struct pulling *pulling)
         return code;
     for (size_t i = 0; i < pulling->wanted_count && !interrupt_seen(); ++i) {
         struct wanted *wanted = &pulling->wanted[i];
-        if (!wanted->is_there || load(pulling->store, wanted) == INGOT_SUCCESS)
+        if (!wanted->is_there || load_wanted(pulling->store, wanted) == INGOT_SUCCESS)
             continue;
         wanted->is_there = false;
         --*(wanted->is_pulled ? &pulling->pulled_count : &pulling->present_count);
@@ -242,7 +242,7 @@ static void print_lacking(const cJSON *json)
         table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
 }
 
-static void print(const struct pulling *pulling, const ingot_remote_stats_t *stats)
+static void print_pull_counts(const struct pulling *pulling, const ingot_remote_stats_t *stats)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "programs", pulling->wanted_count);
@@ -267,11 +267,11 @@ static void print(const struct pulling *pulling, const ingot_remote_stats_t *sta
     cJSON_Delete(json);
 }
 
-static int tell(const struct pulling *pulling)
+static int report_outcome(const struct pulling *pulling)
 {
     ingot_remote_stats_t stats;
     const bool has_failed = !is_asking(pulling, &stats) || pulling->failed_count != 0;
-    print(pulling, &stats);
+    print_pull_counts(pulling, &stats);
     if (interrupt_seen())
         return EXIT_INTERRUPTED;
     return has_failed ? EXIT_FAILED : pulling->missing_count != 0 ? EXIT_FINDING : EXIT_DONE;
@@ -299,7 +299,7 @@ static int open_storages(struct pulling *pulling)
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("opening the store", status);
 }
 
-static int pull(struct pulling *pulling)
+static int pull_manifest(struct pulling *pulling)
 {
     const ingot_status_t status = ingot_manifest_read(pulling->manifest, note_id, pulling);
     if (status != INGOT_SUCCESS) {
@@ -313,13 +313,13 @@ static int pull(struct pulling *pulling)
     pull_all(pulling);
     if (pulling->is_warm && pulling->pulled_count != 0)
         code = look_again(pulling);
-    return code == EXIT_DONE ? tell(pulling) : code;
+    return code == EXIT_DONE ? report_outcome(pulling) : code;
 }
 
-static int run(struct pulling *pulling)
+static int pull_and_release(struct pulling *pulling)
 {
     (void)pthread_mutex_init(&pulling->lock, NULL);
-    const int code = pull(pulling);
+    const int code = pull_manifest(pulling);
     (void)pthread_mutex_destroy(&pulling->lock);
     ingot_storage_release(pulling->chain);
     ingot_storage_release(pulling->server);
@@ -334,14 +334,14 @@ static int run_pull(void *values)
         return image_move(&pulling->common, pulling->url, pulling->is_plain, false);
     if (pulling->manifest == NULL)
         return parse_refuse(&command_pull, "name a manifest: --manifest FILE");
-    return run(pulling);
+    return pull_and_release(pulling);
 }
 
 static int run_warm(void *values)
 {
     struct pulling *pulling = values;
     pulling->is_warm = true;
-    return run(pulling);
+    return pull_and_release(pulling);
 }
 
 const struct command command_pull = {

@@ -62,14 +62,14 @@ static bool wait_for_uploads(struct pushing *pushing)
 }
 
 /* Waits if one more upload would be too many. Returns false if the server does not work. */
-static bool make_room(struct pushing *pushing, size_t size)
+static bool make_upload_room(struct pushing *pushing, size_t size)
 {
     const bool has_room = pushing->waiting_count < MOST_WAITING &&
                           (size <= MOST_WAITING_BYTES && pushing->waiting_bytes <= MOST_WAITING_BYTES - size);
     return has_room || pushing->waiting_count == 0 || wait_for_uploads(pushing);
 }
 
-static void tell_problem(struct pushing *pushing, const ingot_persist_entry_t *entry, ingot_status_t status)
+static void tell_entry_left_out(struct pushing *pushing, const ingot_persist_entry_t *entry, ingot_status_t status)
 {
     char name[ENTRY_NAME_SIZE];
     ++pushing->bad_count;
@@ -77,20 +77,20 @@ static void tell_problem(struct pushing *pushing, const ingot_persist_entry_t *e
     (void)fprintf(stderr, "ingot: left out %s: %s: %s\n", name, ingot_status_name(status), ingot_last_error_detail());
 }
 
-static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
+static bool upload_entry(struct pushing *pushing, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     ingot_status_t status = ingot_persist_load_entry(pushing->store, entry, 1, &kept);
     if (status == INGOT_NOT_FOUND)
         return true; /* evicted in the meantime */
-    const bool has_room = status != INGOT_SUCCESS || make_room(pushing, kept.size);
+    const bool has_room = status != INGOT_SUCCESS || make_upload_room(pushing, kept.size);
     if (status == INGOT_SUCCESS && has_room) {
         status = ingot_persist_store_sealed(pushing->server, entry->id_size, entry->id, kept.size, kept.bytes);
         ++pushing->waiting_count;
         pushing->waiting_bytes += kept.size;
     }
     if (status != INGOT_SUCCESS)
-        tell_problem(pushing, entry, status);
+        tell_entry_left_out(pushing, entry, status);
     store_release_blob(&kept);
     return has_room;
 }
@@ -106,7 +106,7 @@ static int push_entry(const ingot_persist_entry_t *entry, void *user)
     }
     const ingot_status_t status = ingot_remote_has(pushing->server, entry->id_size, entry->id);
     if (status == INGOT_NOT_FOUND)
-        return upload(pushing, entry);
+        return upload_entry(pushing, entry);
     if (status == INGOT_SUCCESS)
         ++pushing->present_count;
     else
@@ -114,7 +114,7 @@ static int push_entry(const ingot_persist_entry_t *entry, void *user)
     return status == INGOT_SUCCESS;
 }
 
-static void tell(const struct pushing *pushing, const ingot_remote_stats_t *stats)
+static void print_push_counts(const struct pushing *pushing, const ingot_remote_stats_t *stats)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "pushed", stats->uploads);
@@ -127,7 +127,7 @@ static void tell(const struct pushing *pushing, const ingot_remote_stats_t *stat
                  "{left_out} left out, {failed} failed\n");
 }
 
-static int push(struct pushing *pushing)
+static int push_entries(struct pushing *pushing)
 {
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
     interrupt_catch();
@@ -135,7 +135,7 @@ static int push(struct pushing *pushing)
     if (pushing->code == EXIT_DONE && (code == EXIT_INTERRUPTED || wait_for_uploads(pushing)))
         pushing->code = code;
     (void)ingot_remote_get_stats(pushing->server, &stats);
-    tell(pushing, &stats);
+    print_push_counts(pushing, &stats);
     if (pushing->code == EXIT_DONE && stats.failed_uploads + stats.dropped_uploads != 0)
         return EXIT_FAILED;
     return pushing->code == EXIT_DONE && pushing->bad_count != 0 ? EXIT_FINDING : pushing->code;
@@ -151,7 +151,7 @@ static int run(void *values)
     if (code == EXIT_DONE)
         code = server_open(&pushing->server, &pushing->common, pushing->url, 0);
     if (code == EXIT_DONE)
-        code = push(pushing);
+        code = push_entries(pushing);
     ingot_storage_release(pushing->server);
     ingot_storage_release(pushing->store);
     return code;

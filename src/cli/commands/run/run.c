@@ -91,7 +91,7 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static void set(const char *name, const char *value)
+static void set_variable(const char *name, const char *value)
 {
     if (setenv(name, value, 1) != 0) {
         (void)fputs("ingot run: no memory for the environment\n", stderr);
@@ -102,7 +102,7 @@ static void set(const char *name, const char *value)
 static void set_path(const char *name, const char *path)
 {
     char *absolute = run_layer_absolute(path);
-    set(name, absolute);
+    set_variable(name, absolute);
     free(absolute);
 }
 
@@ -126,10 +126,10 @@ static bool set_layer(void)
     if (layer == NULL)
         return false;
     if (others == NULL || others[0] == '\0') {
-        set(LAYERS, layer);
+        set_variable(LAYERS, layer);
     } else if (!has_word(others, layer)) {
         layer = text_append(layer, ":", others);
-        set(LAYERS, layer);
+        set_variable(LAYERS, layer);
     }
     free(layer);
     return true;
@@ -144,7 +144,7 @@ static void set_level_zero(void)
     if (layer == NULL)
         return;
     layer = text_append(layer, ",", "libze_intel_vpu.so.1,libze_intel_npu.so.1");
-    set(RUN_LAYER_DRIVERS, layer);
+    set_variable(RUN_LAYER_DRIVERS, layer);
     free(layer);
 }
 
@@ -154,20 +154,20 @@ static void set_variables(const struct running *running)
     if (running->directory != NULL)
         set_path("INGOT_PERSIST_DIR", running->directory);
     if (running->is_read_only)
-        set("INGOT_PERSIST_READ_ONLY", "1");
+        set_variable("INGOT_PERSIST_READ_ONLY", "1");
     if (running->name_space != NULL)
-        set("INGOT_PERSIST_NAMESPACE", running->name_space);
+        set_variable("INGOT_PERSIST_NAMESPACE", running->name_space);
     if (running->recipe != NULL)
         set_path(RECORD, running->recipe);
     if (running->on_miss != 0 && value_get_word(ON_MISS_WORDS, running->on_miss - 1, sizeof(word), word))
-        set("INGOT_ON_MISS", word);
+        set_variable("INGOT_ON_MISS", word);
     if (running->trace != NULL && running->trace[0] != '\0')
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
-        set("INGOT_TRACE", "1");
+        set_variable("INGOT_TRACE", "1");
     set_level_zero();
     if (getenv(PYTHON) == NULL)
-        set(PYTHON, "all");
+        set_variable(PYTHON, "all");
 }
 
 /* Opens the store as the layer will, except that nothing is evicted. */
@@ -267,7 +267,7 @@ static int run(void *values)
     if (later != NULL && !running->is_to_wait)
         run_later_watch(later);
     const bool waits = running->has_stats || running->is_to_wait || running->adopted != NULL;
-    const int code = waits ? run_and_wait(running, later) : run_child_execute(running->command);
+    const int code = waits ? run_and_wait(running, later) : run_replace_process(running->command);
     free(later);
     return code;
 }

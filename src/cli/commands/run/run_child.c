@@ -27,7 +27,7 @@ enum { FORWARDED_COUNT = sizeof(forwarded) / sizeof(forwarded[0]) };
 
 static volatile sig_atomic_t child; /* written while the signals are blocked */
 
-int run_child_execute(char **command)
+int run_replace_process(char **command)
 {
     (void)execvp(command[0], command);
     const int error = errno;
@@ -35,7 +35,7 @@ int run_child_execute(char **command)
     return error == ENOENT ? NO_COMMAND : NOT_EXECUTABLE;
 }
 
-static void forward(int number, siginfo_t *info, void *context)
+static void forward_signal(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
     (void)context;
@@ -52,7 +52,7 @@ static void catch_signals(void)
         if (sigaction(forwarded[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN)
             continue;
         memset(&action, 0, sizeof(action));
-        action.sa_sigaction = forward;
+        action.sa_sigaction = forward_signal;
         action.sa_flags = (int)(SA_RESTART | SA_SIGINFO);
         (void)sigaction(forwarded[i], &action, NULL);
     }
@@ -86,7 +86,7 @@ bool run_child_wait(char **command, int *status)
     if (forked == 0) {
         (void)sigaction(SIGCHLD, &inherited, NULL);
         (void)sigprocmask(SIG_SETMASK, &before, NULL);
-        _exit(run_child_execute(command));
+        _exit(run_replace_process(command));
     }
     if (forked < 0) {
         (void)fprintf(stderr, "ingot run: %s: no process: %s\n", command[0], strerror(errno));

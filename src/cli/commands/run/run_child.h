@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* Replaces this process with the command. If that fails, prints why and returns 127 (command not found) or 126. */
-int run_child_execute(char **command);
+int run_replace_process(char **command);
 /* Executes the command in a child, forwards signals to the child, and waits for its end. Sets *status as waitpid does.
  * If no child can be started, prints a message and returns false. */
 bool run_child_wait(char **command, int *status);

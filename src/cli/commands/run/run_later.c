@@ -188,8 +188,8 @@ static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user
     return true;
 }
 
-static void take_result(const struct plan_program *program, const char *device, const struct message *result,
-                        void *user)
+static void tell_if_unstored(const struct plan_program *program, const char *device, const struct message *result,
+                             void *user)
 {
     char key[PLAN_KEY_TEXT_SIZE];
     (void)user;
@@ -201,7 +201,7 @@ static void take_result(const struct plan_program *program, const char *device, 
 }
 
 /* Returns false if the user has interrupted the work. */
-static bool build(struct part *part)
+static bool build_part_programs(struct part *part)
 {
     const uint32_t processors = schedule_count_processors();
     const struct common_options options = {.name_space = part->name_space};
@@ -209,7 +209,7 @@ static bool build(struct part *part)
         .plan = &part->plan, .options = &options, .is_only_recorded = true, .has_server = true};
     const struct schedule_limits limits = {processors < MOST_WORKERS ? processors : MOST_WORKERS, SCHEDULE_TIME_NS,
                                            SCHEDULE_MEMORY_BYTES};
-    const struct schedule_calls calls = {.choose = choose, .result = take_result, .user = part};
+    const struct schedule_calls calls = {.choose = choose, .result = tell_if_unstored, .user = part};
     if (part->plan.program_count == 0)
         return true;
     qsort(part->plan.programs, part->plan.program_count, sizeof(*part->plan.programs), compare_worth);
@@ -225,7 +225,7 @@ void run_later_store(const char *directory)
     if (goes_on && flock(root, LOCK_EX) != 0)
         (void)fprintf(stderr, "ingot run: the store's directory cannot be locked: %s\n", strerror(errno));
     for (size_t i = 0; i < parts.count && goes_on; ++i)
-        goes_on = build(&parts.items[i]);
+        goes_on = build_part_programs(&parts.items[i]);
     if (root >= 0)
         (void)close(root);
 }
@@ -234,7 +234,7 @@ void run_later_store(const char *directory)
 
 /* Leaves the terminal, and closes everything but the descriptor of the tool's process. Returns that descriptor, or -1
  * on failure. */
-static int detach(int tool)
+static int detach_process(int tool)
 {
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     const int kept = fcntl(tool, F_DUPFD_CLOEXEC, FIRST_FREE);
@@ -281,7 +281,7 @@ static void wait_and_store(int tool, const char *directory)
 
 /* Starts a process in a session of its own. It is not a child of this process, because the command that this process
  * may execute does not expect children. */
-static bool start(int tool, const char *directory)
+static bool start_detached_process(int tool, const char *directory)
 {
     struct sigaction action;
     struct sigaction inherited;
@@ -291,7 +291,7 @@ static bool start(int tool, const char *directory)
     (void)sigaction(SIGCHLD, &action, &inherited); /* if SIGCHLD were ignored, the child's status would be lost */
     const pid_t first = fork();
     if (first == 0) {
-        const int kept = detach(tool);
+        const int kept = detach_process(tool);
         reset_signals();
         lower_priority();
         const pid_t second = kept >= 0 ? fork() : -1;
@@ -307,7 +307,7 @@ static bool start(int tool, const char *directory)
 void run_later_watch(const char *directory)
 {
     const int tool = pidfd_open(getpid(), 0);
-    const bool is_started = tool >= 0 && start(tool, directory);
+    const bool is_started = tool >= 0 && start_detached_process(tool, directory);
     if (tool >= 0)
         (void)close(tool);
     if (is_started)

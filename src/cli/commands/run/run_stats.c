@@ -89,7 +89,7 @@ static void print_timed(const char *name, uint64_t count, const char *did, uint6
     (void)fputc('\n', stderr);
 }
 
-static void print(const uint64_t counts[COUNT_COUNT], bool is_storing_later)
+static void print_run_counts(const uint64_t counts[COUNT_COUNT], bool is_storing_later)
 {
     const uint64_t process_count = counts[PROCESSES];
     if (process_count == 0) {
@@ -123,5 +123,5 @@ void run_stats_end(const char *path, bool is_storing_later)
     if (file != NULL)
         (void)fclose(file);
     (void)unlink(path);
-    print(counts, is_storing_later);
+    print_run_counts(counts, is_storing_later);
 }

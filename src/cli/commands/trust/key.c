@@ -35,7 +35,7 @@ static const struct command_option show_options[] = {
     {.help = NULL},
 };
 
-static const char *name_of(ingot_persist_key_kind_t kind)
+static const char *name_of_key_kind(ingot_persist_key_kind_t kind)
 {
     switch (kind) {
     case INGOT_PERSIST_KEY_BLAKE2B: return "blake2b secret";
@@ -54,20 +54,20 @@ static void add_key(const char *path, const ingot_persist_key_info_t *key, cJSON
     if (key->kind != INGOT_PERSIST_KEY_BLAKE2B)
         hex_put(public_key, sizeof(key->public_key), key->public_key);
     json_add_text(item, "path", path);
-    json_add_text(item, "kind", name_of(key->kind));
+    json_add_text(item, "kind", name_of_key_kind(key->kind));
     json_add_text(item, "id", id);
     json_add_text(item, "public_key", public_key[0] != '\0' ? public_key : NULL);
     (void)cJSON_AddItemToArray(list, item);
 }
 
-static int failed(const char *path, ingot_status_t status)
+static int fail_key_file(const char *path, ingot_status_t status)
 {
     (void)fprintf(stderr, "ingot: %s: %s: %s\n", path, ingot_status_name(status), ingot_last_error_detail());
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_FAILED;
 }
 
 /* Prints the keys. With --json, prints nothing after a failure. */
-static int finish(const struct keys *keys, cJSON *list, int code)
+static int print_keys(const struct keys *keys, cJSON *list, int code)
 {
     if (keys->common.is_json && code != EXIT_DONE)
         cJSON_Delete(list);
@@ -76,7 +76,7 @@ static int finish(const struct keys *keys, cJSON *list, int code)
     return code;
 }
 
-static int create(void *values)
+static int create_key(void *values)
 {
     const struct keys *keys = values;
     const char *path = keys->secret != NULL ? keys->secret : keys->pair;
@@ -86,13 +86,13 @@ static int create(void *values)
     const ingot_status_t status = ingot_persist_key_create(
         path, keys->secret != NULL ? INGOT_PERSIST_KEY_BLAKE2B : INGOT_PERSIST_KEY_ED25519_SECRET, &info);
     if (status != INGOT_SUCCESS)
-        return failed(path, status);
+        return fail_key_file(path, status);
     cJSON *list = cJSON_CreateArray();
     add_key(path, &info, list);
-    return finish(keys, list, EXIT_DONE);
+    return print_keys(keys, list, EXIT_DONE);
 }
 
-static int show(void *values)
+static int show_keys(void *values)
 {
     const struct keys *keys = values;
     cJSON *list = cJSON_CreateArray();
@@ -104,9 +104,9 @@ static int show(void *values)
         if (status == INGOT_SUCCESS)
             add_key(path, &info, list);
         else
-            code = failed(path, status);
+            code = fail_key_file(path, status);
     }
-    return finish(keys, list, code);
+    return print_keys(keys, list, code);
 }
 
 const struct command command_key_create = {
@@ -116,7 +116,7 @@ const struct command command_key_create = {
     .about = "Creates a key that seals blobs. Only the file's owner can read it. An existing file is left unchanged.",
     .options = create_options,
     .size = sizeof(struct keys),
-    .run = create,
+    .run = create_key,
 };
 
 const struct command command_key_show = {
@@ -126,5 +126,5 @@ const struct command command_key_show = {
     .about = "Shows the kind and the id of keys, and the public key of a pair. Never shows a secret.",
     .options = show_options,
     .size = sizeof(struct keys),
-    .run = show,
+    .run = show_keys,
 };

@@ -53,7 +53,7 @@ static const struct command_option sign_options[] = {
     {.help = NULL},
 };
 
-static void tell_problem(const ingot_persist_entry_t *entry, const char *doing, ingot_status_t status)
+static void tell_entry_problem(const ingot_persist_entry_t *entry, const char *doing, ingot_status_t status)
 {
     char name[ENTRY_NAME_SIZE];
     entry_name(entry, name);
@@ -113,14 +113,14 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
     if (status != INGOT_SUCCESS) {
         signing->refused_count += status == INGOT_UNTRUSTED;
         signing->bad_count += status != INGOT_UNTRUSTED && status != INGOT_NOT_FOUND;
-        tell_problem(entry, "left alone", status);
+        tell_entry_problem(entry, "left alone", status);
         return 1;
     }
     status = ingot_storage_store(writer, entry->id_size, entry->id, blob.size, blob.bytes);
     store_release_blob(&blob);
     signing->sealed_count += status == INGOT_SUCCESS;
     if (status != INGOT_SUCCESS) {
-        tell_problem(entry, "sealing", status);
+        tell_entry_problem(entry, "sealing", status);
         signing->status = status;
     }
     return status != INGOT_READ_ONLY; /* if it is read-only, all other entries would fail, too */
@@ -149,7 +149,7 @@ static int choose_keys(struct signing *signing)
     return code;
 }
 
-static void tell(const struct signing *signing)
+static void print_sign_counts(const struct signing *signing)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "sealed", signing->sealed_count);
@@ -175,7 +175,7 @@ static int seal_store(struct signing *signing)
         ingot_storage_release(signing->writers[i].storage);
     ingot_storage_release(signing->reader);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
-        tell(signing);
+        print_sign_counts(signing);
     if (code != EXIT_DONE)
         return code;
     if (signing->status != INGOT_SUCCESS)
