@@ -68,7 +68,8 @@ const char *ingot_origin_name(ingot_origin_t origin)
 static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status = storage_load_blob(request->storage, request->context, request->id_size, request->id, &blob);
+    ingot_status_t status =
+        storage_load_blob(request->storage, request->context, true, request->id_size, request->id, &blob);
     request->is_to_store = status != INGOT_SUCCESS;
     request->was_refused = status != INGOT_NOT_FOUND;
     if (status == INGOT_SUCCESS) {

@@ -113,8 +113,8 @@ static bool take_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *i
     return ahead != NULL && storage_is_on(storage) && ahead->take(ahead, id_size, id, blob);
 }
 
-static ingot_status_t load_opened_blob(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
-                                       ingot_buffer_t *blob)
+ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
+                            ingot_buffer_t *blob)
 {
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     if (take_ahead(storage, id_size, id, blob))
@@ -134,10 +134,5 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
         return status;
     if (blob == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    return load_opened_blob(storage, false, id_size, id, blob);
-}
-
-ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_opened_blob(storage, true, id_size, id, blob);
+    return storage_load(storage, false, id_size, id, blob);
 }

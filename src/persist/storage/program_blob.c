@@ -20,22 +20,14 @@ bool storage_is_refusal(ingot_status_t status)
     return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
 }
 
-static ingot_status_t load_blob_with_event(ingot_status_t (*load)(ingot_storage_t, size_t, const uint8_t *,
-                                                                  ingot_buffer_t *),
-                                           ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
-                                           const uint8_t *id, ingot_buffer_t *blob)
+ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, bool with_core,
+                                 size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    const ingot_status_t status = load(storage, id_size, id, blob);
+    const ingot_status_t status = storage_load(storage, with_core, id_size, id, blob);
     events_tell_context(context, INGOT_EVENT_STORAGE_LOAD, status, blob->size, started_ns,
                         status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
-}
-
-ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_blob_with_event(storage_load_for_core, storage, context, id_size, id, blob);
 }
 
 void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
@@ -61,7 +53,7 @@ ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *pr
         (storage->own->load_for_core != NULL || storage->tier_count != 0)) {
         /* The storage did not check this blob. Loading it again, now with a check, removes a damaged blob, and makes a
          * chain ask its other tiers. */
-        if (load_blob_with_event(ingot_storage_load, storage, context, id_size, id, &checked) != INGOT_SUCCESS)
+        if (storage_load_blob(storage, context, false, id_size, id, &checked) != INGOT_SUCCESS)
             return status;
         if (checked.size != blob->size || memcmp(checked.bytes, blob->bytes, blob->size) != 0)
             status = ingot_program_load(program, desc, checked.size, checked.bytes);

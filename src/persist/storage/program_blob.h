@@ -7,10 +7,10 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* Loads a blob from the storage and reports the load to the context. A directory store does not check the bytes here,
- * so the caller may only pass the blob to storage_make_program, where the core checks them. */
-ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *blob);
+/* Loads a blob from the storage and reports the load to the context. with_core: a directory store does not check the
+ * bytes here, so the caller may only pass the blob to storage_make_program, where the core checks them. */
+ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, bool with_core,
+                                 size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 /* Creates the program from a blob. If the blob is damaged, loads it from the storage again, this time with a check. If
  * the core or the driver refuses the blob, calls storage_reject. */
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,

@@ -18,8 +18,9 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
                               const ingot_persist_info_t *info);
 
-/* Does what ingot_storage_load does, but uses load_for_core if the storage has it. */
-ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+/* Does what ingot_storage_load does. with_core: the core will check the blob, so load_for_core may be used. */
+ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
+                            ingot_buffer_t *blob);
 
 /*
  * A storage keeps either plain blobs or envelopes, which contain a blob and its seal (persist/trust/seal.h). "Kept"
@@ -29,8 +30,8 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
  */
 
 /* Loads what the storage keeps under an id. Checks it immediately against the policies of this storage and of the
- * storages in `around` (NULL: none), because a chain stores what it has loaded in its first tiers. with_core: the core
- * will check the blob, so load_for_core may be used. */
+ * storages in `around` (NULL: none), because a chain stores what it has loaded in its first tiers. with_core: as in
+ * storage_load. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Stores a blob if the policies of this storage and of the storages in `around` (NULL: none) accept it. With is_kept,
