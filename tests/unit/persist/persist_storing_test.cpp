@@ -567,6 +567,33 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
 }
 
+TEST(PersistStoring, AnExitTellsATierOfAChainWhatIsLost)
+{
+    ScratchDirectory scratch;
+    const std::string path = (scratch.path() / "store").string();
+    Shared of_context;
+    Shared of_tier;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+                  info.path = path.c_str();
+                  info.on_event = [](const ingot_event_t *event, void *text) {
+                      if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+                          strncpy(static_cast<char *>(text), event->reason, Shared::kSize - 1);
+                  };
+                  info.on_event_user = of_tier.text;
+                  ingot_storage_t tier = nullptr;
+                  static ingot_storage_t chain; /* reachable at the end of the process, so not a leak */
+                  if (ingot_persist_open(&tier, &info) != INGOT_SUCCESS ||
+                      ingot_persist_chain(&chain, 1, &tier) != INGOT_SUCCESS)
+                      return 1;
+                  ingot_storage_release(tier);
+                  leave_three(session_that_tells(of_context.text), chain, INGOT_NONE);
+                  std::exit(7);
+              }));
+    EXPECT_EQ(0, strncmp(of_tier.text, "3 programs were not stored", 26)) << of_tier.text;
+    EXPECT_STREQ(of_context.text, of_tier.text);
+}
+
 /* exit() waits for the driver's call that is under way when the time ends, and the blob of that call is stored. */
 TEST(PersistStoring, AnExitDoesNotReportAProgramAsLostThatItStoresAfterTheTimeHasEnded)
 {
