@@ -6,7 +6,8 @@
  * RUNPATH, and of the system. Each directory may have subdirectories below glibc-hwcaps for newer processors.
  *
  * The cache, /etc/ld.so.cache, is not parsed. All that matters is which files of a name it lists: if they are not all
- * the same file, the linker is asked. Whatever else is in the cache, its paths are whole texts between two NULs.
+ * the same file, the linker is asked. Whatever else is in the cache, each of its paths ends with a NUL. ldconfig does
+ * not repeat a path that is the end of another one, so each part of a text from a slash to its end may be a path.
  */
 #include "core/identity/library_search.h"
 
@@ -159,8 +160,8 @@ static void consider_directory(struct candidate *candidate, const char *director
         consider_library_file(candidate, path);
 }
 
-/* Considers every file of this name that the linker's cache lists. Those for other machines count as absent. Only the
- * linker knows which one it takes if there are others, or one for newer processors. */
+/* Considers every file of this name that the linker's cache may list. Those for other machines count as absent. Only
+ * the linker knows which one it takes if there are others, or one for newer processors. */
 static void consider_cache(struct candidate *candidate)
 {
     const struct bytes_writer *cache = &candidate->search->cache;
@@ -173,9 +174,10 @@ static void consider_cache(struct candidate *candidate)
             --path;
         if (path == at || at[-1] != '/')
             continue;
-        path += strcspn(path, "/"); /* other bytes may precede the first path */
-        candidate->is_unsure = candidate->is_unsure || strstr(path, PROCESSOR_PART) != NULL;
-        consider_library_file(candidate, path);
+        for (; (path = strchr(path, '/')) != NULL && path < at; ++path) {
+            candidate->is_unsure = candidate->is_unsure || strstr(path, PROCESSOR_PART) != NULL;
+            consider_library_file(candidate, path);
+        }
     }
 }
 

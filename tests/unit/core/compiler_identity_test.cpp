@@ -178,6 +178,42 @@ TEST(CompilerIdentity, SkipsALibraryForAnotherMachine)
     EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", found);
 }
 
+/* Searches for identity_leaf in a linker's cache with one text. */
+library_place place_by_cache(const std::string &text)
+{
+    arena memory;
+    library_search search = {};
+    ingot_allocator_t allocator;
+    const library_file *file = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    arena_init(&memory, &allocator);
+    search.arena = &memory;
+    search.is_known = true;
+    bytes_writer_init(&search.cache, &allocator);
+    bytes_put(&search.cache, text.size() + 1, text.c_str());
+    const library_place place = library_search_find(&search, "libidentity_leaf.so", nullptr, &file);
+    library_search_fini(&search);
+    arena_fini(&memory);
+    return place;
+}
+
+/* ldconfig does not repeat a path that is the end of another one. */
+TEST(CompilerIdentity, FindsAPathThatIsTheEndOfAnotherInTheLinkersCache)
+{
+    const ScratchDirectory scratch;
+    const std::string shorter = one + "/libidentity_leaf.so";
+    const std::string longer = scratch.path().string() + shorter;
+    EXPECT_EQ(LIBRARY_FOUND, place_by_cache(shorter));
+    EXPECT_EQ(LIBRARY_FOUND, place_by_cache(longer)) << "only the shorter path has a file";
+    std::filesystem::create_directories(std::filesystem::path(longer).parent_path());
+    std::filesystem::copy_file(two + "/libidentity_leaf.so", longer);
+    EXPECT_EQ(LIBRARY_UNSURE, place_by_cache(longer));
+    std::filesystem::remove(longer);
+    std::filesystem::create_symlink(shorter, longer);
+    EXPECT_EQ(LIBRARY_FOUND, place_by_cache(longer)) << "both are the same file";
+    EXPECT_EQ(LIBRARY_ABSENT, place_by_cache(scratch.path().string() + "/libidentity_leaf.so"));
+}
+
 /* Truncates the library at many lengths, and changes each of its first bytes. Reading it must never crash. */
 TEST(CompilerIdentity, ReadsDamagedLibrariesWithoutCrashing)
 {
