@@ -149,14 +149,13 @@ inline size_t leftovers_in(const fs::path &root)
                            : 0;
 }
 
-/* Makes everything in tmp look so old that it can only be from a killed process. */
-inline void make_leftovers_old(const fs::path &root)
+/* Makes everything in tmp look as if it had been there for this long when tmp was last written to. By default, that is
+ * so long that it can only be from a killed process. */
+inline void make_leftovers_old(const fs::path &root, std::chrono::minutes age = std::chrono::minutes(61))
 {
     const fs::path tmp = root / "tmp";
-    if (!fs::exists(tmp))
-        return;
-    for (const auto &prepared : fs::directory_iterator(tmp))
-        fs::last_write_time(prepared.path(), fs::file_time_type::clock::now() - std::chrono::hours(2));
+    if (fs::exists(tmp))
+        fs::last_write_time(tmp, fs::file_time_type::clock::now() + age);
 }
 
 } // namespace store_fixture

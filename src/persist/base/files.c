@@ -206,13 +206,18 @@ int files_keep(int fd, struct kept_file *file)
     return kept_file_begin(file, fd, (int64_t)(files_random() & INT32_MAX));
 }
 
+static uint64_t to_ns(const struct timespec *time)
+{
+    return time->tv_sec < 0 ? 0 : (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_nsec;
+}
+
 static void fill_facts(const struct stat *from, struct file_facts *facts)
 {
     facts->size_bytes = from->st_size > 0 ? (uint64_t)from->st_size : 0;
     facts->device = (uint64_t)from->st_dev;
     facts->inode = (uint64_t)from->st_ino;
-    facts->modified_ns =
-        from->st_mtim.tv_sec < 0 ? 0 : (uint64_t)from->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)from->st_mtim.tv_nsec;
+    facts->modified_ns = to_ns(&from->st_mtim);
+    facts->changed_ns = to_ns(&from->st_ctim);
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
     facts->is_link = S_ISLNK(from->st_mode);

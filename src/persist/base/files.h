@@ -18,6 +18,7 @@ struct file_facts {
     uint64_t device;
     uint64_t inode;
     uint64_t modified_ns;
+    uint64_t changed_ns; /* when it was last modified, renamed, or its attributes changed */
     uint64_t link_count; /* 0 if the file was deleted */
     uint32_t owner;
     uint32_t mode; /* the permissions */

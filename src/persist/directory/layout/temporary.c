@@ -2,9 +2,10 @@
  * temporary.c - manages the directory tmp, where entries are prepared, and where they are moved before they are
  * deleted.
  *
- * Nothing in tmp is ever loaded, so leftovers only take space. What a process prepares is there for some milliseconds,
- * so what is older than an hour is a leftover of a process that was killed. If its process was only stopped, storing
- * fails when it goes on.
+ * Nothing in tmp is ever loaded, so leftovers only take space. What a process prepares or moves there is gone after
+ * some milliseconds, so what was there for more than an hour when tmp was last written to is a leftover of a process
+ * that was killed. If its process was only stopped, storing fails when it goes on. Both times are the file system's:
+ * this machine's clock may differ from a file server's.
  */
 #include "persist/directory/layout/temporary.h"
 
@@ -78,15 +79,16 @@ void temporary_delete(const struct directory *directory, const char *path)
 struct reclaim {
     struct directory *directory;
     bool is_removing;
+    uint64_t modified_ns; /* when tmp was last written to */
     struct leftovers found;
 };
 
-static bool is_leftover(const struct directory *directory, const char *path)
+/* The time of change is used, because an entry that is moved to tmp keeps the time at which it was modified. */
+static bool is_leftover(const struct reclaim *reclaim, const char *path)
 {
     struct file_facts facts;
-    const uint64_t now_ns = files_wall_clock_ns();
-    return files_facts_at(directory->root.fd, path, &facts) == 0 && facts.modified_ns < now_ns &&
-           now_ns - facts.modified_ns > LEFTOVER_AGE_NS;
+    return files_facts_at(reclaim->directory->root.fd, path, &facts) == 0 && facts.changed_ns < reclaim->modified_ns &&
+           reclaim->modified_ns - facts.changed_ns > LEFTOVER_AGE_NS;
 }
 
 /* Deletes a leftover. Gives it another name first, so that a process that goes on does not publish it half deleted. If
@@ -110,7 +112,7 @@ static bool reclaim_one(void *user, const char *name)
     if (!paths_is_temporary(name))
         return true;
     paths_join(path, TEMPORARY, name);
-    if (!is_leftover(reclaim->directory, path))
+    if (!is_leftover(reclaim, path))
         return true;
     ++reclaim->found.count;
     reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path, NULL);
@@ -126,6 +128,7 @@ struct leftovers temporary_reclaim(struct directory *directory, bool is_removing
     if (files_facts_at(directory->root.fd, TEMPORARY, &facts) < 0 || !facts.is_directory ||
         !files_are_private(&facts, directory->owner))
         return reclaim.found;
+    reclaim.modified_ns = facts.modified_ns;
     (void)files_list(directory->root.fd, TEMPORARY, reclaim_one, &reclaim);
     if (is_removing) {
         counters_add(&directory->counters, COUNTER_LEFTOVERS, reclaim.found.count);
