@@ -26,6 +26,7 @@ std::atomic<int> compilation_count;
 std::atomic<int> link_count;
 std::atomic<bool> holds_builds;
 std::atomic<bool> refuses_kernel;
+std::function<void(cl_uint)> on_program_count;
 std::map<std::string, void *> extension_functions;
 
 namespace
@@ -146,6 +147,13 @@ const cl_icd_dispatch &bare()
                 return clCreateKernel(program, name, error);
             *error = CL_INVALID_PROGRAM_EXECUTABLE;
             return nullptr;
+        };
+        made.clGetProgramInfo = [](cl_program program, cl_program_info name, size_t size, void *value,
+                                   size_t *size_ret) {
+            const cl_int error = clGetProgramInfo(program, name, size, value, size_ret);
+            if (name == CL_PROGRAM_REFERENCE_COUNT && value != nullptr && on_program_count)
+                on_program_count(*static_cast<const cl_uint *>(value));
+            return error;
         };
         static const auto find_extension = made.clGetExtensionFunctionAddress;
         made.clGetExtensionFunctionAddress = [](const char *name) {

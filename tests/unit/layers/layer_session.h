@@ -33,6 +33,8 @@ extern std::atomic<int> link_count;
 extern std::atomic<bool> holds_builds;
 /* True if the layer's target must refuse to create the next kernel. */
 extern std::atomic<bool> refuses_kernel;
+/* If set, the layer's target calls it with each reference count of a program, before it returns the count. */
+extern std::function<void(cl_uint)> on_program_count;
 /* Functions of extensions that the layer's target has in place of the driver's. NULL: it does not have the function. */
 extern std::map<std::string, void *> extension_functions;
 

@@ -175,4 +175,23 @@ TEST(Layer, EndsProgramsWhoseKernelsOtherThreadsRelease)
     }
 }
 
+/* A call tries to destroy a program twice: as its own, and as one that waits. Another thread releases the last kernel
+ * after the second count. */
+TEST(Layer, EndsAProgramWhoseKernelIsReleasedAfterItWasCounted)
+{
+    Session session(layered());
+    cl_program program = session.source(kTwo);
+    session.build(program, "-DCOUNTED");
+    cl_kernel kernel = session.kernel(program, "add");
+    int kernel_counts = 0;
+    on_program_count = [&](cl_uint count) {
+        if (count > 1 && ++kernel_counts == 2)
+            std::thread([&] { session.cl.clReleaseKernel(kernel); }).join();
+    };
+    session.cl.clReleaseProgram(program);
+    on_program_count = nullptr;
+    EXPECT_LE(2, kernel_counts);
+    EXPECT_EQ(1u, wait_for_context(session, 1));
+}
+
 } // namespace

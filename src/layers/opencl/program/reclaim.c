@@ -114,15 +114,21 @@ static struct shadow *begin_reclaiming(struct shadow *shadow)
         return NULL;
     end_waiting(shadow); /* the shadow goes to the end of the list */
     begin_waiting(shadow);
-    if (shadow->pin_count > 0 || shadow->is_busy)
+    if (shadow->pin_count > 0)
         return NULL;
+    if (shadow->is_busy) {
+        shadow->is_to_retry = true;
+        return NULL;
+    }
     shadow->is_busy = true;
     return shadow;
 }
 
 /* Ends what `begin_reclaiming` began. If nothing uses the shadow anymore, removes it from all tables, so that no other
- * thread can reach it, and returns true. */
-static bool end_reclaiming(struct shadow *shadow, bool is_used)
+ * thread can reach it, and returns true. Otherwise, sets *is_to_retry if another thread tried to destroy the shadow in
+ * the meantime, because the uses may have ended after they were counted. The shadow then stays busy, and this thread
+ * must try again. */
+static bool end_reclaiming(struct shadow *shadow, bool is_used, bool *is_to_retry)
 {
     lock_take();
     const bool is_over = !is_used && shadow->references == 0 && shadow->pin_count == 0;
@@ -130,7 +136,9 @@ static bool end_reclaiming(struct shadow *shadow, bool is_used)
         shadow_forget(shadow);
         end_waiting(shadow);
     }
-    shadow->is_busy = false;
+    *is_to_retry = !is_over && shadow->is_to_retry;
+    shadow->is_busy = *is_to_retry;
+    shadow->is_to_retry = false;
     lock_wake();
     lock_give();
     return is_over;
@@ -139,10 +147,14 @@ static bool end_reclaiming(struct shadow *shadow, bool is_used)
 /* Destroys a busy shadow if nothing uses it anymore. Does nothing if shadow is NULL. */
 static bool destroy_if_unused(struct shadow *shadow)
 {
+    bool is_to_retry = false;
+    bool is_over = false;
     if (shadow == NULL)
         return false;
     const int cancellation = cancellation_hold();
-    const bool is_over = end_reclaiming(shadow, shadow_count_uses(shadow) > 0);
+    do {
+        is_over = end_reclaiming(shadow, shadow_count_uses(shadow) > 0, &is_to_retry);
+    } while (is_to_retry);
     if (is_over)
         shadow_destroy(shadow);
     cancellation_allow(cancellation);

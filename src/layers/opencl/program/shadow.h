@@ -38,8 +38,9 @@ struct shadow {
     cl_uint references; /* the application's references */
     bool is_busy;
     bool is_building;
-    int cancellation;                /* while busy: the working thread's argument for cancellation_allow */
-    struct shadow *previous_waiting; /* for reclaim.c, like the next field */
+    int cancellation; /* while busy: the working thread's argument for cancellation_allow */
+    bool is_to_retry; /* for reclaim.c, like the next two fields */
+    struct shadow *previous_waiting;
     struct shadow *next_waiting;
     cl_uint pin_count; /* number of driver calls that need the shadow even if their callbacks release it */
     struct result *result;
