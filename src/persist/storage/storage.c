@@ -83,7 +83,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     }
     process_end_watch_main_thread();
     if (made->own->save_counts != NULL) {
-        process_end_watch();
+        process_end_watch_once();
         last_work_add(made);
     }
     *storage = made;

@@ -39,7 +39,6 @@ struct upload_queue {
     bool is_closed;       /* accepts no more items */
 };
 
-/* Returns false if the system has no resources for a mutex or a condition. */
 void upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count);
 void upload_queue_fini(struct upload_queue *queue);
 

@@ -88,7 +88,30 @@ protected:
     ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
 };
 
+std::atomic<unsigned> handlers_of_exit;
+
 } // namespace
+
+/* The linker redirects the library's calls to this function. */
+extern "C" {
+int __real_atexit(void (*handler)());
+int __wrap_atexit(void (*handler)());
+
+int __wrap_atexit(void (*handler)())
+{
+    ++handlers_of_exit;
+    return __real_atexit(handler);
+}
+}
+
+TEST_F(PersistSavings, NeedOneHandlerOfExitForAllStores)
+{
+    EXPECT_EQ(1, forked_child::run([&] {
+                  for (int i = 0; i < 10; ++i)
+                      open();
+                  return static_cast<int>(handlers_of_exit);
+              }));
+}
 
 TEST_F(PersistSavings, AreAddedUpOverProcesses)
 {

@@ -291,7 +291,7 @@ void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is
         if (evictor->wanted_bytes < wanted_bytes)
             evictor->wanted_bytes = wanted_bytes;
         if (!evictor->is_running) {
-            process_end_watch();
+            process_end_watch_once();
             evictor->began_ns = now_ns;
             start_evictor_thread(directory);
         }

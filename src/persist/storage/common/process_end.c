@@ -106,6 +106,13 @@ void process_end_watch(void)
     add_handler();
 }
 
+void process_end_watch_once(void)
+{
+    process_end_watch_main_thread();
+    if (atomic_load_explicit(&handler_count, memory_order_relaxed) == 0)
+        add_handler();
+}
+
 void process_end_begin_child(void)
 {
     atomic_store_explicit(&inside, own_depth, memory_order_relaxed);

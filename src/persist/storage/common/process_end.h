@@ -16,8 +16,12 @@ void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(voi
  * so that this file's handler runs before the driver shuts down. May be called any number of times. */
 void process_end_watch(void);
 
+/* Does the same for work that calls no driver. Registers the handler only if it is not registered yet, so that a
+ * process that opens stores again and again does not use up the limit. */
+void process_end_watch_once(void);
+
 /* If the main thread calls this, and later ends the process, this file's handler runs before all other handlers of
- * exit(). process_end_watch calls this, too. */
+ * exit(). The functions above call this, too. */
 void process_end_watch_main_thread(void);
 
 /* Must be called before a driver is called in the background. Returns false if the process is ending; the driver must
