@@ -193,6 +193,11 @@ function(ingot_add_test)
     if(arg_MORE_DEVICES)
         ingot_add_command_test(NAME ${arg_NAME} COMMAND $<TARGET_FILE:${arg_NAME}> --gtest_filter=${arg_MORE_FILTER}
             DEVICES ${arg_MORE_DEVICES} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+        foreach(device IN LISTS arg_MORE_DEVICES)
+            if(TEST ${arg_NAME}.${device}) # Google Test passes if its filter selects no test
+                set_tests_properties(${arg_NAME}.${device} PROPERTIES FAIL_REGULAR_EXPRESSION "Running 0 tests")
+            endif()
+        endforeach()
     endif()
 endfunction()
 

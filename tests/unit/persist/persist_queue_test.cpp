@@ -317,16 +317,22 @@ TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
  * started the thread has ended. */
 TEST_F(PersistQueue, TheLastReferenceMayBeReleasedInTheStoragesThread)
 {
-    /* The thread may use both objects after the end of the test. */
-    static GatedStorage &gated = *new GatedStorage;
-    static std::promise<void> &destroyed = *new std::promise<void>;
+    struct Kept {
+        GatedStorage gated;
+        std::promise<void> destroyed;
+    };
+    /* The thread may use these objects after the end of the test, also if the test is repeated. */
+    static std::vector<Kept *> &all = *new std::vector<Kept *>;
+    all.push_back(new Kept);
+    Kept *kept = all.back();
+    GatedStorage &gated = kept->gated;
     ASSERT_NO_FATAL_FAILURE(create(gated.storage, 1));
     while (gated.has_nobody_waiting())
         EXPECT_EQ(INGOT_BUSY, flush_in_thread(gated.storage, 1));
-    gated.at_store = [] { ingot_storage_release(gated.storage); };
-    gated.at_end = [] { destroyed.set_value(); };
+    gated.at_store = [kept] { ingot_storage_release(kept->gated.storage); };
+    gated.at_end = [kept] { kept->destroyed.set_value(); };
     gated.open();
-    destroyed.get_future().wait();
+    kept->destroyed.get_future().wait();
 }
 
 /* The same, but the process exits while the thread still works. exit() must not start another thread for the storage,
