@@ -86,8 +86,9 @@ typedef struct ingot_cache_info {
  *
  * A cache stores each program right after its build, whatever INGOT_PERSIST_STORE_MODE says. So it does not keep native
  * objects of the application alive. Open one cache per process and share it: every thread may use it at
- * once. In a child of fork, its parent's cache is off: it compiles every program, as a NULL cache does. Open another
- * one there.
+ * once. In a child of fork, its parent's cache is off: it compiles every program, as a NULL cache does, or none with
+ * INGOT_CACHE_OPEN_FAIL_ON_MISS. The first refusal there is reported by an INGOT_EVENT_STORAGE_DEGRADED with
+ * INGOT_READ_ONLY. Open another cache there.
  *
  * @param[out] cache  Set on success only.
  * @param[in]  info   Copied. NULL: defaults.
@@ -112,6 +113,7 @@ INGOT_API void ingot_cache_release(ingot_cache_t cache);
  * @param max_time_ms  The longest wait; 0: no limit.
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS  Also for a NULL cache, and for a cache that compiles everything.
+ * @retval INGOT_READ_ONLY  In a child of fork, the cache is its parent's.
  * @retval INGOT_BUSY     The time has passed, or the server does not work at present. Something still waits.
  * @return Otherwise as ingot_persist_flush.
  */

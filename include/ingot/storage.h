@@ -142,8 +142,11 @@ typedef struct ingot_storage_ops {
  * Creates a storage from @p ops (copied) and @p self, which it owns on success.
  *
  * In a child of fork, all storages of its parent are off, because the parent's threads may have been using them. Loads
- * return INGOT_NOT_FOUND, everything else INGOT_READ_ONLY, and a release frees nothing. Nothing of the parent's
- * changes. ingot_persist_program_create compiles. Open other storages there.
+ * return INGOT_NOT_FOUND, all else INGOT_READ_ONLY (but functions of ingot/remote.h INGOT_UNIMPLEMENTED, and
+ * ingot_prewarm_wait INGOT_SUCCESS, at once), and a release frees nothing. Nothing of the parent's changes.
+ * ingot_persist_program_create compiles, or fails if the storage's policy is INGOT_PERSIST_ON_MISS_FAIL. The first
+ * refusal by a storage there is reported by an INGOT_EVENT_STORAGE_DEGRADED with INGOT_READ_ONLY. Open other storages
+ * there.
  *
  * @retval INGOT_INVALID_ARGUMENTS  Also if load is missing, or only one of take_lease and end_lease is set.
  * @retval INGOT_OUT_OF_MEMORY

@@ -40,6 +40,23 @@ void cache_tell(const struct ingot_cache *cache, ingot_event_kind_t kind, ingot_
         trace_emit(&cache->trace, &event);
 }
 
+ingot_status_t cache_refuse(const struct ingot_cache *cache, ingot_status_t status)
+{
+    if (cache == NULL || cache->storage == NULL)
+        return ingot_set_error_detail(status, "the cache has no storage");
+    if (storage_is_first_refusal(cache->storage)) { /* told here, because INGOT_TRACE does not get a storage's events */
+        (void)storage_refuse(cache->storage, status);
+        cache_tell(cache, INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY, NULL, ingot_last_error_detail());
+    }
+    return storage_refuse(cache->storage, status);
+}
+
+ingot_status_t cache_check(const struct ingot_cache *cache)
+{
+    const bool is_here = cache == NULL || cache->storage == NULL || storage_is_here(cache->storage);
+    return is_here ? INGOT_SUCCESS : cache_refuse(cache, INGOT_READ_ONLY);
+}
+
 /* Decides whether a failure to open a storage is one of ingot_cache_open, and reports it otherwise. */
 static ingot_status_t judge_open_failure(const struct ingot_cache *cache, const ingot_cache_info_t *info,
                                          ingot_status_t status, const char *name)
@@ -182,8 +199,9 @@ static ingot_status_t flush_remote(const struct ingot_cache *cache, uint64_t end
 ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms)
 {
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
-    if (cache_storage(cache) == NULL)
-        return INGOT_SUCCESS;
+    const ingot_status_t checked = cache_check(cache);
+    if (checked != INGOT_SUCCESS || cache == NULL || cache->storage == NULL)
+        return checked;
     info.max_time_ms = max_time_ms;
     const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
     const uint64_t end_ns = has_limit ? files_steady_clock_ns() + limit_time_ns(max_time_ms, 0) : 0;
@@ -197,8 +215,7 @@ ingot_status_t ingot_cache_get_storage(ingot_cache_t cache, ingot_storage_t *sto
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     if (cache_storage(cache) == NULL)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage, or this is a forked child: it "
-                                                       "compiles everything");
+        return cache_refuse(cache, INGOT_NOT_FOUND);
     *storage = cache->storage;
     return INGOT_SUCCESS;
 }

@@ -32,6 +32,14 @@ ingot_status_t cache_open_over(struct ingot_cache **cache, ingot_storage_t stora
 void cache_tell(const struct ingot_cache *cache, ingot_event_kind_t kind, ingot_status_t status, const char *name,
                 const char *reason);
 
+/* Sets the error detail that says why cache_storage returns NULL, and returns the status. The first refusal in a forked
+ * child is also reported. */
+ingot_status_t cache_refuse(const struct ingot_cache *cache, ingot_status_t status);
+
+/* Returns INGOT_READ_ONLY as cache_refuse does if the cache has a storage that is off in this forked child; otherwise
+ * INGOT_SUCCESS. */
+ingot_status_t cache_check(const struct ingot_cache *cache);
+
 /* Returns the storage; NULL if the cache is NULL or compiles everything, as it does in a forked child. */
 static inline ingot_storage_t cache_storage(const struct ingot_cache *cache)
 {

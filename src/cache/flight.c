@@ -8,12 +8,12 @@
 #include "cache/flight.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "cache/lock.h"
+#include "persist/base/files.h"
 
 static struct flight *flights; /* under the lock, like the next variable */
-static pid_t process;          /* the process that began the flights; a forked child forgets its parent's */
+static unsigned long process;  /* the process that began the flights; a forked child forgets its parent's */
 static _Thread_local unsigned own_flights;
 
 static bool is_for_same_program(const struct flight *a, const struct flight *b)
@@ -35,8 +35,8 @@ void flight_begin(struct flight *flight, ingot_storage_t storage, size_t id_size
     if (own_flights != 0)
         return;
     lock_take();
-    if (process != getpid()) {
-        process = getpid();
+    if (process != files_process()) {
+        process = files_process();
         flights = NULL;
     }
     if (is_in_progress(flight)) {

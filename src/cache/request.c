@@ -113,14 +113,13 @@ ingot_status_t request_build(const struct request *request, ingot_context_t cont
 static ingot_status_t judge_miss(const struct ingot_cache *cache, ingot_status_t status)
 {
     char reason[512];
+    if (cache_storage(cache) == NULL)
+        (void)cache_refuse(cache, INGOT_NOT_FOUND);
     if (cache == NULL || cache->on_miss == INGOT_PERSIST_ON_MISS_COMPILE)
         return INGOT_SUCCESS;
     if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
         return status; /* the storage has judged and reported it */
-    if (cache_storage(cache) == NULL)
-        (void)snprintf(reason, sizeof(reason), "miss: the cache has no storage");
-    else
-        (void)snprintf(reason, sizeof(reason), "miss: %s", ingot_last_error_detail());
+    (void)snprintf(reason, sizeof(reason), "miss: %s", ingot_last_error_detail());
     cache_tell(cache, INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND, NULL, reason);
     if (cache->on_miss == INGOT_PERSIST_ON_MISS_FAIL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s", reason);

@@ -53,7 +53,7 @@ ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_
     if (status == INGOT_SUCCESS && cache_storage(cache) != NULL)
         status = artifact_blob_load(cache_storage(cache), id.size, id.bytes, value, &was_refused);
     else if (status == INGOT_SUCCESS)
-        status = ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage");
+        status = cache_refuse(cache, INGOT_NOT_FOUND);
     if (status == INGOT_SUCCESS)
         recorder_note(cache_storage(cache), id.size, id.bytes);
     else if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
@@ -69,6 +69,8 @@ ingot_status_t ingot_artifact_put(ingot_cache_t cache, const ingot_artifact_key_
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
+        status = cache_check(cache);
+    if (status == INGOT_SUCCESS)
         status = artifact_blob_store(cache_storage(cache), id.size, id.bytes, info, size, bytes, &blob);
     memory_release_buffer(&blob);
     free_id(&id);
@@ -80,8 +82,10 @@ ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_artifact_k
     struct key_id id;
     ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
+        status = cache_check(cache);
+    if (status == INGOT_SUCCESS)
         status = cache_storage(cache) != NULL ? ingot_storage_remove(cache_storage(cache), id.size, id.bytes)
-                                              : ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage");
+                                              : cache_refuse(cache, INGOT_NOT_FOUND);
     free_id(&id);
     return status;
 }

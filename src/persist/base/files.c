@@ -460,30 +460,25 @@ uint64_t files_random(void)
     return bits;
 }
 
-static _Atomic(unsigned long) known_process; /* 0: not known yet; relaxed: no other data depends on it */
+/* Relaxed: it changes only in a forked child, while the child has only one thread. */
+static _Atomic(unsigned long) process_number = 1;
 static bool is_told_of_forks;
 
-static void forget_process(void)
+static void begin_process(void)
 {
-    atomic_store_explicit(&known_process, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&process_number, 1, memory_order_relaxed);
 }
 
 static void watch_process_forks(void)
 {
-    is_told_of_forks = pthread_atfork(NULL, NULL, forget_process) == 0;
+    is_told_of_forks = pthread_atfork(NULL, NULL, begin_process) == 0;
 }
 
 unsigned long files_process(void)
 {
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
-    unsigned long process = atomic_load_explicit(&known_process, memory_order_relaxed);
-    if (process == 0) {
-        pthread_once(&watched, watch_process_forks);
-        process = (unsigned long)getpid();
-        if (is_told_of_forks)
-            atomic_store_explicit(&known_process, process, memory_order_relaxed);
-    }
-    return process;
+    pthread_once(&watched, watch_process_forks);
+    return is_told_of_forks ? atomic_load_explicit(&process_number, memory_order_relaxed) : (unsigned long)getpid();
 }
 
 void files_lower_priority(void)

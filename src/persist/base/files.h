@@ -159,7 +159,8 @@ uint64_t files_random(void);
 /* Lowers this thread's priority below that of the application's threads, but not so far that they would wait long for a
  * driver's lock that this thread holds. */
 void files_lower_priority(void);
-/* Returns the process id. It is cached, because storing a blob needs it several times. */
+/* Returns a number, never 0, that this process shares with none that it descends from. A process id would not do: in
+ * nested PID namespaces, a process and its child may both have the id 1. */
 unsigned long files_process(void);
 
 #endif

@@ -53,7 +53,7 @@ struct ingot_prewarm {
     ingot_allocator_t allocator;
     ingot_storage_t storage; /* a reference */
     struct ahead *ahead;
-    unsigned long process; /* ID of the process that started it; the prewarm is useless in a forked child */
+    unsigned long process; /* files_process() at the start; the prewarm is useless in a forked child */
     uint64_t start_ns;
     uint64_t max_bytes;
     struct manifest manifest;

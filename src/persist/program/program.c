@@ -80,11 +80,14 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context.
+/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context. In a
+ * forked child, the error detail then says so.
  * Reports an id that could not be made. A program that is not cacheable by its nature is reported when it is built. */
 static bool get_id(const_ingot_program_desc_t desc, struct request *request)
 {
     const uint64_t started_ns = files_steady_clock_ns();
+    if (!storage_is_here(request->storage))
+        (void)storage_refuse(request->storage, INGOT_NOT_FOUND);
     if (!storage_serves(request->storage, request->context))
         return false;
     const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id);

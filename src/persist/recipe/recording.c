@@ -199,8 +199,9 @@ ingot_status_t ingot_recipe_record(ingot_storage_t storage, const ingot_recipe_r
 
 ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe_writer_t writer)
 {
-    const ingot_status_t status = storage_check(storage);
-    return status == INGOT_SUCCESS ? set_writer(storage_stored_to(storage), WHICH_WAITING, writer) : status;
+    ingot_storage_t store = storage_stored_to(storage);
+    const ingot_status_t status = storage_check(store);
+    return status == INGOT_SUCCESS ? set_writer(store, WHICH_WAITING, writer) : status;
 }
 
 /* Opens a writer and sets it. If the file cannot be used, an event reports that. */

@@ -72,8 +72,7 @@ static void append_queue_item(struct store_queue_list *list, struct store_queue_
     ++list->count;
 }
 
-/* Removes an item from a list, unless the list has lost it: a list is empty in a child that was forked while the item
- * was in it. */
+/* Removes an item from a list, if it is in it. */
 static void remove_queue_item(struct store_queue_list *list, const struct store_queue_item *item)
 {
     struct store_queue_item **at = &list->first;

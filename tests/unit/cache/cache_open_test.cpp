@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,6 +13,7 @@
 #include <ingot/cache.hpp>
 #include <ingot/persist.h>
 
+#include "support/artifact_fixture.h"
 #include "support/forked_child.h"
 #include "support/scratch_directory.h"
 
@@ -74,11 +76,16 @@ TEST_F(CacheOpen, UsesTheUsersDirectoryWithoutAnInfo)
 
 TEST_F(CacheOpen, IsOffInAForkedChildThatOpensAnotherOne)
 {
-    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, nullptr));
+    const artifact_fixture::Key key("a");
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info_));
     EXPECT_EQ(0, forked_child::run([&] {
                   ingot_storage_t storage = nullptr;
                   if (ingot_cache_get_storage(cache_, &storage) != INGOT_NOT_FOUND ||
-                      ingot_cache_flush(cache_, 0) != INGOT_SUCCESS)
+                      strstr(ingot_last_error_detail(), "forked") == nullptr ||
+                      ingot_cache_flush(cache_, 0) != INGOT_READ_ONLY ||
+                      ingot_artifact_put(cache_, key.get(), nullptr, 1, "x") != INGOT_READ_ONLY ||
+                      ingot_artifact_remove(cache_, key.get()) != INGOT_READ_ONLY || seen_.size() != 1 ||
+                      seen_[0].kind != INGOT_EVENT_STORAGE_DEGRADED || seen_[0].reason != ingot_last_error_detail())
                       return 1;
                   ingot_cache_release(cache_);
                   if (ingot_cache_open(&cache_, nullptr) != INGOT_SUCCESS ||

@@ -159,6 +159,31 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
     }
 }
 
+TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessWhoseForkedChildLivesOn)
+{
+    const Store store = open(1);
+    struct directory *directory = directory_of(store.get());
+    Shared *shared = share();
+    const pid_t child = fork();
+    if (child == 0) {
+        build_place *taken = build_lock_operations.ask_place(directory);
+        if (build_lock_operations.has_place(taken) && fork() == 0) {
+            shared->inside = 1;
+            wait_until([&] { return shared->released == 1; });
+            _exit(0);
+        }
+        for (;;)
+            pause();
+    }
+    wait_until([&] { return shared->inside == 1; });
+    kill(child, SIGKILL);
+    ASSERT_EQ(child, waitpid(child, nullptr, 0));
+    build_place *place = build_lock_operations.ask_place(directory);
+    EXPECT_TRUE(build_lock_operations.has_place(place));
+    build_lock_operations.leave_place(place);
+    shared->released = 1;
+}
+
 TEST_F(PersistBuildPermit, CompilesWithoutAPlaceAfterTheLimitOfTheWait)
 {
     for (const uint64_t build_wait_ms : {uint64_t{20}, uint64_t{INGOT_NONE}}) {

@@ -3,8 +3,10 @@
  */
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
+#include "support/forked_child.h"
 #include "support/persist_session.h"
 #include "support/storage_settings.h"
 #include "support/trust_fixture.h"
@@ -139,6 +141,47 @@ TEST_F(PersistMiss, FailsAlsoForWhatTheStorageCannotHave)
     const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
     ASSERT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::is_off, 1));
     EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
+    EXPECT_EQ("miss: the storage is off", detail_);
+}
+
+/* The policy still promises that nothing is compiled. */
+TEST_F(PersistMiss, FailsInAForkedChildAndNamesTheFork)
+{
+    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    EXPECT_EQ(0, forked_child::run([&] {
+                  Session session;
+                  EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
+                  EXPECT_EQ(0u, detail_.find("miss: the storage is off in this process, which was forked")) << detail_;
+                  EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_BUILD, INGOT_SUCCESS));
+                  return testing::Test::HasFailure() ? 1 : 0;
+              }));
+}
+
+TEST_F(PersistMiss, AForkedChildIsToldOnceThatItsParentsStorageIsOff)
+{
+    Seen told;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path_.c_str();
+    info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
+    info.on_event_user = &told;
+    const Store store(info);
+    const auto request_twice = [&] {
+        Session session;
+        for (int i = 0; i < 2; ++i) {
+            session.create(session.describe(numbered_source(i)), store);
+            EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "forked")) << ingot_last_error_detail();
+        }
+        EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
+    };
+    EXPECT_EQ(0, forked_child::run([&] {
+                  request_twice();
+                  EXPECT_EQ(0, forked_child::run([&] { /* its child is another process */
+                                                       request_twice();
+                                                       return testing::Test::HasFailure() ? 1 : 0;
+                            }));
+                  EXPECT_EQ(1u, told.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
+                  return testing::Test::HasFailure() ? 1 : 0;
+              }));
 }
 
 TEST_F(PersistMiss, AppliesToAChainThroughItsFirstTierWithAPolicy)

@@ -7,6 +7,7 @@
 #include <ingot/prewarm.h>
 #include <ingot/recipe.h>
 #include <ingot/trust.h>
+#include <sched.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -292,6 +293,26 @@ TEST_F(PersistQueue, AForkedChildOpensAnotherStorage)
     gated.open();
     flushing.join();
     EXPECT_EQ(3u, gated.stored());
+}
+
+/* As in nested containers, whose first processes all have the id 1. */
+TEST_F(PersistQueue, AForkedChildWithTheIdOfItsParentIsAnotherProcess)
+{
+    const ScratchDirectory scratch;
+    const int result = forked_child::run([&] {
+        const auto run_as_first = [](const std::function<int()> &work) {
+            const bool is_apart = unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
+            return is_apart ? forked_child::run(work) : 77;
+        };
+        return run_as_first([&] {
+            const Store store(scratch.path() / "store");
+            return run_as_first(
+                [&] { return getpid() == 1 && store.put(Bytes(4, 1), Bytes(9)) == INGOT_READ_ONLY ? 0 : 1; });
+        });
+    });
+    if (result == 77)
+        GTEST_SKIP() << "this machine allows no namespaces of process ids";
+    EXPECT_EQ(0, result);
 }
 
 TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)

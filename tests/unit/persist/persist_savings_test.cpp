@@ -277,6 +277,22 @@ TEST_F(PersistSavings, OfAChainAreOfTheStoreBehindIt)
     ingot_storage_release(chain);
 }
 
+TEST_F(PersistSavings, OfTheParentAreNotSavedByAForkedChildsChain)
+{
+    const auto store = open();
+    request(store->get());
+    ingot_storage_t tier = store->get();
+    EXPECT_EQ(0, forked_child::run([&] {
+                  ingot_storage_t chain = nullptr;
+                  EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &tier));
+                  EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
+                  ingot_storage_release(chain);
+                  return testing::Test::HasFailure() ? 1 : 0;
+              }));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get(), nullptr, nullptr));
+    expect_counts(0, 1);
+}
+
 /* Each thread has its own store here, as each process would. */
 TEST_F(PersistSavings, OfThreadsThatSaveAtOnceAreAllThere)
 {

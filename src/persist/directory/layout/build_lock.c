@@ -18,9 +18,9 @@
  * when it forked. A child that was made without the C library's fork closes no files. If such a child keeps a lock
  * alive, other processes wait for that lock until their time limit.
  *
- * The mutex guards the list of this process's locks. It is held for a few instructions. It is not taken before a fork,
- * because a thread that holds it could need a lock that another library's fork handler holds. Therefore, the list can
- * be walked at any moment. The child makes the mutex and the list again.
+ * The mutex guards the lists of this process's locks and places. It is held for a few instructions. It is not taken
+ * before a fork, because a thread that holds it could need a lock that another library's fork handler holds. Therefore,
+ * the lists can be walked at any moment. The child makes the mutex and the lists again.
  */
 #include "persist/directory/layout/build_lock.h"
 
@@ -58,8 +58,18 @@ struct build_lock {
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
 
+/* See "places" below. */
+struct build_place {
+    struct directory *directory;
+    struct kept_file file; /* a forked child has closed it */
+    bool is_taken;
+    uint64_t byte;                      /* locked: that of the place, or before is_taken that of the wait */
+    _Atomic(struct build_place *) next; /* written under the mutex */
+};
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct build_lock *) newest; /* written under the mutex */
+static _Atomic(struct build_lock *) newest;        /* written under the mutex */
+static _Atomic(struct build_place *) newest_place; /* the same */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_watching_forks;
 
@@ -68,13 +78,23 @@ static void forget_parent_locks(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next)
         kept_file_end(&lock->file);
+    for (struct build_place *place = newest_place; place != NULL; place = place->next)
+        kept_file_end(&place->file);
     newest = NULL;
+    newest_place = NULL;
     pthread_mutex_init(&mutex, NULL);
 }
 
 static void watch_forks_for_locks(void)
 {
     is_watching_forks = pthread_atfork(NULL, NULL, forget_parent_locks) == 0;
+}
+
+/* False if forked children could not be made to close the files. */
+static bool children_forget_locks(void)
+{
+    (void)pthread_once(&once, watch_forks_for_locks);
+    return is_watching_forks;
 }
 
 static void tell_unlockable(struct directory *directory, int error)
@@ -193,8 +213,7 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
     struct directory *directory = self;
     if (directory->never_waits)
         return NULL;
-    (void)pthread_once(&once, watch_forks_for_locks);
-    if (!is_watching_forks) {
+    if (!children_forget_locks()) {
         tell_unlockable(directory, -ENOMEM);
         return NULL;
     }
@@ -325,14 +344,27 @@ void build_lock_fini(struct directory *directory)
  * There is one byte for each place. Before a build takes a place, it locks a byte that stands for the time at which it
  * asked. It may take a place once no earlier byte is locked, so builds get their places in the order of asking. The
  * time is that of the steady clock, which all processes of a machine share. The kernel unlocks the bytes of a process
- * that ends, so neither a place nor the order is ever lost. Each build has its own open file here, too.
+ * that ends, so neither a place nor the order is ever lost. Each build has its own open file here, too, which forked
+ * children close.
  */
-struct build_place {
-    struct directory *directory;
-    struct kept_file file;
-    bool is_taken;
-    uint64_t byte; /* locked: that of the place, or before is_taken that of the wait */
-};
+
+static void enlist_build_place(struct build_place *place)
+{
+    pthread_mutex_lock(&mutex);
+    atomic_store(&place->next, newest_place);
+    atomic_store(&newest_place, place);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void delist_build_place(struct build_place *place)
+{
+    pthread_mutex_lock(&mutex);
+    _Atomic(struct build_place *) *at = &newest_place;
+    while (*at != place)
+        at = &(*at)->next;
+    *at = place->next;
+    pthread_mutex_unlock(&mutex);
+}
 
 /* Locks the byte of the present moment. If another build has it, takes the next one. */
 static bool join_queue(struct build_place *place)
@@ -346,6 +378,7 @@ static bool join_queue(struct build_place *place)
 
 static void leave_place(struct build_place *place)
 {
+    delist_build_place(place);
     if (kept_file_is_open(&place->file))
         (void)files_unlock(place->file.fd, place->byte); /* because a forked child may share the open file */
     kept_file_end(&place->file);
@@ -355,13 +388,15 @@ static void leave_place(struct build_place *place)
 static struct build_place *ask_place(void *self)
 {
     struct directory *directory = self;
-    if (directory->build_jobs == 0)
+    if (directory->build_jobs == 0 || !children_forget_locks())
         return NULL;
     struct build_place *place = memory_allocate(&directory->allocator, sizeof(*place));
     if (place == NULL)
         return NULL;
     *place = (struct build_place){.directory = directory, .file = KEPT_FILE_INIT};
-    if (open_lock_file(directory, &place->file) == 0 && join_queue(place))
+    const bool is_open = open_lock_file(directory, &place->file) == 0;
+    enlist_build_place(place);
+    if (is_open && join_queue(place))
         return place;
     leave_place(place);
     return NULL;

@@ -153,12 +153,16 @@ ingot_status_t storage_judge_miss(ingot_storage_t storage, const struct ingot_co
     if (policy == INGOT_PERSIST_ON_MISS_COMPILE)
         return INGOT_SUCCESS;
     kept_error_save(&kept);
-    if (context != NULL && !storage_serves(storage, context))
+    if (!storage_is_on(storage)) {
+        (void)storage_refuse(storage, INGOT_NOT_FOUND);
+        (void)snprintf(reason, sizeof(reason), "miss: %.900s", ingot_last_error_detail());
+    } else if (context != NULL && !storage_serves(storage, context)) {
         (void)snprintf(reason, sizeof(reason), "miss: the storage does not serve programs of this backend");
-    else if (id != NULL)
+    } else if (id != NULL) {
         explain(storage, id_size, id, sizeof(reason), reason);
-    else
+    } else {
         (void)snprintf(reason, sizeof(reason), "miss: it has no id: %.900s", kept.text);
+    }
     if (context != NULL)
         events_tell_context(context, INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND, 0, started_ns, reason);
     else

@@ -8,6 +8,7 @@
 #include "persist/storage/common/savings.h"
 
 #include "persist/base/kept_error.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 
 static void add_savings_counts(struct storage_savings *savings, const struct savings_counts *more)
@@ -29,7 +30,7 @@ ingot_storage_t savings_find_store(ingot_storage_t storage)
 {
     while (storage != NULL && storage->kind != STORAGE_DIRECTORY)
         storage = storage->model;
-    return storage != NULL && storage->own->save_counts != NULL ? storage : NULL;
+    return storage != NULL && storage->own->save_counts != NULL && storage_is_here(storage) ? storage : NULL;
 }
 
 void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)

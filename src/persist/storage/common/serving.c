@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "persist/base/files.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/common/state.h"
 #include "util/quantity.h"
+
+#define FORKED "the storage is off in this process, which was forked from the one that opened it: open another one here"
 
 static bool is_separator(char c)
 {
@@ -71,12 +74,17 @@ bool storage_is_on(ingot_storage_t storage)
     return !atomic_load_explicit(&storage->is_off, memory_order_relaxed) && storage_is_here(storage);
 }
 
+bool storage_is_first_refusal(ingot_storage_t storage)
+{
+    return !storage_is_here(storage) &&
+           atomic_exchange_explicit(&storage->refused_in, files_process(), memory_order_relaxed) != files_process();
+}
+
 ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status)
 {
-    return ingot_set_error_detail(status, storage_is_here(storage)
-                                              ? "the storage is off"
-                                              : "the storage is off in this process, which was forked from the one "
-                                                "that opened it: open another one here");
+    if (storage_is_first_refusal(storage))
+        storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY, 0, files_steady_clock_ns(), FORKED);
+    return ingot_set_error_detail(status, storage_is_here(storage) ? "the storage is off" : FORKED);
 }
 
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context)

@@ -15,8 +15,11 @@ bool storage_is_here(ingot_storage_t storage);
 ingot_status_t storage_check(ingot_storage_t storage);
 /* True if the storage is on. If it is off, nothing is loaded from it or stored to it. In a forked child, it is off. */
 bool storage_is_on(ingot_storage_t storage);
-/* Sets the error detail that says why a storage is off, and returns the status. */
+/* Sets the error detail that says why a storage is off, and returns the status. The first refusal in a forked child is
+ * also reported, so the caller holds no lock. */
 ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status);
+/* True once for a storage of its parent in a forked child, in which somebody should report that the storage is off. */
+bool storage_is_first_refusal(ingot_storage_t storage);
 /* True if the storage serves requests of this context. */
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
 /* True if a list of backends is short enough and consists of names, each with an optional minus before it. */
