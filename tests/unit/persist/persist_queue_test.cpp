@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <ingot/directory.h>
 #include <ingot/prewarm.h>
+#include <ingot/private/recipe.h>
 #include <ingot/recipe.h>
 #include <ingot/trust.h>
 #include <sched.h>
@@ -282,6 +283,11 @@ TEST_F(PersistQueue, AForkedChildOpensAnotherStorage)
                       parents->put(id, Bytes(9)) != INGOT_READ_ONLY)
                       return 2;
                   expect_refused(parents->get());
+                  const ingot_storage_t tier = parents->get();
+                  ingot_storage_t chain = nullptr;
+                  EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &tier));
+                  EXPECT_EQ(INGOT_READ_ONLY, ingot_recipe_record_waiting(chain, nullptr));
+                  ingot_storage_release(chain);
                   const Store own(root);
                   create(own.get(), 100);
                   if (ingot_persist_flush(own.get(), nullptr, nullptr) != INGOT_SUCCESS || entries_of(root).size() != 1)
