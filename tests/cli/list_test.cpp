@@ -213,6 +213,16 @@ TEST_F(CliList, ShowsWhyABlobCannotBeShown)
     EXPECT_EQ("None True", json("show " + name, "j[0][\"blob\"], len(j[0][\"blob_refusal\"]) > 0"));
 }
 
+TEST_F(CliList, ShowsNoLastUseOfAnEntryWithoutABlob)
+{
+    const std::string name = names()[0];
+    EXPECT_NE(std::string::npos, run({"show", name}).output.find("\n  last use     2"));
+    fs::remove(root() / name / "kernel.bin");
+    const std::string shown = run({"show", name}).output;
+    EXPECT_NE(std::string::npos, shown.find("\n  created      2")) << shown;
+    EXPECT_EQ(std::string::npos, shown.find("last use")) << shown;
+}
+
 TEST_F(CliList, ExplainsAMissByTheNearestId)
 {
     const fs::path id = scratch() / "id";

@@ -32,7 +32,8 @@ static const char entry_pattern[] = "{entry}\n"
                                     "  status       {status}\n"
                                     "[reason?  reason       {reason:15}\n]"
                                     "  size         {bytes:size} ({bytes} bytes; blob {blob_bytes}, id {id_bytes})\n"
-                                    "[created?  created      {created}\n  last use     {last_use}\n]"
+                                    "[created?  created      {created}\n]"
+                                    "[last_use?  last use     {last_use}\n]"
                                     "[id?id\n<id*  {@}: {:4}\n>]"
                                     "blob\n[blob!  not shown    {blob_refusal:15}\n]";
 
