@@ -171,13 +171,13 @@ static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t loca
 
 #endif
 
-void settings_open_store(ingot_event_callback_t on_event)
+void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_event)
 {
     ingot_storage_t opened = NULL;
     ingot_storage_t with_server = NULL;
     ingot_status_t status = open_local(&opened, on_event);
     if (status != INGOT_SUCCESS) {
-        report_unusable(on_event, status, "the layer caches nothing");
+        report_unusable(on_event, status, nothing_cached);
         return;
     }
     status = open_remote(&with_server, opened, on_event);

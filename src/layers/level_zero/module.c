@@ -39,7 +39,7 @@ static void open_cache(void)
     if (settings_are_off())
         return;
     statistics_init();
-    settings_open_store(count_event);
+    settings_open_store("the Level Zero layer caches nothing", count_event);
     ingot_cache_t opened = NULL;
     (void)cache_open_over(&opened, settings_store(), count_event);
     if (opened != NULL && settings_store() == NULL && opened->on_miss == INGOT_PERSIST_ON_MISS_COMPILE) {

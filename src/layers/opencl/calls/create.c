@@ -19,7 +19,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_store(void)
 {
-    settings_open_store(layer_trace);
+    settings_open_store("the OpenCL layer caches nothing", layer_trace);
     reclaim_init();
 }
 
