@@ -154,7 +154,11 @@ TEST_F(LevelZeroLayer, WorksWithoutAStore)
     const std::string bare = run({"4", "10"}, {});
     std::ofstream(path("file")) << "not a directory";
     EXPECT_EQ(bare, run({"4", "10"}, environment({{"INGOT_PERSIST_DIR", path("file")}})));
-    EXPECT_EQ(bare, run({"4", "10"}, environment({{"INGOT_PERSIST_DIR", "/proc/none"}})));
+    EXPECT_EQ(bare,
+              run({"4", "10"}, environment({{"INGOT_PERSIST_DIR", "/proc/none"}, {"INGOT_TRACE", path("trace")}})));
+    std::ifstream trace(path("trace"));
+    const std::string text{std::istreambuf_iterator<char>(trace), {}};
+    EXPECT_NE(std::string::npos, text.find("the Level Zero layer caches nothing")) << text;
     EXPECT_EQ(bare, run({"4", "10"}, environment({{"INGOT_PERSIST", "0"}})));
     EXPECT_EQ(bare, run({"4", "10"}, environment({{"INGOT_LAYER_DISABLE", "1"}})));
     EXPECT_FALSE(std::filesystem::exists(path("store")));

@@ -14,6 +14,7 @@
 #include "cache/cache.h"
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
+#include "layers/common/trace.h"
 #include "layers/level_zero/build_log.h"
 #include "layers/level_zero/driver.h"
 
@@ -39,7 +40,7 @@ static void open_cache(void)
     if (settings_are_off())
         return;
     statistics_init();
-    settings_open_store("the Level Zero layer caches nothing", count_event);
+    settings_open_store("the Level Zero layer caches nothing", layer_trace);
     ingot_cache_t opened = NULL;
     (void)cache_open_over(&opened, settings_store(), count_event);
     if (opened != NULL && settings_store() == NULL && opened->on_miss == INGOT_PERSIST_ON_MISS_COMPILE) {

@@ -7,8 +7,8 @@
 
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
+#include "layers/common/trace.h"
 #include "layers/opencl/calls/native_call.h"
-#include "layers/opencl/trace.h"
 
 cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                  const char *options, cl_uint header_count, const cl_program *headers,

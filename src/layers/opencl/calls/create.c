@@ -10,10 +10,10 @@
 
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
+#include "layers/common/trace.h"
 #include "layers/opencl/extension_lookup.h"
 #include "layers/opencl/program/platforms.h"
 #include "layers/opencl/program/reclaim.h"
-#include "layers/opencl/trace.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -12,8 +12,8 @@
 
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
+#include "layers/common/trace.h"
 #include "layers/opencl/compiler/side_entry.h"
-#include "layers/opencl/trace.h"
 #include "util/little_endian.h"
 #include "util/nanoseconds.h"
 

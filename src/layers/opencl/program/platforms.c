@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "layers/common/statistics.h"
-#include "layers/opencl/trace.h"
+#include "layers/common/trace.h"
 
 #define MAX_DEVICES 64u
 #define MAX_NAME 256u

@@ -1,9 +1,9 @@
 /*
- * trace.h - writes the layer's own events to the trace (INGOT_TRACE): which programs passed through and why, what the
+ * trace.h - writes a layer's own events to the trace (INGOT_TRACE): which programs passed through and why, what the
  * layer builds for itself, and why there is no store. Ingot's contexts write their events to the same trace.
  */
-#ifndef INGOT_LAYERS_OPENCL_TRACE_H
-#define INGOT_LAYERS_OPENCL_TRACE_H
+#ifndef INGOT_LAYERS_COMMON_TRACE_H
+#define INGOT_LAYERS_COMMON_TRACE_H
 
 #include <ingot/ingot.h>
 
