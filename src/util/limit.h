@@ -1,7 +1,7 @@
 /*
  * limit.h - reads limits and times of public structures, in which 0 is the default.
  *
- * LIMIT_UNLIMITED and LIMIT_NONE are INGOT_UNLIMITED and INGOT_NONE of ingot/ingot.h, which util does not include.
+ * LIMIT_UNLIMITED and LIMIT_NONE are INGOT_UNLIMITED and INGOT_NONE of ingot/ingot.h, which it does not include.
  */
 #ifndef INGOT_UTIL_LIMIT_H
 #define INGOT_UTIL_LIMIT_H
