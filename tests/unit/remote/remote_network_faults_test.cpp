@@ -310,7 +310,7 @@ void expect_small(const char *name, const Cost &cost)
     EXPECT_TRUE(cost.is_good) << name << ": a load hits before the fault, and after it";
     EXPECT_EQ(0, cost.without_program) << name;
     EXPECT_GT(cost.requests, 0) << name;
-    EXPECT_LE(cost.lost + cost.end, 2.0) << name;
+    EXPECT_LE(cost.lost + cost.end, kLongestLoss) << name;
     EXPECT_LE(cost.stats.lost_ns, 2000000000u) << name;
 }
 
