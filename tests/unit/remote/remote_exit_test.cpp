@@ -12,10 +12,35 @@
 #include <thread>
 
 #include "support/encrypted_redis.h"
+#include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
 
 using namespace remote_fixture;
+
+/* Replaces functions of libcurl, so that a test can make requests end as slowly as on a busy machine. */
+static std::atomic<int> slow_end_ms{0};
+static std::atomic<int> begun_count{0};
+static std::atomic<int> ending_count{0};
+extern "C" int curl_multi_add_handle(void *multi, void *easy);
+extern "C" int curl_multi_add_handle(void *multi, void *easy)
+{
+    using Function = int (*)(void *, void *);
+    static const Function original = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "curl_multi_add_handle"));
+    ++begun_count;
+    return original(multi, easy);
+}
+extern "C" int curl_multi_remove_handle(void *multi, void *easy);
+extern "C" int curl_multi_remove_handle(void *multi, void *easy)
+{
+    using Function = int (*)(void *, void *);
+    static const Function original = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "curl_multi_remove_handle"));
+    ++ending_count;
+    (void)poll(nullptr, 0, slow_end_ms);
+    const int result = original(multi, easy);
+    --ending_count;
+    return result;
+}
 
 namespace
 {
@@ -79,6 +104,23 @@ TEST(RemoteExit, ThreadsMayLoadThroughTlsIfTheApplicationUsedOpenSslFirst)
         }
         ASSERT_EQ(0, forked_child::wait_for(child)) << "process " << i;
     }
+}
+
+/* A handler that the application registered before it opened the tier runs last. By then, no thread uses libcurl. */
+TEST(RemoteExit, WaitsForRequestsThatEndSlowly)
+{
+    const FaultyServer server(nullptr); /* never answers */
+    const pid_t child = fork();
+    if (child == 0) {
+        slow_end_ms = 500;
+        (void)atexit([] { _exit(ending_count == 0 ? 0 : 1); });
+        static const Tier *const tier = new Tier("redis://127.0.0.1:" + std::to_string(server.port()));
+        std::thread([] { (void)tier->load(kId); }).detach();
+        while (begun_count == 0)
+            std::this_thread::yield();
+        exit(0);
+    }
+    EXPECT_EQ(0, forked_child::wait_for(child));
 }
 
 /* A handler that the application registered before it opened the tier runs last, when the tier has already ended. */
