@@ -47,43 +47,38 @@ static bool is_over(const struct evict_limits *limits, const struct survey_entry
 /* Evicts entries until the limits are met. Entries whose time is far in the future are too old, too, but they come last
  * in the order, so all entries are looked at if there is a limit of age. */
 static ingot_status_t remove_oldest(struct directory *directory, struct survey *survey,
-                                    const struct evict_limits *limits, struct upkeep_watch *watch,
-                                    struct evict_result *result)
+                                    const struct evict_limits *limits, struct upkeep_watch *watch)
 {
     const uint64_t now_ns = files_wall_clock_ns();
     uint64_t bytes = survey->total_bytes;
     size_t left = survey->entry_count;
     survey_sort_by_time(survey);
     for (size_t i = 0; i < survey->entry_count && watch->ended == INGOT_SUCCESS; ++i) {
-        const struct survey_entry *entry = &survey->entries[i];
+        const struct survey_entry *entry = survey_entry_at(survey, i);
         if (!is_over(limits, entry, bytes, left, now_ns)) {
             if (limits->age_ns == UINT64_MAX)
                 break;
             continue;
         }
-        const ingot_status_t status =
-            bucket_take_away(directory, survey->name_spaces[entry->name_space].name, entry->bucket, entry->number,
-                             entry->inode, account_deadline(directory));
+        const ingot_status_t status = bucket_take_away(directory, survey_name_of(survey, entry), entry->bucket,
+                                                       entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
         bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* subtracted even if another process removed the entry */
         --left;
-        if (status != INGOT_SUCCESS)
-            continue;
-        ++result->entry_count;
-        result->bytes += entry->bytes;
-        (void)upkeep_watch_removed(watch, entry->bytes);
+        if (status == INGOT_SUCCESS)
+            (void)upkeep_watch_removed(watch, entry->bytes);
     }
     return INGOT_SUCCESS;
 }
 
 static void tell_evicted_entries(struct directory *directory, ingot_status_t status, uint64_t started_ns,
-                                 const char *reason, const struct evict_result *result)
+                                 const char *reason, const struct upkeep_watch *watch)
 {
-    if (result->entry_count == 0)
+    if (watch->progress.removed_count == 0)
         return;
-    counters_add(&directory->counters, COUNTER_EVICTIONS, result->entry_count);
-    directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, result->bytes, started_ns, "", reason);
+    counters_add(&directory->counters, COUNTER_EVICTIONS, watch->progress.removed_count);
+    directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, watch->progress.removed_bytes, started_ns, "", reason);
 }
 
 uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns)
@@ -95,16 +90,15 @@ uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns)
 }
 
 ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
-                               const char *reason, struct upkeep_watch *watch, struct evict_result *result)
+                               const char *reason, struct upkeep_watch *watch)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     struct survey survey;
-    *result = (struct evict_result){0, 0};
     ingot_status_t status = survey_init(&survey, directory, name_space, watch);
     if (status == INGOT_SUCCESS)
-        status = remove_oldest(directory, &survey, limits, watch, result);
+        status = remove_oldest(directory, &survey, limits, watch);
     survey_fini(&survey);
-    tell_evicted_entries(directory, status, started_ns, reason, result);
+    tell_evicted_entries(directory, status, started_ns, reason, watch);
     return status;
 }
 
@@ -185,7 +179,7 @@ static ingot_status_t goes_on(const ingot_persist_upkeep_progress_t *so_far, voi
 static void note_oldest(struct directory *directory, const struct survey *survey, uint64_t removed_count)
 {
     const uint64_t oldest_ns =
-        removed_count < survey->entry_count ? survey->entries[removed_count].time_ns : files_wall_clock_ns();
+        removed_count < survey->entry_count ? survey_entry_at(survey, removed_count)->time_ns : files_wall_clock_ns();
     atomic_store_explicit(&directory->oldest_ns, oldest_ns != 0 ? oldest_ns : 1, memory_order_relaxed);
 }
 
@@ -212,7 +206,7 @@ static ingot_status_t count_any(struct directory *directory, struct survey *surv
     const uint64_t whole = survey->bucket_count;
     if (status != INGOT_SUCCESS || survey->unread_count != 0 || (part == 0 && whole != 0))
         return status;
-    return account_correct(directory, directory->name_space, &survey->name_spaces[0].before,
+    return account_correct(directory, directory->name_space, &survey_name_space_at(survey, 0)->before,
                            sum_of_all(survey->total_bytes, part, whole), sum_of_all(survey->entry_count, part, whole));
 }
 
@@ -227,22 +221,21 @@ static ingot_status_t evict_entries(struct directory *directory, uint64_t wanted
     const uint64_t started_ns = files_steady_clock_ns();
     struct own_watch own = {directory, is_small, false};
     struct upkeep_watch watch = upkeep_watch_of(goes_on, &own);
-    struct survey survey = {.allocator = directory->allocator};
-    struct evict_result result = {0, 0};
+    struct survey survey = {.watch = &watch};
     ingot_status_t status = is_small ? count_small(directory, &survey, &watch) : count_any(directory, &survey, &watch);
     *is_sample = watch.ended != INGOT_SUCCESS;
     watch.ended = INGOT_SUCCESS;
     own.is_removing = true;
     if (status == INGOT_SUCCESS && !(*is_sample && (is_small || survey.read_count == 0))) {
         const struct evict_limits limits = limits_for(directory, &survey, wanted_bytes);
-        status = remove_oldest(directory, &survey, &limits, &watch, &result);
+        status = remove_oldest(directory, &survey, &limits, &watch);
     }
     if (status == INGOT_SUCCESS && !*is_sample)
-        note_oldest(directory, &survey, result.entry_count);
-    if (result.entry_count != 0)
+        note_oldest(directory, &survey, watch.progress.removed_count);
+    if (watch.progress.removed_count != 0)
         forget_old_index(directory, directory->name_space);
     survey_fini(&survey);
-    tell_evicted_entries(directory, status, started_ns, directory->order->reason, &result);
+    tell_evicted_entries(directory, status, started_ns, directory->order->reason, &watch);
     return status;
 }
 
@@ -376,7 +369,7 @@ ingot_status_t evict_recount(struct directory *directory, const char *name_space
     count->is_recorded = 1;
     ingot_status_t status = survey_init(&survey, directory, name_space, watch);
     for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS; ++i) {
-        const struct survey_name_space *each = &survey.name_spaces[i];
+        const struct survey_name_space *each = survey_name_space_at(&survey, i);
         if ((!each->is_recorded && each->entry_count == 0) || !is_private(directory, each->name))
             continue; /* perhaps an unrelated directory */
         is_any_in_use = true;

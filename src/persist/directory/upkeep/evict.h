@@ -15,19 +15,13 @@ struct evict_limits {
     uint64_t age_ns;
 };
 
-/* What was evicted. */
-struct evict_result {
-    uint64_t entry_count;
-    uint64_t bytes;
-};
-
 /* Returns a public limit of age in nanoseconds. */
 uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns);
 
-/* Evicts entries of one namespace, or of all namespaces together if name_space is NULL, until the limits are met. Sets
- * *result even on failure. Returns INGOT_SUCCESS even if the watch ends the work early. */
+/* Evicts entries of one namespace, or of all namespaces together if name_space is NULL, until the limits are met.
+ * The watch's progress says how many. Returns INGOT_SUCCESS even if the watch ends the work early. */
 ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
-                               const char *reason, struct upkeep_watch *watch, struct evict_result *result);
+                               const char *reason, struct upkeep_watch *watch);
 
 /* A store with at most this many entries is small: evicting from it takes a few milliseconds. */
 #define EVICT_SMALL 128u

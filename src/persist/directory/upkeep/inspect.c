@@ -96,13 +96,13 @@ static bool inspect_entry(struct inspected *inspected, const struct directory *d
     memset(&key, 0, sizeof(key));
     inspected->entry = (ingot_persist_entry_t){
         .struct_size = sizeof(inspected->entry),
-        .name_space = survey->name_spaces[found->name_space].name,
+        .name_space = survey_name_of(survey, found),
         .bucket = found->bucket,
         .number = found->number,
         .identity = found->inode,
         .bytes = found->bytes,
     };
-    paths_bucket(bucket_path, survey->name_spaces[found->name_space].name, found->bucket);
+    paths_bucket(bucket_path, survey_name_of(survey, found), found->bucket);
     paths_entry(path, bucket_path, found->number);
     const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
@@ -143,7 +143,7 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     survey_sort_by_place(&survey);
     for (size_t i = 0; status == INGOT_SUCCESS && i < survey.entry_count; ++i) {
         struct inspected inspected;
-        if (inspect_entry(&inspected, directory, &survey, &survey.entries[i], NULL))
+        if (inspect_entry(&inspected, directory, &survey, survey_entry_at(&survey, i), NULL))
             status = visit(&inspected.entry, user);
         release_inspected_id(&inspected);
     }
@@ -291,7 +291,7 @@ static void close_bucket(const struct directory *directory, const struct survey 
                          const struct survey_entry *found)
 {
     char path[PATH_CAPACITY];
-    paths_bucket(path, survey->name_spaces[found->name_space].name, found->bucket);
+    paths_bucket(path, survey_name_of(survey, found), found->bucket);
     if (is_open_to_others(directory, path))
         (void)files_make_private(directory->root.fd, path);
 }
@@ -299,8 +299,8 @@ static void close_bucket(const struct directory *directory, const struct survey 
 /* Removes an entry. Returns false if it could not be removed. */
 static bool take_away(struct directory *directory, const struct survey *survey, const struct survey_entry *found)
 {
-    return bucket_take_away(directory, survey->name_spaces[found->name_space].name, found->bucket, found->number,
-                            found->inode, account_deadline(directory)) == INGOT_SUCCESS;
+    return bucket_take_away(directory, survey_name_of(survey, found), found->bucket, found->number, found->inode,
+                            account_deadline(directory)) == INGOT_SUCCESS;
 }
 
 /* Returns the status with which progress stopped the verification, or INGOT_SUCCESS. */
@@ -312,14 +312,14 @@ static ingot_status_t verify_all(ingot_storage_t storage, struct directory *dire
     for (size_t i = 0; told == INGOT_SUCCESS && i < survey->entry_count; ++i) {
         struct inspected inspected;
         if (repair != 0)
-            close_bucket(directory, survey, &survey->entries[i]);
-        const bool is_there = inspect_entry(&inspected, directory, survey, &survey->entries[i], storage);
+            close_bucket(directory, survey, survey_entry_at(survey, i));
+        const bool is_there = inspect_entry(&inspected, directory, survey, survey_entry_at(survey, i), storage);
         if (is_there) {
             count_verified_entry(so_far, &inspected.entry);
             const ingot_status_t status = inspected.entry.status;
-            if (repair != 0 && (entry_is_bad(status) ||
-                                (status == INGOT_UNTRUSTED && is_open_entry(directory, survey, &survey->entries[i]))))
-                so_far->removed_count += take_away(directory, survey, &survey->entries[i]);
+            if (repair != 0 && (entry_is_bad(status) || (status == INGOT_UNTRUSTED &&
+                                                         is_open_entry(directory, survey, survey_entry_at(survey, i)))))
+                so_far->removed_count += take_away(directory, survey, survey_entry_at(survey, i));
             if (progress != NULL)
                 told = progress(so_far, &inspected.entry, user);
         } else {

@@ -43,7 +43,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
                                    uint64_t *bytes)
 {
     struct directory *directory;
-    struct evict_result result = {0, 0};
+    struct upkeep_watch watch = upkeep_watch_of(NULL, NULL);
     ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
     ingot_status_t status = INGOT_INVALID_ARGUMENTS;
     if (!STRUCT_READ_OVER(known, limits))
@@ -54,15 +54,15 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
         const struct evict_limits wanted = {limit_of(known.max_bytes, directory->max_bytes),
                                             limit_of(known.max_entries, directory->max_entries),
                                             evict_age_ns(known.max_age_ms, directory->max_age_ns)};
-        struct upkeep_watch watch = upkeep_watch_of(known.on_progress, known.user);
-        status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
+        watch = upkeep_watch_of(known.on_progress, known.user);
+        status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch);
         if (status == INGOT_SUCCESS)
             status = watch.ended;
     }
     if (entry_count != NULL)
-        *entry_count = result.entry_count;
+        *entry_count = watch.progress.removed_count;
     if (bytes != NULL)
-        *bytes = result.bytes;
+        *bytes = watch.progress.removed_bytes;
     return status;
 }
 
@@ -70,14 +70,13 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
 {
     static const struct evict_limits nothing = {0, 0, UINT64_MAX};
     struct directory *directory;
-    struct evict_result result;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     ingot_status_t status = get_writable(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     const char *name_space = directory_name_space(directory);
-    status = evict_to_limits(directory, name_space, &nothing, "cleared", &nobody, &result);
+    status = evict_to_limits(directory, name_space, &nothing, "cleared", &nobody);
     if (status == INGOT_SUCCESS)
         status = evict_recount(directory, name_space, &nobody, &count);
     if (status == INGOT_SUCCESS)

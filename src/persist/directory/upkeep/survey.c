@@ -12,51 +12,20 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/base/memory.h"
 #include "persist/directory/format/entry.h"
 
-#define FIRST_CAPACITY 64u
-
-/* Makes room for one more item. Returns NULL if there is no memory. */
-static void *grow_survey_items(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)
+static bool is_out_of_memory(const struct survey *survey)
 {
-    if (count < *capacity)
-        return items;
-    const size_t wanted = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
-    void *larger = wanted > SIZE_MAX / item_size ? NULL : memory_allocate(&survey->allocator, wanted * item_size);
-    if (larger == NULL) {
-        survey->is_out_of_memory = true;
-        return NULL;
-    }
-    if (count != 0)
-        memcpy(larger, items, count * item_size);
-    memory_free(&survey->allocator, items, *capacity * item_size);
-    *capacity = wanted;
-    return larger;
-}
-
-static bool add_bucket(struct survey *survey, uint64_t bucket)
-{
-    uint64_t *buckets =
-        grow_survey_items(survey, survey->buckets, survey->bucket_count, &survey->bucket_capacity, sizeof(*buckets));
-    if (buckets == NULL)
-        return false;
-    survey->buckets = buckets;
-    survey->buckets[survey->bucket_count++] = bucket;
-    return true;
+    return survey->entries.failed || survey->name_spaces.failed || survey->buckets.failed;
 }
 
 static bool add_name_space(struct survey *survey, const char *name)
 {
-    struct survey_name_space *name_spaces = grow_survey_items(survey, survey->name_spaces, survey->name_space_count,
-                                                              &survey->name_space_capacity, sizeof(*name_spaces));
-    if (name_spaces == NULL)
-        return false;
-    survey->name_spaces = name_spaces;
-    struct survey_name_space *added = &name_spaces[survey->name_space_count++];
-    *added = (struct survey_name_space){.entry_count = 0};
-    memcpy(added->name, name, strlen(name) + 1);
-    return true;
+    struct survey_name_space added = {.entry_count = 0};
+    memcpy(added.name, name, strlen(name) + 1);
+    bytes_put(&survey->name_spaces, sizeof(added), &added);
+    survey->name_space_count += !survey->name_spaces.failed;
+    return !survey->name_spaces.failed;
 }
 
 static bool visit_root(void *user, const char *name)
@@ -66,8 +35,13 @@ static bool visit_root(void *user, const char *name)
 
 static bool visit_name_space(void *user, const char *name)
 {
+    struct survey *survey = user;
     uint64_t bucket;
-    return paths_parse_number(name, UINT64_MAX, &bucket) ? add_bucket(user, bucket) : true;
+    if (!paths_parse_number(name, UINT64_MAX, &bucket))
+        return true;
+    bytes_put(&survey->buckets, sizeof(bucket), &bucket);
+    survey->bucket_count += !survey->buckets.failed;
+    return !survey->buckets.failed;
 }
 
 /* The bucket that visit_bucket is reading. */
@@ -112,13 +86,11 @@ static bool visit_bucket(void *user, const char *name)
     if (result != 0)
         return true;
 
-    struct survey_entry *entries =
-        grow_survey_items(survey, survey->entries, survey->entry_count, &survey->entry_capacity, sizeof(*entries));
-    if (entries == NULL)
+    bytes_put(&survey->entries, sizeof(found), &found);
+    if (survey->entries.failed)
         return false;
-    survey->entries = entries;
-    survey->entries[survey->entry_count++] = found;
-    struct survey_name_space *name_space = &survey->name_spaces[found.name_space];
+    ++survey->entry_count;
+    struct survey_name_space *name_space = survey_name_space_at(survey, found.name_space);
     const uint64_t rest = UINT64_MAX - survey->total_bytes;
     survey->total_bytes += found.bytes < rest ? found.bytes : rest;
     name_space->total_bytes += found.bytes < rest ? found.bytes : rest;
@@ -128,17 +100,18 @@ static bool visit_bucket(void *user, const char *name)
 
 static bool is_ended(const struct survey *survey)
 {
-    return survey->is_out_of_memory || (survey->watch != NULL && survey->watch->ended != INGOT_SUCCESS);
+    return is_out_of_memory(survey) || (survey->watch != NULL && survey->watch->ended != INGOT_SUCCESS);
 }
 
 static int read_buckets(struct survey *survey, const struct directory *directory, uint32_t name_space)
 {
     struct reading reading = {.survey = survey, .directory = directory, .name_space = name_space};
+    const uint64_t *buckets = (const uint64_t *)(const void *)survey->buckets.bytes;
     const size_t first = survey->bucket_count != 0 ? (size_t)(files_random() % survey->bucket_count) : 0;
     for (survey->read_count = 0; survey->read_count < survey->bucket_count && !is_ended(survey); ++survey->read_count) {
         char path[PATH_CAPACITY];
-        reading.bucket = survey->buckets[(first + survey->read_count) % survey->bucket_count];
-        paths_bucket(path, survey->name_spaces[name_space].name, reading.bucket);
+        reading.bucket = buckets[(first + survey->read_count) % survey->bucket_count];
+        paths_bucket(path, survey_name_space_at(survey, name_space)->name, reading.bucket);
         const int result = files_list(directory->root.fd, path, visit_bucket, &reading);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
             return result;
@@ -150,10 +123,10 @@ static int read_buckets(struct survey *survey, const struct directory *directory
 
 static int read_name_space(struct survey *survey, const struct directory *directory, uint32_t name_space)
 {
-    struct survey_name_space *into = &survey->name_spaces[name_space];
+    struct survey_name_space *into = survey_name_space_at(survey, name_space);
     const char *name = into->name;
     const uint64_t unread_before = survey->unread_count;
-    survey->bucket_count = 0;
+    survey->buckets.size = survey->bucket_count = 0;
     into->is_recorded = account_peek(directory, name, &into->before);
     int result = files_list(directory->root.fd, name[0] != '\0' ? name : ".", visit_name_space, survey);
     if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
@@ -179,28 +152,31 @@ static int list_name_spaces(struct survey *survey, const struct directory *direc
     int result = add_name_space(survey, only != NULL ? only : "") ? 0 : -ENOMEM;
     if (result == 0 && only == NULL)
         result = files_list(directory->root.fd, ".", visit_root, survey);
-    return survey->is_out_of_memory ? -ENOMEM : result;
+    return is_out_of_memory(survey) ? -ENOMEM : result;
 }
 
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch)
 {
-    *survey = (struct survey){.allocator = directory->allocator, .watch = watch};
+    *survey = (struct survey){.watch = watch};
+    bytes_writer_init(&survey->entries, &directory->allocator);
+    bytes_writer_init(&survey->name_spaces, &directory->allocator);
+    bytes_writer_init(&survey->buckets, &directory->allocator);
     int result = list_name_spaces(survey, directory, name_space);
     if (survey->name_space_count > 1) /* makes the order independent of the file system; "" stays first */
-        qsort(survey->name_spaces, survey->name_space_count, sizeof(*survey->name_spaces), compare_names);
+        qsort(survey->name_spaces.bytes, survey->name_space_count, sizeof(struct survey_name_space), compare_names);
     for (uint32_t i = 0; i < survey->name_space_count && result == 0 && !is_ended(survey); ++i)
         result = read_name_space(survey, directory, i);
-    if (survey->is_out_of_memory)
+    if (is_out_of_memory(survey))
         result = -ENOMEM;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
 
 void survey_fini(struct survey *survey)
 {
-    memory_free(&survey->allocator, survey->entries, survey->entry_capacity * sizeof(*survey->entries));
-    memory_free(&survey->allocator, survey->name_spaces, survey->name_space_capacity * sizeof(*survey->name_spaces));
-    memory_free(&survey->allocator, survey->buckets, survey->bucket_capacity * sizeof(*survey->buckets));
+    bytes_writer_fini(&survey->entries);
+    bytes_writer_fini(&survey->name_spaces);
+    bytes_writer_fini(&survey->buckets);
 }
 
 static int order_numbers(uint64_t left, uint64_t right)
@@ -229,18 +205,18 @@ static int compare_times(const void *left_entry, const void *right_entry)
 void survey_sort_by_time(struct survey *survey)
 {
     if (survey->entry_count > 1)
-        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_times);
+        qsort(survey->entries.bytes, survey->entry_count, sizeof(struct survey_entry), compare_times);
 }
 
 void survey_sort_by_place(struct survey *survey)
 {
     if (survey->entry_count > 1)
-        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_places);
+        qsort(survey->entries.bytes, survey->entry_count, sizeof(struct survey_entry), compare_places);
 }
 
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY])
 {
     char bucket_path[PATH_CAPACITY];
-    paths_bucket(bucket_path, survey->name_spaces[entry->name_space].name, entry->bucket);
+    paths_bucket(bucket_path, survey_name_of(survey, entry), entry->bucket);
     paths_entry(path, bucket_path, entry->number);
 }

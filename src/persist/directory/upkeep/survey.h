@@ -7,6 +7,7 @@
 #include <ingot/persist.h>
 
 #include "persist/directory/layout/account.h"
+#include "util/bytes_writer.h"
 
 /* ---- the progress of long work, for the caller's callback, which can end the work ---- */
 
@@ -68,22 +69,33 @@ struct survey_name_space {
 };
 
 struct survey {
-    ingot_allocator_t allocator;
-    struct survey_entry *entries;
+    struct bytes_writer entries; /* array of struct survey_entry */
     size_t entry_count;
-    size_t entry_capacity;
-    struct survey_name_space *name_spaces;
+    struct bytes_writer name_spaces; /* array of struct survey_name_space */
     size_t name_space_count;
-    size_t name_space_capacity;
-    uint64_t *buckets; /* buckets of the namespace that was read last */
+    struct bytes_writer buckets; /* array of uint64_t: the buckets of the namespace that was read last */
     size_t bucket_count;
-    size_t bucket_capacity;
     size_t read_count; /* number of these buckets that were read */
     uint64_t total_bytes;
-    uint64_t unread_count; /* number of entries, buckets and namespaces that could not be read */
-    bool is_out_of_memory;
+    uint64_t unread_count;      /* number of entries, buckets and namespaces that could not be read */
     struct upkeep_watch *watch; /* may be NULL; if it ends the work, the list is incomplete */
 };
+
+static inline const struct survey_entry *survey_entry_at(const struct survey *survey, size_t number)
+{
+    return (const struct survey_entry *)(const void *)survey->entries.bytes + number;
+}
+
+static inline struct survey_name_space *survey_name_space_at(const struct survey *survey, size_t number)
+{
+    return (struct survey_name_space *)(void *)survey->name_spaces.bytes + number;
+}
+
+/* Returns the name of an entry's namespace. */
+static inline const char *survey_name_of(const struct survey *survey, const struct survey_entry *entry)
+{
+    return survey_name_space_at(survey, entry->name_space)->name;
+}
 
 /*
  * Lists the entries of all namespaces if name_space is NULL, or of one ("": of those outside of all namespaces). Leaves
