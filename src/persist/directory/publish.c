@@ -25,7 +25,7 @@
 #include "persist/storage/common/kinds.h"
 #include "util/nanoseconds.h"
 
-#define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
+#define RENAME_ATTEMPTS 16u
 /* The maximum number of evictions from a small store for one blob. Other processes may fill it meanwhile. */
 #define MAX_EVICTIONS 64u
 /* A store may exceed its limit by this part while its thread evicts. */
@@ -127,8 +127,6 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     publication->is_replacing = status == INGOT_SUCCESS;
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
     memory_release_buffer(&found);
-    if (!publication->is_replacing && bucket->is_full)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "%s has no free number for another entry", bucket->path);
     return INGOT_SUCCESS;
 }
 
@@ -149,125 +147,102 @@ static ingot_status_t prepare_entry_files(struct publication *publication, size_
                        blob, directory->is_durable);
 }
 
-/* What a rename found in the entry's place. */
-enum occupant {
-    OCCUPANT_OTHER,    /* a different object, which stays; try the next number */
-    OCCUPANT_EQUAL,    /* an entry with this id, because another writer was faster */
-    OCCUPANT_GONE,     /* it vanished or was moved to tmp; try again */
-    OCCUPANT_UNKNOWN,  /* unreadable or could not be moved; to go on might make two entries with one id */
-    OCCUPANT_NO_MEMORY /* could not be read for lack of memory */
-};
-
-/* Verifies all of an entry except the bytes of its blob. Reading these under the lock would take too long, and an entry
- * that was renamed into place is complete. Sets *is_of_id to true if the entry has the publication's id. */
-static ingot_status_t read_occupant(const struct publication *publication, const struct entry_place *place,
-                                    bool *is_of_id)
+/* Moves a useless entry to tmp, so that its number becomes free. Returns INGOT_NOT_FOUND on success, as if it had not
+ * been there. Each publication moves at most one: the next search removes others. */
+static ingot_status_t free_number(struct publication *publication, struct account *account, uint32_t number,
+                                  uint64_t inode)
 {
-    struct key_file key;
-    ingot_status_t status =
-        entry_read(place, publication->id_size, publication->id, &publication->directory->allocator, &key, NULL, NULL);
-    *is_of_id = status == INGOT_SUCCESS;
-    return status == INGOT_SUCCESS ? entry_examine_blob(place, &key) : status;
-}
-
-/* Examines what is in the entry's place. Moves it to tmp if it is bad, is the entry to replace, or has the id but an
- * untrusted blob, or is open to other users. Moves at most one object per publication. */
-static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
-                                    struct account *account)
-{
-    struct directory *directory = publication->directory;
-    const struct entry_place place = {directory->root.fd, entry_path, directory->owner, BLOB_CHECKED_HERE};
-    struct file_facts facts = {0};
-    bool is_of_id = false;
-    bucket_refresh(directory, publication->bucket.path);
-    ingot_status_t status = entry_examine(&place, &facts);
-    if (status == INGOT_NOT_FOUND)
-        return OCCUPANT_GONE;
-    if (status != INGOT_SUCCESS && facts.inode == 0)
-        return OCCUPANT_UNKNOWN;
-    if (status == INGOT_SUCCESS)
-        status = read_occupant(publication, &place, &is_of_id);
-    if (status == INGOT_OUT_OF_MEMORY)
-        return OCCUPANT_NO_MEMORY;
-
-    const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
-    if (status == INGOT_SUCCESS && !is_old)
-        return OCCUPANT_EQUAL;
-    if (status == INGOT_SUCCESS || entry_is_bad(status) ||
-        (status == INGOT_UNTRUSTED && (is_of_id || files_are_own(&facts, directory->owner)))) {
-        char aside[PATH_CAPACITY];
-        if (publication->aside[0] != '\0')
-            return OCCUPANT_OTHER; /* one entry was moved already, which is enough; the next search removes this one */
-        if (bucket_put_aside(account, publication->bucket.hash, number, facts.inode, aside) != INGOT_SUCCESS)
-            return OCCUPANT_UNKNOWN;
-        memcpy(publication->aside, aside, sizeof(aside));
-        return OCCUPANT_GONE;
-    }
-    return is_old || status == INGOT_IO_ERROR ? OCCUPANT_UNKNOWN : OCCUPANT_OTHER;
-}
-
-static bool is_no_directory(const struct directory *directory, const char *path)
-{
-    struct file_facts facts;
-    return files_facts_at(directory->root.fd, path, &facts) == 0 && !facts.is_directory;
+    char aside[PATH_CAPACITY];
+    if (publication->aside[0] != '\0')
+        return INGOT_BLOB_MISMATCH;
+    const ingot_status_t status = bucket_put_aside(account, publication->bucket.hash, number, inode, aside);
+    if (status != INGOT_SUCCESS)
+        return status;
+    memcpy(publication->aside, aside, sizeof(aside));
+    return INGOT_NOT_FOUND;
 }
 
 /*
- * True if the id has an entry by now, under any number. The first number may be free although the id has an entry: an
- * entry of another id may have had that number when the id's entry was stored.
+ * Examines what is at a number of the bucket, all but the bytes of a blob: reading these under the lock would take too
+ * long, and an entry that was renamed into place is complete. Moves an entry to tmp if it is bad, has the id but an
+ * untrusted blob, or is open to other users. Returns INGOT_NOT_FOUND if the number is free, INGOT_SUCCESS if an entry
+ * there has the id, and INGOT_BLOB_MISMATCH for an object that stays. Otherwise, an entry cannot be read or moved, so
+ * going on might make two entries with one id.
  */
-static bool was_published_meanwhile(const struct publication *publication)
+static ingot_status_t judge_occupant(struct publication *publication, struct account *account, uint32_t number)
 {
-    struct bucket bucket;
-    if (publication->has_made_bucket || publication->is_replacing)
-        return false;
-    bucket_refresh(publication->directory, publication->bucket.path);
-    /* The blob is not read, because it may be large, and an entry that was renamed into place is complete. */
-    if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL, BLOB_CHECKED_HERE,
-                    false) != INGOT_SUCCESS)
-        return false;
+    const struct directory *directory = publication->directory;
     char path[PATH_CAPACITY];
-    bool is_of_id;
-    paths_entry(path, bucket.path, bucket.number);
-    const struct entry_place place = {publication->directory->root.fd, path, publication->directory->owner,
-                                      BLOB_CHECKED_HERE};
-    return read_occupant(publication, &place, &is_of_id) == INGOT_SUCCESS;
+    struct file_facts facts = {0};
+    struct key_file key;
+    bool is_of_id = false;
+    paths_entry(path, publication->bucket.path, number);
+    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
+    ingot_status_t status = entry_examine(&place, &facts);
+    if (status != INGOT_SUCCESS && facts.inode == 0)
+        return status;
+    if (!facts.is_directory)
+        return INGOT_BLOB_MISMATCH;
+    if (status == INGOT_SUCCESS) {
+        status = entry_read(&place, publication->id_size, publication->id, &directory->allocator, &key, NULL, NULL);
+        is_of_id = status == INGOT_SUCCESS;
+    }
+    if (is_of_id)
+        status = entry_examine_blob(&place, &key);
+    if (entry_is_bad(status) || (status == INGOT_UNTRUSTED && (is_of_id || files_are_own(&facts, directory->owner))))
+        return free_number(publication, account, number, facts.inode);
+    return status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR ? status
+                                                                                                : INGOT_BLOB_MISMATCH;
+}
+
+/* Looks at all numbers, because the first one may be free although the id has an entry: an entry of another id may have
+ * had that number when the id's entry was stored. Returns INGOT_NOT_FOUND and sets *number to the first free one, or
+ * INGOT_SUCCESS if the id has an entry by now. */
+static ingot_status_t find_number(struct publication *publication, struct account *account, uint32_t *number)
+{
+    const char *path = publication->bucket.path;
+    *number = BUCKET_MAX_ENTRIES;
+    bucket_refresh(publication->directory, path);
+    for (uint32_t i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
+        const ingot_status_t status = judge_occupant(publication, account, i);
+        if (status != INGOT_NOT_FOUND && status != INGOT_BLOB_MISMATCH)
+            return status;
+        if (status == INGOT_NOT_FOUND && *number == BUCKET_MAX_ENTRIES)
+            *number = i;
+    }
+    return *number < BUCKET_MAX_ENTRIES
+               ? INGOT_NOT_FOUND
+               : ingot_set_error_detail(INGOT_NO_SPACE, "%s has no free number for another entry", path);
 }
 
 /* Renames the entry into the first number that is free. Requires the lock of size.txt. Sets *is_published to false if
- * another writer was faster. */
+ * another writer was faster. A rename onto another entry fails: a machine that does not see the lock has put it there.
+ */
 static ingot_status_t rename_into_place(struct publication *publication, struct account *account, bool *is_published)
 {
-    const struct directory *directory = publication->directory;
-    struct bucket *bucket = &publication->bucket;
-    /* A new entry starts at number 0 and not at the number that the search found free, because another writer may have
-     * published an entry of the same id at a lower number in the meantime. */
-    uint32_t number = publication->is_replacing ? bucket->number : 0;
-    int result = -ENOENT;
+    const int root = publication->directory->root.fd;
+    const struct bucket *bucket = &publication->bucket;
+    int result = 0;
     *is_published = false;
-    for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
+    for (unsigned i = 0; i < RENAME_ATTEMPTS; ++i) {
         char entry_path[PATH_CAPACITY];
+        uint32_t number = 0;
+        const bool is_new = publication->has_made_bucket && i == 0;
+        const ingot_status_t status = is_new ? INGOT_NOT_FOUND : find_number(publication, account, &number);
+        if (status != INGOT_NOT_FOUND)
+            return status;
         paths_entry(entry_path, bucket->path, number);
-        result = files_rename(directory->root.fd, publication->prepared, directory->root.fd, entry_path);
+        result = files_rename(root, publication->prepared, root, entry_path);
         if (result == 0) {
             publication->prepared[0] = '\0';
             *is_published = true;
             return INGOT_SUCCESS;
         }
         if (result == -ENOENT) { /* an eviction removed the empty bucket */
-            const int made = files_make_directory(directory->root.fd, bucket->path);
+            const int made = files_make_directory(root, bucket->path);
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
-        } else if (result == -ENOTEMPTY || result == -EEXIST) {
-            const enum occupant occupant = judge_occupant(publication, entry_path, number, account);
-            if (occupant == OCCUPANT_EQUAL || occupant == OCCUPANT_NO_MEMORY)
-                return occupant == OCCUPANT_EQUAL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
-            if (occupant == OCCUPANT_UNKNOWN)
-                break;
-            number += occupant == OCCUPANT_OTHER ? 1 : 0;
-        } else if (result == -ENOTDIR && is_no_directory(directory, entry_path)) {
-            ++number; /* an object of an unknown kind, which stays */
-        } else {
+        } else if (result != -ENOTEMPTY && result != -EEXIST && result != -ENOTDIR) {
             break;
         }
     }
@@ -279,12 +254,13 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
 static ingot_status_t count_and_publish_entry(struct publication *publication, struct account *account)
 {
     bool is_published = false;
-    if (was_published_meanwhile(publication))
-        return INGOT_SUCCESS;
     ingot_status_t status = account_add(account, publication->bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    status = rename_into_place(publication, account, &is_published);
+    if (publication->is_replacing)
+        status = free_number(publication, account, publication->bucket.number, publication->bucket.inode);
+    if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
+        status = rename_into_place(publication, account, &is_published);
     if (!is_published)
         account_subtract(account, publication->bytes);
     return status;

@@ -157,12 +157,10 @@ static ingot_status_t find_entry_in_bucket(const struct search *search)
         return reason;
     reason = ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket->path);
     kept_error_save(&kept);
-    bucket->is_full = true;
     for (uint32_t number = 0; number < BUCKET_MAX_ENTRIES; ++number) {
         const ingot_status_t status = try_number(search, number);
         if (ends_search(status))
             return status;
-        bucket->is_full = bucket->is_full && status != INGOT_NOT_FOUND;
         if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND && status != INGOT_BLOB_MISMATCH) {
             reason = status;
             kept_error_save(&kept);

@@ -22,7 +22,6 @@ struct bucket {
     uint64_t inode;
     uint64_t bytes;
     struct entry_kernel kernel; /* its kernel.bin; set only if the search kept it open */
-    bool is_full;               /* true if none of the numbers that a search reads is free */
     bool is_stale;              /* true if another machine deleted something while the search used it */
 };
 
