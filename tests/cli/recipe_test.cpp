@@ -211,7 +211,7 @@ TEST_F(CliRecipe, MakesNoPathsOfNames)
 TEST_F(CliRecipe, BoundsABombAndSaysSo)
 {
     using namespace forged_recipe;
-    const Bytes zeros(RECIPE_MAX_TEXT);
+    const Bytes zeros(RECIPE_MAX_TEXT_BYTES);
     Bytes program = join({field(1, u32(1)), field(2, text("opencl")), source_field(zeros, INGOT_SOURCE_OPENCL_C)});
     for (int i = 0; i < 4; ++i)
         program = join({program, field(5, join({reference(zeros), u32(1), text("h")}))});
@@ -245,7 +245,7 @@ TEST_F(CliRecipe, BoundsABombAndSaysSo)
 TEST_F(CliRecipe, ExtractsNoMoreThanALimitOfTheWhole)
 {
     using namespace forged_recipe;
-    const Bytes zeros(RECIPE_MAX_TEXT);
+    const Bytes zeros(RECIPE_MAX_TEXT_BYTES);
     std::vector<Bytes> records{forged_recipe::record(RECIPE_RECORD_TEXT, zeros)};
     for (uint32_t i = 0; i < 5; ++i)
         records.push_back(forged_recipe::record(
@@ -267,7 +267,7 @@ TEST_F(CliRecipe, ExtractsNoMoreThanALimitOfTheWhole)
 TEST_F(CliRecipe, MergesWhatIsLeftOfABomb)
 {
     using namespace forged_recipe;
-    const Bytes zeros(RECIPE_MAX_TEXT);
+    const Bytes zeros(RECIPE_MAX_TEXT_BYTES);
     const auto large_of = [&](uint32_t kind) {
         Bytes program =
             join({field(1, u32(kind)), field(2, text("opencl")), source_field(zeros, INGOT_SOURCE_OPENCL_C)});

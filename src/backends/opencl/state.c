@@ -18,22 +18,22 @@ struct query {
     cl_uint name;
 };
 
-static cl_int get_platform(const struct query *query, size_t capacity, void *value, size_t *size)
+static cl_int get_platform_info(const struct query *query, size_t capacity, void *value, size_t *size)
 {
     return query->cl->clGetPlatformInfo(query->platform, query->name, capacity, value, size);
 }
 
-static cl_int get_device(const struct query *query, size_t capacity, void *value, size_t *size)
+static cl_int get_device_info(const struct query *query, size_t capacity, void *value, size_t *size)
 {
     return query->cl->clGetDeviceInfo(query->device, query->name, capacity, value, size);
 }
 
-static cl_int get_build(const struct query *query, size_t capacity, void *value, size_t *size)
+static cl_int get_build_info(const struct query *query, size_t capacity, void *value, size_t *size)
 {
     return query->cl->clGetProgramBuildInfo(query->program, query->device, query->name, capacity, value, size);
 }
 
-static cl_int get_program(const struct query *query, size_t capacity, void *value, size_t *size)
+static cl_int get_program_info(const struct query *query, size_t capacity, void *value, size_t *size)
 {
     return query->cl->clGetProgramInfo(query->program, query->name, capacity, value, size);
 }
@@ -64,7 +64,7 @@ ingot_status_t opencl_platform_text(const cl_icd_dispatch *cl, const ingot_alloc
                                     cl_platform_id platform, cl_platform_info name, struct opencl_text *text)
 {
     const struct query query = {
-        .cl = cl, .call = "clGetPlatformInfo", .get = get_platform, .platform = platform, .name = name};
+        .cl = cl, .call = "clGetPlatformInfo", .get = get_platform_info, .platform = platform, .name = name};
     return query_text(allocator, &query, text);
 }
 
@@ -72,7 +72,7 @@ ingot_status_t opencl_device_text(const struct opencl_state *state, cl_device_id
                                   struct opencl_text *text)
 {
     const struct query query = {
-        .cl = state->cl, .call = "clGetDeviceInfo", .get = get_device, .device = device, .name = name};
+        .cl = state->cl, .call = "clGetDeviceInfo", .get = get_device_info, .device = device, .name = name};
     return query_text(&state->allocator, &query, text);
 }
 
@@ -81,7 +81,7 @@ ingot_status_t opencl_build_log_text(const struct opencl_state *state, cl_progra
 {
     const struct query query = {.cl = state->cl,
                                 .call = "clGetProgramBuildInfo",
-                                .get = get_build,
+                                .get = get_build_info,
                                 .device = device,
                                 .program = program,
                                 .name = CL_PROGRAM_BUILD_LOG};
@@ -92,7 +92,7 @@ ingot_status_t opencl_kernel_names_text(const struct opencl_state *state, cl_pro
 {
     const struct query query = {.cl = state->cl,
                                 .call = "clGetProgramInfo",
-                                .get = get_program,
+                                .get = get_program_info,
                                 .program = program,
                                 .name = CL_PROGRAM_KERNEL_NAMES};
     return query_text(&state->allocator, &query, text);

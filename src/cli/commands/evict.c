@@ -92,7 +92,7 @@ static uint64_t limit_of(uint64_t given)
 }
 
 /* Removes the first entries in the order until the rest is within the limits. */
-static ingot_status_t evict_kind(const struct evicting *evicting, uint64_t *count, uint64_t *bytes)
+static ingot_status_t evict_entries_of_kind(const struct evicting *evicting, uint64_t *count, uint64_t *bytes)
 {
     const uint64_t now_ns = units_now_ns();
     uint64_t left_bytes = 0;
@@ -120,7 +120,7 @@ static ingot_status_t evict_kind(const struct evicting *evicting, uint64_t *coun
 
 /* ---- all entries ---- */
 
-static ingot_status_t evict_all(struct evicting *evicting, uint64_t *count, uint64_t *bytes)
+static ingot_status_t evict_to_limits(struct evicting *evicting, uint64_t *count, uint64_t *bytes)
 {
     struct progress progress;
     progress_init(&progress, "examining");
@@ -146,8 +146,8 @@ static int evict_entries(struct evicting *evicting)
     if (evicting->kind != NULL)
         code = entry_visit_all(evicting->storage, note_of_kind, evicting);
     if (code == EXIT_DONE) {
-        const ingot_status_t status =
-            evicting->kind != NULL ? evict_kind(evicting, &count, &bytes) : evict_all(evicting, &count, &bytes);
+        const ingot_status_t status = evicting->kind != NULL ? evict_entries_of_kind(evicting, &count, &bytes)
+                                                             : evict_to_limits(evicting, &count, &bytes);
         code = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
         if (status != INGOT_SUCCESS)
             code = store_failed("evicting", status);

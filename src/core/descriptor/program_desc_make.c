@@ -178,7 +178,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 /* ---- the block ---- */
 
 /* Takes a part of the block. Callers take the parts with the strictest alignment first. */
-static void *take_part(uint8_t **place, size_t size)
+static void *take_block_part(uint8_t **place, size_t size)
 {
     void *part = *place;
     *place += size;
@@ -213,8 +213,8 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
         return NULL;
     *desc = sizes;
     uint8_t *place = (uint8_t *)program_desc_name_expressions(desc) + expressions_size;
-    desc->device_indices = take_part(&place, desc->device_count * sizeof(*desc->device_indices));
-    (void)take_part(&place, desc->key_size);
+    desc->device_indices = take_block_part(&place, desc->device_count * sizeof(*desc->device_indices));
+    (void)take_block_part(&place, desc->key_size);
     desc->group = put_block_text(&place, info->group);
     desc->not_cacheable = hermetic->reason != NULL ? put_block_text(&place, hermetic->reason) : NULL;
     if (texts->kept_options.size != 0)

@@ -198,7 +198,7 @@ static void put_assumed(struct inline_walk *walk, const struct graph_text *targe
 
 static void walk_text(struct inline_walk *walk, struct graph_text *text);
 
-static void visit_text(struct inline_walk *walk, struct graph_text *text)
+static void number_text(struct inline_walk *walk, struct graph_text *text)
 {
     if (text->number != 0)
         return;
@@ -251,9 +251,9 @@ static void replace_include(struct inline_walk *walk, struct position *position,
     if (target == NULL || target->problem != NULL || walk->depth >= MAX_INLINE_DEPTH) {
         put_gap(walk, position, event);
     } else {
-        visit_text(walk, target);
+        number_text(walk, target);
         if (target->has_once)
-            visit_text(walk, target->once_owner);
+            number_text(walk, target->once_owner);
         put_checks(walk, event->checks);
         if (target->assumed != 0)
             put_assumed(walk, target);
@@ -393,7 +393,7 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
         put_line(walk, 1);
         put_inlined_text(walk, "\n");
     }
-    visit_text(walk, source);
+    number_text(walk, source);
     walk_text(walk, source);
     forget_until(walk, NULL); /* the next source is compiled separately, so no assumption holds there */
 }

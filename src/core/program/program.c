@@ -61,7 +61,7 @@ static void destroy_body(struct program_body *body)
     ingot_program_desc_release(desc);
 }
 
-static size_t count_names(size_t size, const char *names)
+static size_t count_kernel_names(size_t size, const char *names)
 {
     size_t count = 0;
     for (size_t i = 0; i < size; ++i)
@@ -69,7 +69,7 @@ static size_t count_names(size_t size, const char *names)
     return count;
 }
 
-static ingot_status_t check_names(size_t size, const char *names)
+static ingot_status_t check_kernel_names(size_t size, const char *names)
 {
     if (size != 0 && names[size - 1] != '\0')
         return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name is not terminated");
@@ -88,7 +88,7 @@ static struct program_body *alloc_body(const ingot_allocator_t *allocator, const
 
     if (body == NULL)
         return NULL;
-    body->name_count = (uint32_t)count_names(parts->names_size, parts->names);
+    body->name_count = (uint32_t)count_kernel_names(parts->names_size, parts->names);
     body->names_size = (uint32_t)parts->names_size;
     body->log_size = parts->log_size + 1;
     return body;
@@ -116,7 +116,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc;
     struct ingot_context *context = desc->context;
 
-    ingot_status_t status = check_names(parts->names_size, parts->names);
+    ingot_status_t status = check_kernel_names(parts->names_size, parts->names);
     struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, parts) : NULL;
     if (body == NULL) {
         destroy_native(context, parts->native);

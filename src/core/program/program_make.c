@@ -176,7 +176,7 @@ static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, siz
 }
 
 /* For each class of devices that has no binary yet, compiles for one of its devices. */
-static ingot_status_t compile_missing(struct workshop *shop)
+static ingot_status_t compile_missing_binaries(struct workshop *shop)
 {
     struct device_class *classes = shop->classes.classes;
     const size_t count = shop->classes.class_count;
@@ -232,7 +232,7 @@ static ingot_status_t build_by_class(struct workshop *shop, void **native)
     if (status == INGOT_SUCCESS && shop->classes.class_count == desc->device_count)
         return INGOT_UNIMPLEMENTED;
     if (status == INGOT_SUCCESS)
-        status = compile_missing(shop);
+        status = compile_missing_binaries(shop);
     return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
 }
 
@@ -416,12 +416,12 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
 }
 
 /* Compiles for the devices that the blob has no binaries for. Appends the compiler's output to the blob's log. */
-static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blob)
+static ingot_status_t compile_for_missing_devices(struct workshop *shop, struct blob_view *blob)
 {
     bytes_put(&shop->log.writer, blob->log_size, blob->log);
     ingot_status_t status = prepare_texts(shop);
     if (status == INGOT_SUCCESS)
-        status = compile_missing(shop);
+        status = compile_missing_binaries(shop);
     if (status != INGOT_SUCCESS)
         return status;
     blob->log_size = shop->log.writer.size;
@@ -446,7 +446,7 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     if (status == INGOT_SUCCESS)
         status = match_blob(shop, &blob, id, &found);
     if (status == INGOT_SUCCESS && found < shop->classes.class_count)
-        status = complete_blob(shop, &blob);
+        status = compile_for_missing_devices(shop, &blob);
     if (status == INGOT_SUCCESS)
         status = load_binaries(shop, &parts.native);
     if (status != INGOT_SUCCESS)

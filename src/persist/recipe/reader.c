@@ -80,7 +80,7 @@ static ingot_status_t add_text_record(struct ingot_recipe *recipe, const struct 
 }
 
 /* Finds a text of a program, whose record precedes the program's record. */
-static size_t find_text(const void *user, const uint8_t *digest, uint64_t size)
+static size_t find_text_record(const void *user, const uint8_t *digest, uint64_t size)
 {
     const struct ingot_recipe *recipe = user;
     size_t number = 0;
@@ -112,7 +112,7 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     struct recipe_node node = {.content = *content, .size = (size_t)record->size};
-    if (!recipe_fields_decode(&node.fields, &recipe->arena, node.size, node.content, find_text, recipe))
+    if (!recipe_fields_decode(&node.fields, &recipe->arena, node.size, node.content, find_text_record, recipe))
         return recipe->arena.failed ? fail_recipe_memory(recipe) : INGOT_BLOB_CORRUPT;
     recipe_digest(node.fields.key_size, node.content, key);
     if (memcmp(key, record->key, sizeof(key)) != 0)
@@ -264,10 +264,10 @@ static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recip
 
 static ingot_status_t check_limits(const struct ingot_recipe *recipe, const struct recipe_scan *scan)
 {
-    if (scan->program_bytes > RECIPE_MAX_PROGRAMS)
+    if (scan->program_bytes > RECIPE_MAX_ALL_PROGRAMS_BYTES)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s have more than 256 MiB without their texts",
                                       recipe->path);
-    if (scan->kernel_bytes > RECIPE_MAX_KERNELS)
+    if (scan->kernel_bytes > RECIPE_MAX_ALL_KERNEL_NAMES_BYTES)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s have more than 16 MiB",
                                       recipe->path);
     return INGOT_SUCCESS;

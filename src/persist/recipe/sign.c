@@ -154,7 +154,7 @@ ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *
         status = ingot_recipe_open(&recipe, path, NULL); /* fails if the file is missing; a writer would create it */
     ingot_recipe_release(recipe);
     info.path = path;
-    info.max_bytes = RECIPE_MAX_FILE;
+    info.max_bytes = RECIPE_MAX_FILE_BYTES;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
     if (status == INGOT_SUCCESS)
         status = ingot_recipe_writer_open(&writer, &info);

@@ -164,7 +164,7 @@ static ingot_status_t tidy_recipe_file(struct ingot_recipe_writer *writer, int f
 
 /* Unlocks and closes the file. Closing alone is not enough, because a child that was forked while the file was open
  * shares the open file. */
-static void close_file(int fd)
+static void unlock_and_close_file(int fd)
 {
     (void)files_unlock(fd, 0);
     (void)files_close(fd);
@@ -197,7 +197,7 @@ static ingot_status_t open_locked_recipe(struct ingot_recipe_writer *writer, int
     } else {
         status = take_file(writer, *fd);
         if (status != INGOT_SUCCESS)
-            close_file(*fd);
+            unlock_and_close_file(*fd);
     }
     note_refusal(writer, status);
     return status;
@@ -207,7 +207,7 @@ static ingot_status_t open_locked_recipe(struct ingot_recipe_writer *writer, int
 
 static ingot_status_t encode_item_record(const struct ingot_recipe_writer *writer, struct recipe_item *item)
 {
-    const uint64_t most = item->kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM : RECIPE_MAX_TEXT;
+    const uint64_t most = item->kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM_BYTES : RECIPE_MAX_TEXT_BYTES;
     if (item->size > most)
         return ingot_set_error_detail(INGOT_NO_SPACE, "%s: %zu bytes exceed the limit of a recipe's record",
                                       writer->path, item->size);
@@ -247,10 +247,10 @@ static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_
         scan.offset += items[i].encoded.size;
         recipe_scan_count(&scan, (uint32_t)items[i].kind, items[i].size);
     }
-    if (scan.kernel_bytes > RECIPE_MAX_KERNELS)
+    if (scan.kernel_bytes > RECIPE_MAX_ALL_KERNEL_NAMES_BYTES)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s would have more than 16 MiB",
                                       writer->path);
-    if (scan.program_bytes > RECIPE_MAX_PROGRAMS)
+    if (scan.program_bytes > RECIPE_MAX_ALL_PROGRAMS_BYTES)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s would have more than 256 MiB without texts",
                                       writer->path);
     if (scan.offset > writer->max_bytes || scan.count > RECIPE_MAX_RECORDS)
@@ -319,7 +319,7 @@ static ingot_status_t append_missing_records(struct ingot_recipe_writer *writer,
     status = check_room(writer, count, items);
     if (status == INGOT_SUCCESS)
         status = write_needed(writer, fd, count, items);
-    close_file(fd);
+    unlock_and_close_file(fd);
     return status;
 }
 
@@ -406,7 +406,7 @@ static ingot_status_t try_file(struct ingot_recipe_writer *writer)
     pthread_mutex_lock(&writer->lock);
     const ingot_status_t status = open_locked_recipe(writer, &fd);
     if (status == INGOT_SUCCESS)
-        close_file(fd);
+        unlock_and_close_file(fd);
     pthread_mutex_unlock(&writer->lock);
     return status;
 }
@@ -418,7 +418,7 @@ static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_rec
     struct ingot_recipe_writer *made = NULL;
     if (writer == NULL || !STRUCT_READ(known, info) || known.path == NULL || known.path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, info, its struct_size or its path is missing");
-    if (known.max_bytes > RECIPE_MAX_FILE)
+    if (known.max_bytes > RECIPE_MAX_FILE_BYTES)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's max_bytes is more than 1 GiB");
     ingot_status_t status = make_writer(&made, &known);
     if (status != INGOT_SUCCESS)

@@ -248,7 +248,7 @@ TEST_F(PersistRecipeFile, OtherFilesAreNoRecipes)
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, try_open_recipe(path(), &recipe));
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, try_open_writer(path(), &writer));
     EXPECT_EQ(text("short"), read_file(path())) << "it was not overwritten";
-    ASSERT_EQ(0, truncate(path().c_str(), static_cast<off_t>(RECIPE_MAX_FILE + 1)));
+    ASSERT_EQ(0, truncate(path().c_str(), static_cast<off_t>(RECIPE_MAX_FILE_BYTES + 1)));
     EXPECT_EQ(INGOT_NO_SPACE, try_open_recipe(path(), &recipe));
     ASSERT_EQ(0, mkfifo(path("fifo").c_str(), 0600));
     EXPECT_EQ(INGOT_UNTRUSTED, try_open_recipe(path("fifo"), &recipe));
@@ -340,7 +340,7 @@ TEST_F(PersistRecipeFile, SizesThatLieAreRefusedBeforeMemoryIsTaken)
     const Bytes whole = record(RECIPE_RECORD_TEXT, key_of(content), content);
     ASSERT_LT(whole.size(), content.size()) << "compressed";
     for (const auto &[at, value] : std::vector<std::pair<size_t, uint64_t>>{
-             {16, RECIPE_MAX_TEXT + 1}, {16, UINT64_MAX}, {16, 1}, {8, UINT64_MAX}, {8, UINT64_MAX - 95}}) {
+             {16, RECIPE_MAX_TEXT_BYTES + 1}, {16, UINT64_MAX}, {16, 1}, {8, UINT64_MAX}, {8, UINT64_MAX - 95}}) {
         Bytes bytes = whole;
         le_put_u64(bytes.data() + at, value);
         seal(&bytes);
@@ -353,7 +353,7 @@ TEST_F(PersistRecipeFile, SizesThatLieAreRefusedBeforeMemoryIsTaken)
 TEST_F(PersistRecipeFile, ATextIsExactlyWhatItsHeaderSays)
 {
     const Bytes content(1000, 'x');
-    for (const uint64_t size : {uint64_t{999}, uint64_t{1001}, RECIPE_MAX_TEXT}) {
+    for (const uint64_t size : {uint64_t{999}, uint64_t{1001}, RECIPE_MAX_TEXT_BYTES}) {
         Bytes bytes = record(RECIPE_RECORD_TEXT, key_of(content), content);
         le_put_u64(bytes.data() + 16, size);
         seal(&bytes);

@@ -72,7 +72,7 @@ protected:
 
 TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
 {
-    const Bytes zeros(RECIPE_MAX_TEXT);
+    const Bytes zeros(RECIPE_MAX_TEXT_BYTES);
     const Bytes named = field(10, join({reference(zeros), u32(0)}));
     Bytes content = join({reference_program, source_field(zeros)});
     for (int i = 0; i < 1000; ++i)
@@ -92,9 +92,9 @@ TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
  * them. */
 TEST_F(PersistRecipeHostile, ProgramsThatDecompressToTooMuchAreRefused)
 {
-    const Bytes zeros(RECIPE_MAX_PROGRAM);
+    const Bytes zeros(RECIPE_MAX_PROGRAM_BYTES);
     std::vector<Bytes> records;
-    for (uint8_t i = 0; i < RECIPE_MAX_PROGRAMS / RECIPE_MAX_PROGRAM + 1; ++i)
+    for (uint8_t i = 0; i < RECIPE_MAX_ALL_PROGRAMS_BYTES / RECIPE_MAX_PROGRAM_BYTES + 1; ++i)
         records.push_back(record(RECIPE_RECORD_PROGRAM, Key{i}, zeros));
     write_file(path(), recipe_of(records));
     EXPECT_LT(std::filesystem::file_size(path()), 100000u);
@@ -110,11 +110,11 @@ TEST_F(PersistRecipeHostile, ProgramsThatDecompressToTooMuchAreRefused)
  * only to check a seal. All but one are damaged, so the test decompresses only one. */
 TEST_F(PersistRecipeHostile, ASealCoversALimitedNumberOfBytes)
 {
-    const Bytes zeros(RECIPE_MAX_TEXT);
+    const Bytes zeros(RECIPE_MAX_TEXT_BYTES);
     const Bytes unknown = record(static_cast<recipe_record_kind>(77), Key{}, zeros);
     Bytes damaged = unknown;
     damaged.back() ^= 1;
-    std::vector<Bytes> records(RECIPE_MAX_COVERED / RECIPE_MAX_TEXT + 1, damaged);
+    std::vector<Bytes> records(RECIPE_MAX_COVERED / RECIPE_MAX_TEXT_BYTES + 1, damaged);
     records[0] = unknown;
     write_file(path(), recipe_of(records));
     EXPECT_LT(std::filesystem::file_size(path()), 200000u);
@@ -133,7 +133,7 @@ TEST_F(PersistRecipeHostile, KernelsWithTooManyNamesAreRefused)
     const Bytes program = join({reference_program, source_field(source)});
     const Key key = key_of(program);
     std::vector<Bytes> records = {record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, program)};
-    for (uint32_t i = 0; i < RECIPE_MAX_KERNELS / RECIPE_MAX_KERNEL_NAME; ++i) {
+    for (uint32_t i = 0; i < RECIPE_MAX_ALL_KERNEL_NAMES_BYTES / RECIPE_MAX_KERNEL_NAME; ++i) {
         std::string name = std::to_string(i);
         name.resize(RECIPE_MAX_KERNEL_NAME, 'k');
         records.push_back(record(RECIPE_RECORD_KERNEL, join({Bytes(key.begin(), key.end()), text(name)})));
@@ -162,7 +162,7 @@ TEST_F(PersistRecipeHostile, AFileWithoutRoomForKernelsStillTakesPrograms)
     const Writer writer(opened);
     const Key key = add(writer, ProgramText().make(context_));
     std::vector<Bytes> records;
-    for (uint32_t i = 0; i < RECIPE_MAX_KERNELS / RECIPE_MAX_KERNEL_NAME; ++i)
+    for (uint32_t i = 0; i < RECIPE_MAX_ALL_KERNEL_NAMES_BYTES / RECIPE_MAX_KERNEL_NAME; ++i)
         records.push_back(record(RECIPE_RECORD_KERNEL, key_of(u32(i)),
                                  join({Bytes(key.begin(), key.end()), Bytes(RECIPE_MAX_KERNEL_NAME, 'k')})));
     std::ofstream(path(), std::ios::binary | std::ios::app)
@@ -178,7 +178,7 @@ TEST_F(PersistRecipeHostile, AFileWithoutRoomForKernelsStillTakesPrograms)
 TEST_F(PersistRecipeHostile, AFileThatIsTooLargeIsNotRead)
 {
     write_file(path(), recipe_of({}));
-    std::filesystem::resize_file(path(), RECIPE_MAX_FILE + 1); /* a sparse file */
+    std::filesystem::resize_file(path(), RECIPE_MAX_FILE_BYTES + 1); /* a sparse file */
     Recipe recipe;
     EXPECT_EQ(INGOT_NO_SPACE, try_open_recipe(path(), &recipe));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a recipe has at most 1 GiB")) << ingot_last_error_detail();

@@ -36,7 +36,7 @@ static ingot_status_t get_own_result(struct shadow *shadow, const struct result_
 
 /* True if the application may get what the compiler refuses from Ingot. After a build that succeeded, drivers keep
  * parts of that, and before a callback, they may return another error. The log of a program is for one device. */
-static bool may_be_refused(const struct shadow *shadow, const struct native_call *call, const struct result *before)
+static bool can_answer_refusal(const struct shadow *shadow, const struct native_call *call, const struct result *before)
 {
     return (before == NULL || before->error != CL_SUCCESS) && call->notify == NULL &&
            shadow->context->device_count == 1;
@@ -83,7 +83,7 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const struct nativ
     const struct result_info info = {shadow->context, desc, call->options, &request,
                                      before != NULL && contexts_add_up_logs(shadow->context) ? before->log : ""};
     if (status == INGOT_SUCCESS)
-        status = build_described(shadow, &info, may_be_refused(shadow, call, before), error);
+        status = build_described(shadow, &info, can_answer_refusal(shadow, call, before), error);
     kept_request_fini(&request);
     ingot_program_desc_release(desc);
     return status;

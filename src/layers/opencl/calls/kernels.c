@@ -132,7 +132,7 @@ static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
     return twin;
 }
 
-static cl_int get_program(cl_kernel kernel, size_t capacity, cl_program *program, size_t *size_ret)
+static cl_int get_kernel_program(cl_kernel kernel, size_t capacity, cl_program *program, size_t *size_ret)
 {
     const cl_int error = layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, capacity, program, size_ret);
     struct shadow *shadow = error == CL_SUCCESS && program != NULL ? shadow_find_of_native(*program) : NULL;
@@ -142,7 +142,7 @@ static cl_int get_program(cl_kernel kernel, size_t capacity, cl_program *program
 }
 
 /* Gets a kernel's attributes. PoCL does not report them if the kernel was made from a binary. */
-static cl_int get_attributes(cl_kernel kernel, size_t capacity, char *value, size_t *size_ret)
+static cl_int get_kernel_attributes(cl_kernel kernel, size_t capacity, char *value, size_t *size_ret)
 {
     size_t size = 0;
     cl_int error = layer_target.clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, 0, NULL, &size);
@@ -158,8 +158,8 @@ cl_int CL_API_CALL layer_get_kernel_info(cl_kernel kernel, cl_kernel_info name, 
                                          size_t *size_ret)
 {
     switch (name) {
-    case CL_KERNEL_PROGRAM: return get_program(kernel, capacity, value, size_ret);
-    case CL_KERNEL_ATTRIBUTES: return get_attributes(kernel, capacity, value, size_ret);
+    case CL_KERNEL_PROGRAM: return get_kernel_program(kernel, capacity, value, size_ret);
+    case CL_KERNEL_ATTRIBUTES: return get_kernel_attributes(kernel, capacity, value, size_ret);
     default: return layer_target.clGetKernelInfo(kernel, name, capacity, value, size_ret);
     }
 }

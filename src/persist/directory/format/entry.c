@@ -69,7 +69,7 @@ static ingot_status_t judge_file(const struct entry_place *place, const char *na
     return INGOT_SUCCESS;
 }
 
-static void close_file(int fd)
+static void close_entry_file(int fd)
 {
     if (fd >= 0)
         (void)files_close(fd);
@@ -151,7 +151,7 @@ ingot_status_t entry_examine_blob(const struct entry_place *place, const struct 
     uint64_t time_ns;
     const int fd = open_entry_file(place, "kernel.bin");
     const ingot_status_t status = judge_blob(place, fd, key, &time_ns);
-    close_file(fd);
+    close_entry_file(fd);
     return status;
 }
 
@@ -190,11 +190,11 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
     ingot_status_t status = verify_key(place, key_fd, key, id_size, id, allocator);
     if (status == INGOT_SUCCESS && blob != NULL)
         status = read_entry_blob(place, blob_fd, key, allocator, blob, &time_ns);
-    close_file(key_fd);
+    close_entry_file(key_fd);
     if (status == INGOT_SUCCESS && kernel != NULL)
         *kernel = (struct entry_kernel){blob_fd, time_ns};
     else
-        close_file(blob_fd);
+        close_entry_file(blob_fd);
     return status;
 }
 
@@ -228,12 +228,12 @@ ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_all
         status = read_key_header(key_fd, facts.size_bytes, key);
     if (status == INGOT_SUCCESS)
         status = copy_id(key_fd, key, allocator, id);
-    close_file(key_fd);
+    close_entry_file(key_fd);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;
     const int blob_fd = open_entry_file(place, "kernel.bin");
     status = read_entry_blob(place, blob_fd, key, allocator, blob, &time_ns);
-    close_file(blob_fd);
+    close_entry_file(blob_fd);
     return status;
 }
 

@@ -73,7 +73,7 @@ ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file
     uint8_t header[RECIPE_HEADER_SIZE];
     uint8_t whole[RECIPE_HEADER_SIZE];
     *scan = (struct recipe_scan){.fd = fd, .name = name, .file_size = file_size};
-    if (file_size > RECIPE_MAX_FILE)
+    if (file_size > RECIPE_MAX_FILE_BYTES)
         return ingot_set_error_detail(INGOT_NO_SPACE, "%s has %llu bytes, and a recipe has at most 1 GiB", name,
                                       (unsigned long long)file_size);
     const size_t size = file_size < RECIPE_HEADER_SIZE ? (size_t)file_size : RECIPE_HEADER_SIZE;
@@ -94,7 +94,7 @@ ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file
 
 static uint64_t max_size_of(uint32_t kind)
 {
-    return kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM : RECIPE_MAX_TEXT;
+    return kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM_BYTES : RECIPE_MAX_TEXT_BYTES;
 }
 
 /* Returns false if these bytes are not a record's header. */

@@ -11,11 +11,12 @@
 
 #define RECIPE_HEADER_SIZE 32u
 #define RECIPE_RECORD_SIZE 96u /* size of a record's header */
-#define RECIPE_MAX_FILE ((uint64_t)1 << 30)
+#define RECIPE_MAX_FILE_BYTES ((uint64_t)1 << 30)
 #define RECIPE_MAX_RECORDS ((uint32_t)1 << 20)
-#define RECIPE_MAX_TEXT ((uint64_t)1 << 26)
-#define RECIPE_MAX_PROGRAM ((uint64_t)1 << 22)
-#define RECIPE_MAX_PROGRAMS ((uint64_t)1 << 28) /* limit for the contents of all programs' records, uncompressed */
+#define RECIPE_MAX_TEXT_BYTES ((uint64_t)1 << 26)
+#define RECIPE_MAX_PROGRAM_BYTES ((uint64_t)1 << 22)
+#define RECIPE_MAX_ALL_PROGRAMS_BYTES                                                                                  \
+    ((uint64_t)1 << 28) /* limit for the contents of all programs' records, uncompressed */
 
 enum recipe_record_kind {
     RECIPE_RECORD_TEXT = 1,
@@ -26,7 +27,7 @@ enum recipe_record_kind {
 };
 #define RECIPE_KIND_COUNT ((size_t)RECIPE_RECORD_KERNEL + 1)
 #define RECIPE_MAX_KERNEL_NAME 4096u
-#define RECIPE_MAX_KERNELS ((uint64_t)1 << 24) /* limit for the names of all kernels together */
+#define RECIPE_MAX_ALL_KERNEL_NAMES_BYTES ((uint64_t)1 << 24) /* limit for the names of all kernels together */
 
 /* A record of a file. */
 struct recipe_record {
