@@ -68,9 +68,9 @@ static ingot_status_t create_natively(const struct creation *creation, ze_module
                            "zeModuleCreate", result);
 }
 
-static ingot_status_t get_or_create(struct ingot_cache *cache, const struct creation *creation,
-                                    ze_module_handle_t *module, ze_module_build_log_handle_t *log,
-                                    ingot_origin_t *origin)
+static ingot_status_t get_or_create_module(struct ingot_cache *cache, const struct creation *creation,
+                                           ze_module_handle_t *module, ze_module_build_log_handle_t *log,
+                                           ingot_origin_t *origin)
 {
     ze_module_build_log_handle_t kept = NULL;
     ingot_status_t status = INGOT_NOT_FOUND;
@@ -114,7 +114,7 @@ ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_context_han
                                       : desc == NULL   ? "desc"
                                                        : "module");
     const int cancellation = cancellation_hold();
-    const ingot_status_t status = get_or_create(cache, &creation, &made, log, &found);
+    const ingot_status_t status = get_or_create_module(cache, &creation, &made, log, &found);
     cancellation_allow(cancellation);
     if (status == INGOT_SUCCESS)
         *module = made;

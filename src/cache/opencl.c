@@ -44,7 +44,7 @@ static ingot_status_t get_context_devices(const struct build *build, cl_uint *co
 }
 
 /* Sub-devices are not remembered, because another one may get the same handle after a release. */
-static request_device_t device_of(const cl_icd_dispatch *cl, cl_device_id device)
+static request_device_t request_device_of(const cl_icd_dispatch *cl, cl_device_id device)
 {
     cl_device_id parent = NULL;
     const cl_int error = cl->clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, NULL);
@@ -76,7 +76,7 @@ static ingot_status_t request_native_program(struct ingot_cache *cache, const st
     if (known == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %u devices", (unsigned)count);
     for (cl_uint i = 0; i < count; ++i)
-        known[i] = device_of(build->cl, devices[i]);
+        known[i] = request_device_of(build->cl, devices[i]);
     ingot_status_t status =
         ingot_opencl_context_create_with(&context, build->cl, build->context, count, devices, &info);
     if (status == INGOT_SUCCESS)

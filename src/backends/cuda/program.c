@@ -60,7 +60,7 @@ ingot_status_t cuda_part_load(const struct cuda_state *state, struct cuda_part *
                      result);
 }
 
-static void destroy_part(const struct cuda_state *state, struct cuda_part *part)
+static void destroy_cuda_part(const struct cuda_state *state, struct cuda_part *part)
 {
     bool pushed = false;
     if (part->module != NULL &&
@@ -78,7 +78,7 @@ void cuda_destroy_program(void *opaque, void *opaque_program)
     if (program == NULL)
         return;
     for (size_t i = 0; i < program->part_count; ++i)
-        destroy_part(state, &program->parts[i]);
+        destroy_cuda_part(state, &program->parts[i]);
     ingot_deallocate(&state->allocator, program, program->block_size);
 }
 

@@ -123,7 +123,7 @@ static bool walk_deps(const struct adopt_content *deps, record_found_t found, vo
     return true;
 }
 
-static void set_time(void *user, bool is_deps, size_t size, uint8_t *at)
+static void set_deps_record_time(void *user, bool is_deps, size_t size, uint8_t *at)
 {
     (void)size;
     if (is_deps)
@@ -132,7 +132,7 @@ static void set_time(void *user, bool is_deps, size_t size, uint8_t *at)
 
 bool ninja_set_deps_times(struct adopt_content *deps, uint64_t time_ns)
 {
-    return walk_deps(deps, set_time, &time_ns);
+    return walk_deps(deps, set_deps_record_time, &time_ns);
 }
 
 struct reading {

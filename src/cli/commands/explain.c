@@ -355,7 +355,7 @@ static int explain_misses(struct explaining *explaining)
     return is_last ? tell_last(explaining) : print_verdict(explaining);
 }
 
-static int run(void *values)
+static int run_explain(void *values)
 {
     struct explaining *explaining = values;
     const bool is_last = explaining->wanted_name == NULL;
@@ -388,5 +388,5 @@ const struct command command_explain = {
              "names of included files that differ are shown.",
     .options = options,
     .size = sizeof(struct explaining),
-    .run = run,
+    .run = run_explain,
 };

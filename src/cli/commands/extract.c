@@ -167,7 +167,7 @@ static void print_counts(const struct extracting *extracting)
     output_print(json, extracting->common.is_json, "{artifacts} artifacts extracted, {files} files\n");
 }
 
-static int run(void *values)
+static int run_extract(void *values)
 {
     struct extracting *extracting = values;
     if ((extracting->names.count == 0) == (extracting->kind == NULL))
@@ -200,5 +200,5 @@ const struct command command_extract = {
              "Many frameworks store pickles, which can run any code when they are loaded.",
     .options = options,
     .size = sizeof(struct extracting),
-    .run = run,
+    .run = run_extract,
 };

@@ -16,7 +16,7 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static int run(void *values)
+static int run_help(void *values)
 {
     const struct helping *helping = values;
     const struct text_list *words = &helping->words;
@@ -40,6 +40,6 @@ const struct command command_help = {
     .about = "Describes a command, or lists all commands.",
     .options = options,
     .size = sizeof(struct helping),
-    .run = run,
+    .run = run_help,
     .is_bare = true,
 };

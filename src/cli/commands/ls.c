@@ -193,7 +193,7 @@ static int by_title(const void *a, const void *b)
 }
 
 /* Adds what differs between `count` rows with one name, for people. */
-static void note_differences(size_t count, const struct row *rows)
+static void add_differences_to_rows(size_t count, const struct row *rows)
 {
     char *common = count > 1 && rows[0].options != NULL ? memory_copy_text(rows[0].options) : NULL;
     for (size_t i = 1; i < count; ++i)
@@ -216,7 +216,7 @@ static void compare_all(const struct listing *listing)
     for (size_t first = 0, i = 1; i <= listing->row_count; ++i) {
         if (i < listing->row_count && by_title(&rows[first], &rows[i]) == 0)
             continue;
-        note_differences(i - first, rows + first);
+        add_differences_to_rows(i - first, rows + first);
         first = i;
     }
 }
@@ -299,7 +299,7 @@ int ls_all(ingot_storage_t storage, bool is_json)
     return list_storage(&listing, storage);
 }
 
-static int run(void *values)
+static int run_ls(void *values)
 {
     struct listing *listing = values;
     ingot_storage_t storage = NULL;
@@ -324,5 +324,5 @@ const struct command command_ls = {
         "time.",
     .options = ls_options,
     .size = sizeof(struct listing),
-    .run = run,
+    .run = run_ls,
 };

@@ -114,7 +114,7 @@ static void print_items(const struct listing *listing)
     table_report(list, listing->common.is_json, sizeof(columns) / sizeof(columns[0]), columns);
 }
 
-static int run(void *values)
+static int run_manifest(void *values)
 {
     struct listing *listing = values;
     const ingot_status_t status = ingot_manifest_read(listing->path, note_item, listing);
@@ -138,5 +138,5 @@ const struct command command_manifest = {
              "Names come from the store, if there is one that has the programs.",
     .options = options,
     .size = sizeof(struct listing),
-    .run = run,
+    .run = run_manifest,
 };

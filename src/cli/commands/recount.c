@@ -46,7 +46,7 @@ static void print_recount(const struct recounting *recounting, const ingot_persi
                                              "[was_right!{recorded_bytes} bytes were recorded]\n");
 }
 
-static int run(void *values)
+static int run_recount(void *values)
 {
     const struct recounting *recounting = values;
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
@@ -79,5 +79,5 @@ const struct command command_recount = {
     .about = "Counts the whole store with all namespaces, and corrects its recorded total.",
     .options = options,
     .size = sizeof(struct recounting),
-    .run = run,
+    .run = run_recount,
 };

@@ -113,7 +113,7 @@ static int show_entry(const struct showing *showing, ingot_storage_t storage, co
     return code;
 }
 
-static int show_all(struct showing *showing)
+static int show_files_and_entries(struct showing *showing)
 {
     ingot_storage_t storage = NULL; /* stays NULL if only files are shown */
     int result = EXIT_DONE;
@@ -132,12 +132,12 @@ static int show_all(struct showing *showing)
     return result;
 }
 
-static int run(void *values)
+static int run_show(void *values)
 {
     struct showing *showing = values;
     showing->is_first = true;
     interrupt_catch();
-    return show_all(showing);
+    return show_files_and_entries(showing);
 }
 
 const struct command command_show = {
@@ -149,5 +149,5 @@ const struct command command_show = {
              "and when it was made.",
     .options = options,
     .size = sizeof(struct showing),
-    .run = run,
+    .run = run_show,
 };

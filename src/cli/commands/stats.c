@@ -177,7 +177,7 @@ static int print_statistics(struct summary *summary, ingot_storage_t storage)
     return EXIT_DONE;
 }
 
-static int run(void *values)
+static int run_stats(void *values)
 {
     struct summary *summary = values;
     ingot_storage_t storage = NULL;
@@ -201,5 +201,5 @@ const struct command command_stats = {
         "the total that the store has recorded. \"use\" and \"time saved\" say how many programs and artifacts all "
         "processes loaded and made so far, and how much time the loads saved.",
     .size = sizeof(struct summary),
-    .run = run,
+    .run = run_stats,
 };

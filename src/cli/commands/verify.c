@@ -87,7 +87,7 @@ static int judge_verification(const struct verifying *verifying, const ingot_per
     return is_interrupted ? EXIT_INTERRUPTED : is_clean ? EXIT_DONE : EXIT_FINDING;
 }
 
-static int run(void *values)
+static int run_verify(void *values)
 {
     struct verifying *verifying = values;
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
@@ -124,5 +124,5 @@ const struct command command_verify = {
              "seal is refused.",
     .options = options,
     .size = sizeof(struct verifying),
-    .run = run,
+    .run = run_verify,
 };

@@ -34,7 +34,7 @@ static void offer_candidate(const struct completing *completing, const char *pre
         (void)puts(text);
 }
 
-static int offer_entry(const ingot_persist_entry_t *facts, void *user)
+static int offer_entry_name(const ingot_persist_entry_t *facts, void *user)
 {
     char name[ENTRY_NAME_SIZE];
     entry_name(facts, name);
@@ -42,12 +42,12 @@ static int offer_entry(const ingot_persist_entry_t *facts, void *user)
     return 1;
 }
 
-static void offer_entries(struct completing *completing)
+static void offer_entry_names(struct completing *completing)
 {
     const struct common_options options = {.directory = completing->directory};
     ingot_storage_t storage = NULL;
     if (store_open(&storage, &options, STORE_READ, NULL) == EXIT_DONE)
-        (void)entry_visit_all(storage, offer_entry, completing);
+        (void)entry_visit_all(storage, offer_entry_name, completing);
     ingot_storage_release(storage);
 }
 
@@ -61,7 +61,7 @@ static void offer_values(struct completing *completing, const struct command_opt
     else if (option->kind == VALUE_FOLDER)
         (void)puts("\tfolder");
     if (option->kind == VALUE_ENTRY)
-        offer_entries(completing);
+        offer_entry_names(completing);
 }
 
 static void offer_options(const struct completing *completing)

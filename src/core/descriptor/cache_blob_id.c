@@ -44,12 +44,12 @@ static void put_text_field(struct id_writing *id, const char *text)
     put_field(id, strlen(text), text);
 }
 
-static void put_library(struct id_writing *id)
+static void put_library_field(struct id_writing *id)
 {
     put_text_field(id, ID_RULES);
 }
 
-static void put_backend(struct id_writing *id)
+static void put_backend_field(struct id_writing *id)
 {
     put_text_field(id, id->context->ops.name);
 }
@@ -63,7 +63,7 @@ static int compare_identities(const void *a, const void *b)
 
 /* Writes one field per distinct device identity, sorted by digest, so that the id does not depend on the order of
  * the devices or on how many of them are equal. */
-static void put_devices(struct id_writing *id)
+static void put_device_fields(struct id_writing *id)
 {
     const struct ingot_program_desc *desc = id->desc;
     const ingot_allocator_t *allocator = &id->context->allocator;
@@ -99,7 +99,7 @@ static void put_header_digest(struct id_writing *id, const struct ingot_source *
     put_digest(id, header);
 }
 
-static void put_sources(struct id_writing *id)
+static void put_source_fields(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->source_count; ++i) {
         begin_field(id);
@@ -109,7 +109,7 @@ static void put_sources(struct id_writing *id)
     }
 }
 
-static void put_headers(struct id_writing *id)
+static void put_header_fields(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->header_count; ++i) {
         begin_field(id);
@@ -118,13 +118,13 @@ static void put_headers(struct id_writing *id)
     }
 }
 
-static void put_files(struct id_writing *id)
+static void put_file_field(struct id_writing *id)
 {
     put_field(id, id->desc->files_size, program_desc_files(id->desc));
 }
 
 /* Appends the options without -I. The files that were found through -I are in the files field. */
-static void put_kept(struct id_writing *id, const char *options)
+static void put_kept_options(struct id_writing *id, const char *options)
 {
     struct arena arena;
     struct bytes_writer kept;
@@ -147,7 +147,7 @@ static void put_compile_options(struct id_writing *id)
     const char *options = is_of_program ? id->desc->compile_options : id->context->compile_options;
     begin_field(id);
     if (program_desc_has_text(id->desc))
-        put_kept(id, options);
+        put_kept_options(id, options);
     else
         bytes_put_text(&id->bytes, options);
     end_field(id);
@@ -158,7 +158,7 @@ static void put_link_options(struct id_writing *id)
     put_text_field(id, id->tag == ID_LINK_OPTIONS ? id->desc->link_options : id->context->link_options);
 }
 
-static void put_constants(struct id_writing *id)
+static void put_constant_fields(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->spec_constant_count; ++i) {
         const ingot_spec_constant_t *constant = &program_desc_spec_constants(id->desc)[i];
@@ -169,7 +169,7 @@ static void put_constants(struct id_writing *id)
     }
 }
 
-static void put_expressions(struct id_writing *id)
+static void put_name_expression_fields(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->name_expression_count; ++i)
         put_text_field(id, program_desc_name_expressions(id->desc)[i]);
@@ -183,7 +183,7 @@ static void put_source_options(struct id_writing *id)
         begin_field(id);
         bytes_put_u32(&id->bytes, i);
         if (id->desc->sources[i]->is_text)
-            put_kept(id, id->desc->sources[i]->compile_options);
+            put_kept_options(id, id->desc->sources[i]->compile_options);
         else
             bytes_put_text(&id->bytes, id->desc->sources[i]->compile_options);
         end_field(id);
@@ -203,18 +203,18 @@ static void put_source_headers(struct id_writing *id)
 }
 
 const struct id_rule id_rules[ID_LAST + 1] = {
-    [ID_LIBRARY] = {"library", ID_ONCE, {ID_PART_TEXT}, put_library},
-    [ID_BACKEND] = {"backend", ID_ONCE, {ID_PART_TEXT}, put_backend},
-    [ID_DEVICE] = {"device", ID_MANY, {ID_PART_DEVICE}, put_devices},
-    [ID_SOURCE] = {"source", ID_MANY, {ID_PART_KIND, ID_PART_DIGEST}, put_sources},
-    [ID_HEADER] = {"header", ID_MANY, {ID_PART_NAME, ID_PART_DIGEST}, put_headers},
-    [ID_FILES] = {"file", ID_ONCE, {ID_PART_FILES}, put_files},
+    [ID_LIBRARY] = {"library", ID_ONCE, {ID_PART_TEXT}, put_library_field},
+    [ID_BACKEND] = {"backend", ID_ONCE, {ID_PART_TEXT}, put_backend_field},
+    [ID_DEVICE] = {"device", ID_MANY, {ID_PART_DEVICE}, put_device_fields},
+    [ID_SOURCE] = {"source", ID_MANY, {ID_PART_KIND, ID_PART_DIGEST}, put_source_fields},
+    [ID_HEADER] = {"header", ID_MANY, {ID_PART_NAME, ID_PART_DIGEST}, put_header_fields},
+    [ID_FILES] = {"file", ID_ONCE, {ID_PART_FILES}, put_file_field},
     [ID_COMPILE_OPTIONS] = {"compile_options", ID_ONCE, {ID_PART_TEXT}, put_compile_options},
     [ID_LINK_OPTIONS] = {"link_options", ID_ONCE, {ID_PART_TEXT}, put_link_options},
     [ID_ENVIRONMENT_COMPILE_OPTIONS] = {"environment_compile_options", ID_ONCE, {ID_PART_TEXT}, put_compile_options},
     [ID_ENVIRONMENT_LINK_OPTIONS] = {"environment_link_options", ID_ONCE, {ID_PART_TEXT}, put_link_options},
-    [ID_SPEC_CONSTANT] = {"spec_constant", ID_BY_NUMBER, {ID_PART_BYTES}, put_constants},
-    [ID_NAME_EXPRESSION] = {"name_expression", ID_MANY, {ID_PART_TEXT}, put_expressions},
+    [ID_SPEC_CONSTANT] = {"spec_constant", ID_BY_NUMBER, {ID_PART_BYTES}, put_constant_fields},
+    [ID_NAME_EXPRESSION] = {"name_expression", ID_MANY, {ID_PART_TEXT}, put_name_expression_fields},
     [ID_SOURCE_OPTIONS] = {"compile_options", ID_ONCE_PER_SOURCE, {ID_PART_TEXT}, put_source_options},
     [ID_SOURCE_HEADER] = {"header", ID_MANY_PER_SOURCE, {ID_PART_NAME, ID_PART_DIGEST}, put_source_headers},
 };

@@ -63,7 +63,7 @@ struct field_list {
     size_t count;
 };
 
-static void add_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+static void add_field_to_list(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
     struct field_list *list = user;
     struct field *field = arena_take(&list->arena, sizeof(*field));
@@ -91,7 +91,7 @@ static void init_fields(struct field_list *list, const ingot_allocator_t *alloca
 
 static ingot_status_t read_fields(struct field_list *list, size_t size, const uint8_t *id)
 {
-    const ingot_status_t status = ingot_cache_blob_id_visit(size, id, add_field, list);
+    const ingot_status_t status = ingot_cache_blob_id_visit(size, id, add_field_to_list, list);
     list->sorted = arena_take(&list->arena, (list->count + 1) * sizeof(struct field *));
     if (status != INGOT_SUCCESS || list->arena.failed)
         return status != INGOT_SUCCESS ? status : error_out_of_memory();

@@ -82,7 +82,7 @@ static void put_u32(uint8_t **place, uint32_t value)
     put_bytes(place, sizeof(value), &value);
 }
 
-static void put_u64(uint8_t **place, uint64_t value)
+static void put_key_u64(uint8_t **place, uint64_t value)
 {
     put_bytes(place, sizeof(value), &value);
 }
@@ -92,7 +92,7 @@ static void put_key_number(uint8_t **place, size_t number)
     const uint8_t first = number < LONG_NUMBER ? (uint8_t)number : LONG_NUMBER;
     put_bytes(place, 1, &first);
     if (first == LONG_NUMBER)
-        put_u64(place, number);
+        put_key_u64(place, number);
 }
 
 static void *put_framed(uint8_t **place, size_t size, const void *bytes)
@@ -112,8 +112,8 @@ static void put_settings(uint8_t **place, const struct ingot_source *source)
     put_framed(place, strlen(source->compile_options), source->compile_options);
     put_key_number(place, source->header_count);
     for (size_t i = 0; i < source->header_count; ++i) {
-        put_u64(place, source->headers[i]->hash.low);
-        put_u64(place, source->headers[i]->hash.high);
+        put_key_u64(place, source->headers[i]->hash.low);
+        put_key_u64(place, source->headers[i]->hash.high);
         put_framed(place, strlen(source->headers[i]->name), source->headers[i]->name);
     }
 }
@@ -144,14 +144,14 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 
     put_key_number(&place, kind);
     if (kind == KEY_OF_ITSELF)
-        put_u64(&place, atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed));
+        put_key_u64(&place, atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed));
     put_framed(&place, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
     put_key_number(&place, desc->source_count);
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
         const struct ingot_source *source = desc->sources[i];
         put_u32(&place, (uint32_t)source->kind);
-        put_u64(&place, source->hash.low);
-        put_u64(&place, source->hash.high);
+        put_key_u64(&place, source->hash.low);
+        put_key_u64(&place, source->hash.high);
         if (source->kind == INGOT_SOURCE_HEADER)
             put_framed(&place, strlen(source->name), source->name);
         else

@@ -291,7 +291,7 @@ static bool may_compose_assert(struct source_graph *graph)
     return is_composable(&composition);
 }
 
-static bool has_asm(const struct source_graph *graph)
+static bool has_inline_assembly(const struct source_graph *graph)
 {
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
         if (is_written(text) && memmem(text->clean.start, text->clean.size, "asm", 3) != NULL)
@@ -304,7 +304,7 @@ void graph_check_composed_names(struct source_graph *graph)
 {
     if (graph->limit != NULL || graph->arena.failed)
         return;
-    graph->refuses_asm = graph->input->rules->assembler_reads_files && (graph->has_paste || has_asm(graph));
+    graph->refuses_asm = graph->input->rules->assembler_reads_files && (graph->has_paste || has_inline_assembly(graph));
     if (!graph->has_paste)
         return;
     if (graph->brings_assert && !graph->names_matter && may_compose_assert(graph))

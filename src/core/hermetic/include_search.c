@@ -115,7 +115,7 @@ struct search {
     bool has_exact_name; /* true if the name of `header` is exactly the included name */
 };
 
-static void take_header(struct search *search, struct graph_text *header)
+static void note_found_header(struct search *search, struct graph_text *header)
 {
     search->has_two_headers = search->has_two_headers || (search->header != NULL && search->header != header);
     if (search->header == NULL)
@@ -129,7 +129,7 @@ static void look_for_exact_header(struct search *search)
     const struct source_graph *graph = search->graph;
     for (size_t i = 0; i < graph->header_count; ++i) {
         if (strcmp(search->name->text, graph->headers[i]->path) == 0)
-            take_header(search, graph->headers[i]);
+            note_found_header(search, graph->headers[i]);
     }
     search->has_exact_name = search->header != NULL;
 }
@@ -143,7 +143,7 @@ static struct graph_text *look_in(struct search *search, size_t directory_size, 
     const char *wanted = graph->header_count != 0 ? include_normal_path(&graph->arena, path) : NULL;
     for (size_t i = 0; wanted != NULL && i < graph->header_count; ++i) {
         if (strcmp(wanted, graph->headers[i]->normal) == 0)
-            take_header(search, graph->headers[i]);
+            note_found_header(search, graph->headers[i]);
     }
     return text_of_file(graph, path);
 }

@@ -56,7 +56,7 @@ static void *read_part(const struct reading *reading, uint64_t offset, uint64_t 
 
 /* Reads the program headers, which describe the segments. A library for another machine counts as absent, because
  * the linker skips it. */
-static enum library_place read_segments(struct reading *reading)
+static enum library_place read_library_segments(struct reading *reading)
 {
     static const unsigned char own[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
     ElfW(Ehdr) header;
@@ -179,7 +179,7 @@ static enum library_place read_open(int file, struct arena *arena, const char *p
     *found = known;
     if (known != NULL && known->device == (uint64_t)about.st_dev && known->inode == (uint64_t)about.st_ino)
         return LIBRARY_FOUND;
-    const enum library_place place = read_segments(&reading);
+    const enum library_place place = read_library_segments(&reading);
     struct library_file *made = place == LIBRARY_FOUND ? arena_take(arena, sizeof(*made)) : NULL;
     if (made == NULL)
         return place;

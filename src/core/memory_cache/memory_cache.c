@@ -225,7 +225,7 @@ void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason rea
 
 /* ---- keeping ---- */
 
-static bool is_too_large(const struct memory_cache_limits *limits, size_t bytes)
+static bool is_too_large_for_limits(const struct memory_cache_limits *limits, size_t bytes)
 {
     const size_t most = limits->max_bytes != 0 ? limits->max_bytes : SIZE_MAX;
     return most < CACHE_ENTRY_OVERHEAD || bytes > most - CACHE_ENTRY_OVERHEAD;
@@ -234,7 +234,7 @@ static bool is_too_large(const struct memory_cache_limits *limits, size_t bytes)
 bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes)
 {
     pthread_mutex_lock(&cache->lock);
-    const bool is_so = is_too_large(&cache->limits, bytes);
+    const bool is_so = is_too_large_for_limits(&cache->limits, bytes);
     pthread_mutex_unlock(&cache->lock);
     return is_so;
 }
@@ -246,7 +246,7 @@ static bool may_be_kept(const struct memory_cache *cache, const struct cache_req
 
     if (cache->closed || limits->max_entries == 0)
         return false;
-    if (is_too_large(limits, bytes))
+    if (is_too_large_for_limits(limits, bytes))
         return false;
     if (bytes + CACHE_ENTRY_OVERHEAD > SIZE_MAX - cache->bytes)
         return false;

@@ -261,8 +261,8 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
     return status;
 }
 
-static inline ingot_status_t get_or_create(ingot_program_t *program, const struct ingot_program_desc *desc,
-                                           ingot_program_builder_t builder, void *user)
+static inline ingot_status_t get_or_create_program(ingot_program_t *program, const struct ingot_program_desc *desc,
+                                                   ingot_program_builder_t builder, void *user)
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
     struct cache_entry *pending = NULL;
@@ -311,7 +311,7 @@ ingot_status_t ingot_program_get(ingot_program_t *program, const_ingot_program_d
 {
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
-    return flags == 0 ? get_or_create(program, desc, build_default, NULL) : get_with(program, desc, flags);
+    return flags == 0 ? get_or_create_program(program, desc, build_default, NULL) : get_with(program, desc, flags);
 }
 
 ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -319,7 +319,7 @@ ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot
 {
     if (program == NULL || desc == NULL || builder == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or builder is NULL");
-    return get_or_create(program, desc, builder, user);
+    return get_or_create_program(program, desc, builder, user);
 }
 
 struct given_blob {
@@ -340,7 +340,7 @@ ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, co
 
     if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
-    return get_or_create(program, desc, load_given_blob, &blob);
+    return get_or_create_program(program, desc, load_given_blob, &blob);
 }
 
 void ingot_program_retain(ingot_program_t program)

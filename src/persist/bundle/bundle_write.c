@@ -105,7 +105,7 @@ static int compare_ids(const struct written *left, const struct written *right)
 }
 
 /* Orders entries by their ids. Of those with the same id, the newest one comes first. */
-static int compare(const void *left_entry, const void *right_entry)
+static int compare_bundle_entries(const void *left_entry, const void *right_entry)
 {
     const struct written *left = left_entry;
     const struct written *right = right_entry;
@@ -163,7 +163,7 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
         return status;
     status = ingot_persist_for_each(storage, write_entry, &writing);
     if (status == INGOT_SUCCESS && writing.count > 1)
-        qsort(writing.entries.bytes, writing.count, sizeof(struct written), compare);
+        qsort(writing.entries.bytes, writing.count, sizeof(struct written), compare_bundle_entries);
     drop_duplicates(&writing);
     if (status == INGOT_SUCCESS)
         status = write_index(&writing);

@@ -321,7 +321,7 @@ static ingot_status_t try_to_publish_entry(struct publication *publication, stru
 /* Counts the entries of a store whose total is not known or, because nothing else corrects it, of one that is full and
  * whose eviction is off. A large store is counted by its thread, and not tried here again for a minute, because an
  * earlier version that uses the store at the same time makes the total unknown with each blob. */
-static void count_first(struct publication *publication)
+static void count_entries_first(struct publication *publication)
 {
     bool is_done;
     publication->has_counted = true;
@@ -364,7 +364,7 @@ static ingot_status_t commit_publication(struct publication *publication)
         if (status != INGOT_SUCCESS || is_done)
             break;
         if (!publication->has_counted && (!total.is_known || !directory->order->evicts))
-            count_first(publication);
+            count_entries_first(publication);
         else
             status = make_entry_room(publication, &total);
     }

@@ -59,7 +59,7 @@ static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_
     return status;
 }
 
-static ingot_status_t add_from_custom(ingot_storage_t custom, ingot_header_memo_t memo)
+static ingot_status_t add_memo_of_custom_storage(ingot_storage_t custom, ingot_header_memo_t memo)
 {
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     ingot_status_t status = storage_ops(custom)->load_memo(storage_self(custom, STORAGE_OTHER), &kept);
@@ -69,17 +69,17 @@ static ingot_status_t add_from_custom(ingot_storage_t custom, ingot_header_memo_
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
-static ingot_status_t store_in_custom(ingot_storage_t custom, size_t size, const uint8_t *bytes)
+static ingot_status_t store_memo_in_custom_storage(ingot_storage_t custom, size_t size, const uint8_t *bytes)
 {
     return storage_ops(custom)->store_memo(storage_self(custom, STORAGE_OTHER), size, bytes);
 }
 
 /* Adds what was saved to a memo. If it is missing, damaged, or written by another build of Ingot, it counts as empty.
  */
-static ingot_status_t add_saved(const struct headers *headers, ingot_header_memo_t memo)
+static ingot_status_t add_saved_memo(const struct headers *headers, ingot_header_memo_t memo)
 {
     const ingot_status_t status =
-        headers->custom != NULL ? add_from_custom(headers->custom, memo) : add_file(headers, memo);
+        headers->custom != NULL ? add_memo_of_custom_storage(headers->custom, memo) : add_file(headers, memo);
     const bool is_replaceable = status == INGOT_NOT_FOUND || status == INGOT_BLOB_TRUNCATED ||
                                 status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION ||
                                 status == INGOT_BLOB_STALE;
@@ -113,12 +113,12 @@ static ingot_status_t write_memo(const struct headers *headers, ingot_header_mem
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    ingot_status_t status = add_saved(headers, memo);
+    ingot_status_t status = add_saved_memo(headers, memo);
     if (status == INGOT_SUCCESS)
         status = get_bytes(headers, memo, &bytes, &size);
     if (status == INGOT_SUCCESS)
         status = replacement != NULL ? replacement_write(replacement, 0, size, bytes)
-                                     : store_in_custom(headers->custom, size, bytes);
+                                     : store_memo_in_custom_storage(headers->custom, size, bytes);
     if (bytes != NULL)
         memory_free(&headers->base.allocator, bytes, size);
     return status;
@@ -293,7 +293,7 @@ ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t mem
         return status;
     struct headers *headers = part;
     if (is_on(headers))
-        status = add_saved(headers, memo);
+        status = add_saved_memo(headers, memo);
     return status == INGOT_SUCCESS && !headers->is_read_only ? keep_header_memo(headers, memo) : status;
 }
 

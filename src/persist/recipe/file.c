@@ -32,7 +32,7 @@ ingot_status_t recipe_file_absolute(const char *path, const ingot_allocator_t *a
 }
 
 /* Makes the file's directory, whose own parent must exist. Returns a negated errno. */
-static int make_directory(const char *path)
+static int make_recipe_directory(const char *path)
 {
     char directory[4096];
     const int length = snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
@@ -47,7 +47,7 @@ int recipe_file_open(const char *path, bool makes_directory)
     const char *name;
     int parent = files_open_parent(path, &name);
     if (parent == -ENOENT && makes_directory) {
-        const int result = make_directory(path);
+        const int result = make_recipe_directory(path);
         parent = result == 0 ? files_open_parent(path, &name) : result;
     }
     if (parent < 0)

@@ -400,7 +400,7 @@ static ingot_status_t make_writer(struct ingot_recipe_writer **writer, const ing
 /* When a new writer opens its file for the first time. */
 enum opening { OPEN_NOW, OPEN_NOW_UNLESS_BUSY, OPEN_WHEN_NEEDED };
 
-static ingot_status_t try_file(struct ingot_recipe_writer *writer)
+static ingot_status_t try_open_recipe(struct ingot_recipe_writer *writer)
 {
     int fd = -1;
     pthread_mutex_lock(&writer->lock);
@@ -425,7 +425,7 @@ static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_rec
         return status;
     made->is_kept = opening == OPEN_WHEN_NEEDED;
     if (opening != OPEN_WHEN_NEEDED)
-        status = try_file(made);
+        status = try_open_recipe(made);
     if (status != INGOT_SUCCESS && !(opening == OPEN_NOW_UNLESS_BUSY && status == INGOT_BUSY)) {
         destroy_writer(made);
         return status;

@@ -145,7 +145,7 @@ struct sealing {
     struct keyring *keyring; /* a reference; NULL: none found */
 };
 
-static bool find_sealing(ingot_storage_t holder, struct keyring *keyring, void *user)
+static bool find_sealing_keyring(ingot_storage_t holder, struct keyring *keyring, void *user)
 {
     struct sealing *sealing = user;
     (void)holder;
@@ -199,7 +199,7 @@ ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *
         return check_sealed(storage, around, id_size, id, blob_size, blob);
     for (unsigned tried = 0;; ++tried) {
         struct sealing sealing = {.left = tried};
-        (void)visit_all(storage, around, find_sealing, &sealing);
+        (void)visit_all(storage, around, find_sealing_keyring, &sealing);
         if (sealing.keyring == NULL)
             return tried != 0 || !sealing.is_required
                        ? status
@@ -220,7 +220,7 @@ ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *
 bool trust_forbids_storing(ingot_storage_t storage, const struct storage_around *around)
 {
     struct sealing sealing = {.left = 0};
-    (void)visit_all(storage, around, find_sealing, &sealing);
+    (void)visit_all(storage, around, find_sealing_keyring, &sealing);
     keyring_release(sealing.keyring);
     return sealing.is_required && sealing.keyring == NULL;
 }

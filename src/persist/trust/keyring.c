@@ -83,7 +83,7 @@ static ingot_status_t add_supplied(struct keyring *keyring, const ingot_persist_
     }
 }
 
-static ingot_status_t add_keys(struct keyring *keyring, const ingot_persist_trust_t *trust)
+static ingot_status_t add_keys_of_policy(struct keyring *keyring, const ingot_persist_trust_t *trust)
 {
     ingot_status_t status = trust->key_files != NULL ? add_key_files(keyring, trust->key_files) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS && trust->next_key != NULL)
@@ -109,7 +109,7 @@ ingot_status_t keyring_create(struct keyring **keyring, const ingot_persist_trus
     made->allocator = *allocator;
     made->policy = trust->policy;
     atomic_init(&made->references, 1);
-    const ingot_status_t status = add_keys(made, trust);
+    const ingot_status_t status = add_keys_of_policy(made, trust);
     if (status != INGOT_SUCCESS) {
         keyring_release(made);
         return status;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static ingot_status_t init_s3(struct target *target, const struct url *url)
+static ingot_status_t init_s3_target(struct target *target, const struct url *url)
 {
     const char *slash = url->path[0] != '\0' ? "/" : "";
     if (url->endpoint[0] == '\0') {
@@ -33,7 +33,7 @@ ingot_status_t target_init(struct target *target, const struct url *url, const c
     target->is_flat = url->is_flat;
     (void)snprintf(target->name_space, sizeof(target->name_space), "%s", name_space);
     if (url->scheme == URL_S3)
-        return init_s3(target, url);
+        return init_s3_target(target, url);
     (void)snprintf(target->base, sizeof(target->base), "%s://%s%s%s%s%s", url->scheme == URL_HTTPS ? "https" : "http",
                    url->host, url->port[0] != '\0' ? ":" : "", url->port, url->path[0] != '\0' ? "/" : "", url->path);
     return INGOT_SUCCESS;

@@ -186,7 +186,7 @@ static void *pull_runs(void *user)
 }
 
 /* Pulls the missing entries, with up to one thread per run. If none can be started, the caller's does everything. */
-static void pull_missing(struct pulling *pulling)
+static void pull_missing_entries(struct pulling *pulling)
 {
     pthread_t threads[JOB_MOST_PARALLEL - 1];
     size_t count = 0;
@@ -211,7 +211,7 @@ static void pull_image(struct pulling *pulling)
     if (!job_judge(job, &request, job_load_image(job, &request)) || !find_missing(pulling))
         return;
     pthread_mutex_init(&pulling->lock, NULL);
-    pull_missing(pulling);
+    pull_missing_entries(pulling);
     (void)pthread_mutex_destroy(&pulling->lock);
 }
 

@@ -90,7 +90,7 @@ static int check_arguments(const struct building *building)
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
-static bool is_selected(const struct building *building, const char *device)
+static bool is_device_selected(const struct building *building, const char *device)
 {
     for (size_t i = 0; i < building->selectors.count; ++i) {
         if (text_contains(device, building->selectors.items[i]))
@@ -126,7 +126,7 @@ static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user
     struct building *building = user;
     size_t chosen_count = 0;
     for (size_t i = 0; i < count; ++i) {
-        is_chosen[i] = is_selected(building, texts[i]);
+        is_chosen[i] = is_device_selected(building, texts[i]);
         chosen_count += is_chosen[i];
         if (is_chosen[i])
             report_device(&building->report, texts[i]);
@@ -281,7 +281,7 @@ static uint64_t limit_or(uint64_t given, uint64_t otherwise)
     return given != 0 ? given : otherwise;
 }
 
-static int run(void *values)
+static int run_build(void *values)
 {
     struct building *building = values;
     char *waiting = NULL;
@@ -326,5 +326,5 @@ const struct command command_build = {
         "ingot-build-stale.timer\" turns them on.",
     .options = build_options,
     .size = sizeof(struct building),
-    .run = run,
+    .run = run_build,
 };

@@ -238,7 +238,7 @@ static int extract_programs(struct extracting *extracting)
     return code;
 }
 
-static int run(void *values)
+static int run_recipe_extract(void *values)
 {
     struct extracting *extracting = values;
     ingot_recipe_summary_t summary;
@@ -265,5 +265,5 @@ const struct command command_recipe_extract = {
              "The exit status is 1 if programs were left out because a text is missing or too large.",
     .options = options,
     .size = sizeof(struct extracting),
-    .run = run,
+    .run = run_recipe_extract,
 };

@@ -56,7 +56,7 @@ static void print_check(const struct checking *checking, ingot_status_t status, 
                  status == INGOT_SUCCESS ? TIMES "the server works\n" : TIMES "{step} failed: {reason}\n");
 }
 
-static int run(void *values)
+static int run_remote_check(void *values)
 {
     const struct checking *checking = values;
     struct server_memory memory;
@@ -84,5 +84,5 @@ const struct command command_remote_check = {
         "not work.",
     .options = options,
     .size = sizeof(struct checking),
-    .run = run,
+    .run = run_remote_check,
 };

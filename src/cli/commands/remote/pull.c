@@ -138,7 +138,7 @@ static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_ser
     if (status == INGOT_SUCCESS)
         status = load_wanted(pulling->store, wanted);
     /* INGOT_NOT_FOUND: the program was stored, and was then evicted to make room for another thread's program.
-     * look_again corrects the counts. */
+     * look_for_evicted_programs corrects the counts. */
     if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && has_evicted(pulling))) {
         wanted->is_there = true;
         wanted->is_pulled = true;
@@ -191,7 +191,7 @@ static int reopen_store(struct pulling *pulling)
 }
 
 /* Counts as missing the programs that were evicted from the store to make room for later ones. */
-static int look_again(struct pulling *pulling)
+static int look_for_evicted_programs(struct pulling *pulling)
 {
     size_t gone_count = 0;
     const int code = reopen_store(pulling);
@@ -312,7 +312,7 @@ static int pull_manifest(struct pulling *pulling)
     interrupt_catch();
     pull_all(pulling);
     if (pulling->is_warm && pulling->pulled_count != 0)
-        code = look_again(pulling);
+        code = look_for_evicted_programs(pulling);
     return code == EXIT_DONE ? report_outcome(pulling) : code;
 }
 

@@ -141,7 +141,7 @@ static int push_entries(struct pushing *pushing)
     return pushing->code == EXIT_DONE && pushing->bad_count != 0 ? EXIT_FINDING : pushing->code;
 }
 
-static int run(void *values)
+static int run_push(void *values)
 {
     struct pushing *pushing = values;
     if (image_is_named(pushing->url))
@@ -171,5 +171,5 @@ const struct command command_push = {
              "if the server failed.",
     .options = options,
     .size = sizeof(struct pushing),
-    .run = run,
+    .run = run_push,
 };

@@ -137,7 +137,7 @@ static bool set_layer(void)
 
 /* Makes the Level Zero loader take the layer as its driver, with the drivers for other devices that it knows itself. A
  * user's own list is left alone. */
-static void set_level_zero(void)
+static void add_level_zero_layer(void)
 {
     const char *drivers = getenv(RUN_LAYER_DRIVERS);
     char *layer = drivers == NULL || drivers[0] == '\0' ? run_layer_find_level_zero() : NULL;
@@ -165,7 +165,7 @@ static void set_variables(const struct running *running)
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
         set_variable("INGOT_TRACE", "1");
-    set_level_zero();
+    add_level_zero_layer();
     if (getenv(PYTHON) == NULL)
         set_variable(PYTHON, "all");
 }
@@ -255,7 +255,7 @@ static bool read_adopted(const struct text_list *texts, struct adopted **list)
     return true;
 }
 
-static int run(void *values)
+static int run_application(void *values)
 {
     struct running *running = values;
     if (!read_adopted(&running->adopt, &running->adopted))
@@ -296,7 +296,7 @@ const struct command command_run = {
         "--strict), 126 if it could not be executed, 127 if it was not found.",
     .options = options,
     .size = sizeof(struct running),
-    .run = run,
+    .run = run_application,
     .usage_exit = EXIT_RUN_FAILED,
     .is_bare = true,
 };

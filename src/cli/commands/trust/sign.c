@@ -212,7 +212,7 @@ static int sign_recipes(const struct common_options *options, size_t count, char
     return failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int run(void *values)
+static int run_sign(void *values)
 {
     struct signing *signing = values;
     const struct common_options *common = &signing->common;
@@ -236,5 +236,5 @@ const struct command command_sign = {
              "whose seals you have verified.",
     .options = sign_options,
     .size = sizeof(struct signing),
-    .run = run,
+    .run = run_sign,
 };

@@ -124,7 +124,8 @@ static cl_int get_options(const struct shadow_use *use, cl_device_id device, siz
 }
 
 /* Answers with the driver's log, after the messages of earlier builds that it lacks. */
-static cl_int get_log(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value, size_t *size_ret)
+static cl_int get_build_log(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
+                            size_t *size_ret)
 {
     const char *earlier = use->shadow->earlier_log;
     char *log = earlier != NULL ? compiler_read_log(use->native, device) : NULL;
@@ -170,7 +171,7 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
     if (name == CL_PROGRAM_BUILD_LOG)
-        return get_log(use, device, capacity, value, size_ret);
+        return get_build_log(use, device, capacity, value, size_ret);
     return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 
