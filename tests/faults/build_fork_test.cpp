@@ -19,7 +19,7 @@ using namespace store_fixture;
 namespace
 {
 
-constexpr unsigned kHangSeconds = 120;
+constexpr unsigned kHangSeconds = 200;
 constexpr int kForks = 300;
 #if defined(__SANITIZE_ADDRESS__) /* ASan's allocator may hang in the child if threads allocate during fork() */
 constexpr bool kChildRequests = false;

@@ -39,7 +39,7 @@ namespace
 
 constexpr int kAsExpected = 42;
 constexpr size_t kPrograms = 4;
-constexpr unsigned kDeadlineSeconds = 120;
+constexpr unsigned kDeadlineSeconds = 240;
 
 /* All objects. Only the handler of the mode "late" destroys them. */
 struct World {

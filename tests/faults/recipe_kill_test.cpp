@@ -27,7 +27,7 @@ namespace
 {
 
 constexpr int kProcesses = 4;
-constexpr unsigned kHangSeconds = 120;
+constexpr unsigned kHangSeconds = 200;
 int least_kills = 100;
 
 /* Shared by the processes: how many programs each of them has recorded. */

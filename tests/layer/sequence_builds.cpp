@@ -21,7 +21,7 @@ struct Notice {
 namespace
 {
 
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kPatience{60};
 
 /* A driver may call a callback late or twice, so a notice is never freed. */
 Notice *new_notice()

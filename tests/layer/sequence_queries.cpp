@@ -331,7 +331,7 @@ void Sequence::program_of_kernel()
 void Sequence::wait_for_references(cl_kernel kernel, cl_uint expected)
 {
     cl_uint count = 0;
-    for (int i = 0; i < 1000 && count != expected; ++i) {
+    for (int i = 0; i < 10000 && count != expected; ++i) {
         if (i != 0)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         (void)clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof(count), &count, nullptr);

@@ -74,10 +74,10 @@ inline bool accepts_connections(uint16_t port)
     return is_connected;
 }
 
-/* Calls `holds` again and again until it returns true, for at most a minute. */
+/* Calls `holds` again and again until it returns true, for at most three minutes. */
 inline bool becomes_true(const std::function<bool()> &holds)
 {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(3);
     while (!holds()) {
         if (std::chrono::steady_clock::now() > end)
             return false;

@@ -70,7 +70,7 @@ TEST_F(TraceFile, DoesNotWaitForTheReaderOfAFifo)
     ASSERT_EQ(0, mkfifo(path("fifo").c_str(), 0600));
     EXPECT_EQ(0, forked_child::run([this] {
                   struct trace trace;
-                  (void)alarm(20);
+                  (void)alarm(240);
                   trace_init(&trace, nullptr, nullptr, path("fifo").c_str());
                   emit(trace);
                   const int is_wanted = trace_wanted(&trace) ? 1 : 0;
@@ -84,7 +84,7 @@ TEST_F(TraceFile, SurvivesAReaderThatStopsOrLeaves)
     ASSERT_EQ(0, mkfifo(path("fifo").c_str(), 0600));
     EXPECT_EQ(0, forked_child::run([this] {
                   struct trace trace;
-                  (void)alarm(20);
+                  (void)alarm(240);
                   (void)std::signal(SIGPIPE, SIG_DFL);
                   const int reader = open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
                   trace_init(&trace, nullptr, nullptr, path("fifo").c_str());

@@ -66,7 +66,7 @@ private:
 /* Runs in a child process: makes a context and two programs, one of them in the builder of the other. */
 int use_a_context()
 {
-    alarm(20); /* ends a child that hangs */
+    alarm(240); /* ends a child that hangs */
     ReferenceDevice device;
     const Context context = device.make();
     ProgramText other;
@@ -170,7 +170,7 @@ static void fork_during(const char *operation, bool has_waiter)
     while (has_waiter && stats_of(context).waits == 0) /* until the waiter waits: it holds no lock then */
         std::this_thread::yield();
     EXPECT_EQ(0, forked_child::run([&] {
-                  alarm(20);
+                  alarm(240);
                   return get_kernel() == INGOT_SUCCESS && get_kernel() == INGOT_SUCCESS ? 0 : 1;
               }))
         << operation;

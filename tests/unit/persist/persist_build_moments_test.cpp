@@ -6,6 +6,7 @@
 
 #include <sys/prctl.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <map>
@@ -26,7 +27,8 @@ namespace
 {
 
 constexpr uint32_t kLongMs = 240000; /* no request waits that long */
-constexpr uint32_t kShortMs = 100;
+
+std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that the library reads */
 
 /* The modification times that the library sees for directories. */
 enum class Times { right, all_equal, of_first_sight };
@@ -53,13 +55,17 @@ protected:
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
-    ~BuildMoments() override { times = Times::right; }
+    ~BuildMoments() override
+    {
+        times = Times::right;
+        clock_lead_ns = 0;
+    }
 
     pid_t start()
     {
         const pid_t child = forked_child::start([this] {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            alarm(60);
+            alarm(200);
             const std::function<void()> before = [this] {
                 has_bucket_.open();
                 rename_.wait();
@@ -126,8 +132,15 @@ void __real_files_pause_ns(uint64_t duration_ns);
 int __real_files_facts_at(int at, const char *path, struct file_facts *facts);
 int __real_files_rename(int from_at, const char *from, int to_at, const char *to);
 void __wrap_files_pause_ns(uint64_t duration_ns);
+uint64_t __real_files_steady_clock_ns(void);
+uint64_t __wrap_files_steady_clock_ns(void);
 int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts);
 int __wrap_files_rename(int from_at, const char *from, int to_at, const char *to);
+
+uint64_t __wrap_files_steady_clock_ns(void)
+{
+    return __real_files_steady_clock_ns() + clock_lead_ns;
+}
 
 void __wrap_files_pause_ns(uint64_t duration_ns)
 {
@@ -175,9 +188,9 @@ TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundWhenTheBuilderDie
 TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundAtTheLimit)
 {
     const pid_t builder = start();
-    info_.build_wait_ms = kShortMs;
     const Store store(info_);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_}));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE,
+              request(store, {make_bucket_, make_entry_, [] { clock_lead_ns += UINT64_C(1000000) * kLongMs; }}));
     EXPECT_EQ(1u, store.stats().awaited);
     EXPECT_EQ(0u, store.stats().wait_timeouts);
     unlock_.open();

@@ -32,7 +32,7 @@ namespace
 constexpr uint32_t kLongMs = 240000; /* longer than any test lasts */
 constexpr uint32_t kShortMs = 50;
 constexpr uint32_t kLeaseMs = 1500;
-constexpr unsigned kHangSeconds = 120;
+constexpr unsigned kHangSeconds = 200;
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
 

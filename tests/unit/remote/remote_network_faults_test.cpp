@@ -30,7 +30,7 @@ using server_process::becomes_true;
 namespace
 {
 
-constexpr unsigned kHangSeconds = 150;
+constexpr unsigned kHangSeconds = 200;
 constexpr int kPrograms = 150;
 constexpr int kProgramsAfterwards = 50; /* programs that are requested only after the fault */
 constexpr int kWordsPerProgram = 1000;  /* numbers of eight bytes, which hardly compress */

@@ -26,7 +26,7 @@ using server_process::becomes_true;
 namespace
 {
 
-constexpr unsigned kHangSeconds = 120;
+constexpr unsigned kHangSeconds = 200;
 constexpr int kMachines = 4; /* machine 0 compiles first */
 constexpr int kProcesses = 2;
 const std::string kSource = numbered_source(0);
