@@ -57,7 +57,8 @@ ingot_status_t cache_check(const struct ingot_cache *cache)
     return is_here ? INGOT_SUCCESS : cache_refuse(cache, INGOT_READ_ONLY);
 }
 
-/* Decides whether a failure to open a storage is one of ingot_cache_open, and reports it otherwise. */
+/* Returns the status if a failure to open this storage must make ingot_cache_open fail. Otherwise, reports an event and
+ * returns INGOT_SUCCESS. */
 static ingot_status_t judge_open_failure(const struct ingot_cache *cache, const ingot_cache_info_t *info,
                                          ingot_status_t status, const char *name)
 {

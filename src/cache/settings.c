@@ -1,8 +1,8 @@
 /*
  * settings.c - opens the storages of a cache as its info and the environment say.
  *
- * A field of the info hides the variable that it overrides, so an invalid value of that variable does no harm. Persist
- * and remote read all other variables.
+ * If a field of the info overrides an environment variable, the variable is not read, so its value need not be valid.
+ * Persist and remote read all other variables.
  */
 #include "cache/settings.h"
 
@@ -94,7 +94,7 @@ static const char *look_up_variable(const char *name, void *user)
     return settings_variable(info, name);
 }
 
-/* Sets what the flags override. */
+/* Changes the settings that persist has read from the environment to what the flags of the info say. */
 static ingot_status_t adjust(ingot_persist_info_t *settings, void *user)
 {
     settings->on_miss = settings_on_miss(user);

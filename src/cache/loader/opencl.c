@@ -37,7 +37,8 @@ cl_program *loader_opencl_keep_refused(cl_program *program)
     return before;
 }
 
-/* Keeps the program, whose state and build log the application may ask for, though the backend releases it. */
+/* Keeps a program that the driver refused to build, because the application may ask for its state and its build log.
+ * The backend releases its own reference. */
 static void keep_refused(cl_program program)
 {
     if (table.clRetainProgram(program) != CL_SUCCESS)

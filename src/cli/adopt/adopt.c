@@ -1,10 +1,12 @@
 /*
- * adopt.c - fills directories and keeps their files; see adopt.h.
+ * adopt.c - writes stored files to adopted directories before the command, and stores their files after it; see
+ * adopt.h.
  *
- * Each file is an artifact of its own, and so is the listing of all files, which has a digest of each. A unit, the
- * files of a folder, is filled as a whole or not at all: if a file is missing in the store or has another digest, the
- * tool makes the unit again, and its files are stored at the end. Processes that end at the same time may each write a
- * listing. Then files are missing in it until a later run stores them again, which costs time but never a wrong file.
+ * Each file is stored as an artifact. So is the listing, which names all files of the directory and has a digest of
+ * each. The files of one folder are a unit, which is written as a whole or not at all: if a file is not in the store or
+ * does not have the digest of the listing, nothing is written, and the files that the tool then makes are stored after
+ * the command. If two processes end at the same time, the listing of one may replace that of the other. The files that
+ * are missing in it are stored again by a later run, which costs time but never yields a wrong file.
  */
 #include "cli/adopt/adopt.h"
 
@@ -31,12 +33,13 @@
 #define NINJA_LOG ".ninja_log"
 #define NINJA_DEPS ".ninja_deps"
 
+/* An adopted directory: one that `ingot run --adopt` was told to fill. */
 struct adopted {
     struct adopted *next;
-    struct adopt_shelf shelf; /* its storage is NULL if the directory is left alone */
-    char *path;               /* absolute */
-    int directory;            /* -1: not open */
-    struct adopt_listing stored;
+    struct adopt_shelf shelf;    /* the stored files; not open if the directory is not to be changed */
+    char *path;                  /* absolute */
+    int directory;               /* -1: not open */
+    struct adopt_listing stored; /* the listing in the store before the command */
 };
 
 /* A file of a unit, while the unit is filled. */
@@ -77,7 +80,7 @@ static bool has_digest(const struct adopt_row *row, const struct adopt_content *
     return other.low == row->low && other.high == row->high;
 }
 
-/* Reads a file in its stored form. */
+/* Reads a file of the directory, and converts its content to the form in which it is stored. */
 static bool read_stored_form(const struct adopted *adopted, const char *path, enum adopt_rule rule,
                              struct adopt_content *content)
 {
@@ -101,7 +104,7 @@ static void read_listing(const struct adopted *adopted, struct adopt_listing *li
 
 /* ---- before the command ---- */
 
-/* Takes a file from the store. Returns false if it is not there. */
+/* Loads a file from the store. Returns false if it is not there, or if its digest is not that of the listing. */
 static bool load_item(const struct adopted *adopted, struct item *item)
 {
     ingot_buffer_t value;
@@ -127,8 +130,8 @@ static bool find_item(const struct adopted *adopted, struct item *item)
     return item->rule != ADOPT_SKIP && load_item(adopted, item);
 }
 
-/* True if a unit may be written. What ninja built must have the same inputs here, and nothing that was built here is
- * replaced, because ninja rebuilds it itself. */
+/* True if a unit may be written. A unit that ninja built may be written only if its inputs are the same on this machine
+ * and the directory has none of its files, because ninja itself rebuilds the files that it has built. */
 static bool may_write(const struct adopted *adopted, size_t count, const struct item *items,
                       const struct adopt_row *inputs)
 {
@@ -160,7 +163,7 @@ static bool write_item(const struct adopted *adopted, struct item *item, uint64_
     return false;
 }
 
-/* Fills a unit, the rows from `begin` on. */
+/* Writes the files of a unit, which are the rows of the listing from `begin` to `end`, unless one is not stored. */
 static void fill_unit(const struct adopted *adopted, size_t begin, size_t end)
 {
     struct item *items = memory_get((end - begin) * sizeof(*items));
@@ -260,7 +263,7 @@ static bool find_inputs(const struct adopted *adopted, const char *deps_path, st
     return is_valid;
 }
 
-/* Stores a file if the store does not have it. Returns false if the store does not have it afterwards. */
+/* Stores a file of the directory, unless the store has it. Returns false if storing it failed. Fills in the row. */
 static bool keep_file(const struct adopted *adopted, struct adopt_row *row)
 {
     struct adopt_content content;
@@ -299,7 +302,7 @@ static void keep_unit(const struct adopted *adopted, const struct adopt_listing 
     free(deps_path);
 }
 
-/* Adds the rows of those units that this directory does not have, because other processes have stored them. */
+/* Adds to the listing the units that it lacks and that other processes have stored since. */
 static void add_others(const struct adopted *adopted, struct adopt_listing *kept)
 {
     struct adopt_listing now = {NULL, 0};

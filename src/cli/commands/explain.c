@@ -44,8 +44,8 @@ struct explaining {
     const char *wanted_name; /* a file or an entry; NULL: the last misses */
     const char *other_name;  /* a single-program file or an entry; NULL: the nearest stored entry */
     uint64_t last;           /* how many of the last misses to explain; 0: not given */
-    bool is_stored;          /* true if what is wanted are entries of the store, which must not be their own nearest */
-    bool is_of_file;         /* true if wanted is compared with a single file */
+    bool is_stored;  /* true if the wanted names are entries of the store; an entry is then not compared with itself */
+    bool is_of_file; /* true if wanted is compared with a single file */
     ingot_storage_t storage; /* NULL: none is needed */
     struct comparison *comparisons;
     size_t count;

@@ -10,10 +10,11 @@
 #define ID_MAGIC_SIZE 8
 #define ID_FORMAT_VERSION 2u
 
-/* The value of the field ID_LIBRARY: the rules by which Ingot turns a request into what the compiler gets. Raise the
- * number with each change after which a compiler gets other bytes for an equal request, or after which a blob that an
- * earlier library stored must not be loaded. format_test and texts_test compare golden ids and texts, and fail at a
- * change that was not meant. The library's revision is not in an id, so a new build uses what earlier ones stored. */
+/* The value of the field ID_LIBRARY: the version of the rules by which Ingot turns a request into the compiler's input.
+ * Increase the number with each change that gives the compiler other bytes for an equal request, and with each change
+ * after which a blob of an earlier library must not be loaded. format_test and texts_test compare ids and texts with
+ * earlier ones, so they fail at a change that was made by mistake. The version of the library is not in an id, so a new
+ * library can load what an earlier one stored. */
 #define ID_RULES "rules 1"
 
 /* The tags of fields. In an id, fields are in ascending order of their tags. Those before ID_DEVICE describe the
@@ -38,7 +39,7 @@ enum id_field {
 
 struct id_writing; /* defined in cache_blob_id.c */
 
-/* How often a field occurs in an id, and how its path begins. */
+/* How often a field occurs in an id, and its path, which is the name that people and tools see. */
 enum id_often {
     ID_ONCE,            /* "name" */
     ID_MANY,            /* "name[i]", counted in the order of the id */
@@ -59,6 +60,7 @@ enum id_part {
     ID_PART_FILES   /* an entry for each file, preceded by its length */
 };
 
+/* The format of a field. */
 struct id_rule {
     const char *name; /* NULL if no field has this tag */
     enum id_often often;

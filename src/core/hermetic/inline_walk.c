@@ -2,12 +2,14 @@
  * inline_walk.c - makes one text from a source, in which each include is replaced by the included text, between line
  * markers.
  *
- * The compiler still evaluates every condition. The text makes the compiler check what the walk assumes. For example,
- * if a file's include guard must already be defined, the file is replaced by an #error in an `#ifndef GUARD`. So a
- * wrong assumption makes the build fail; it cannot produce a different program.
+ * Conditions such as #if stay in the text, and the compiler evaluates them. Where the walk assumes something, it writes
+ * a check for the compiler. For example, if it assumes that a file is already included, it writes an #error in an
+ * `#ifndef GUARD` instead of the file. So a wrong assumption makes the build fail; it cannot produce a different
+ * program.
  *
- * The shape is a list of numbers that says what replaces each event (source_graph.h), in order. Together with the
- * contents of the texts and the options, it determines every byte that is written, except for the names of files.
+ * Besides the text, the walk makes the shape, for the id: a list of numbers that says by what each directive was
+ * replaced, in order. Together with the contents of the texts and the options, the shape determines every byte of the
+ * text, except for the names of files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -20,10 +22,12 @@
 enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 #define MAX_INLINED_BYTES ((uint64_t)256 << 20)
 
-/* What the shape says about an event. Values above SHAPE_TEXT are SHAPE_TEXT plus the number of an included text. */
+/* The numbers of the shape. Each says by what an event (source_graph.h) was replaced. A value above SHAPE_TEXT stands
+ * for an included text: it is SHAPE_TEXT plus the number of that text. */
 enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
 enum { SHAPE_NO_ASM = SHAPE_TEXT }; /* texts are numbered from 1 */
 
+/* A text that the walk assumes to be already included. */
 struct assumption {
     struct assumption *next;
     struct graph_text *text;
@@ -151,7 +155,7 @@ static void put_before(struct inline_walk *walk, struct position *position, cons
     position->from = start;
 }
 
-/* Moves past the event without writing it. Returns how many lines it spans. */
+/* Leaves the event out of the text. Returns how many lines the event spans. */
 static size_t pass_over(const struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
@@ -198,6 +202,7 @@ static void put_assumed(struct inline_walk *walk, const struct graph_text *targe
 
 static void walk_text(struct inline_walk *walk, struct graph_text *text);
 
+/* Numbers the texts from 1, in the order in which the walk comes to them. */
 static void number_text(struct inline_walk *walk, struct graph_text *text)
 {
     if (text->number != 0)
@@ -323,7 +328,7 @@ struct open_condition {
     size_t moved;            /* walk->moved before the condition */
 };
 
-/* Handles the event of a condition. Assumptions that were made in a branch end with the branch. */
+/* Handles an #if, #else or #endif. Assumptions that were made in a branch end with the branch. */
 static void walk_condition(struct inline_walk *walk, struct open_condition **open, struct position *position,
                            const struct text_event *event)
 {

@@ -34,7 +34,8 @@ static bool has_substring(const char *from, const char *to, const char *part)
 
 /* ---- comments and literals ---- */
 
-/* Limit of the work: steps per byte, and steps in addition. A step is a byte that is looked at. */
+/* The check examines at most STEPS_PER_BYTE bytes per byte of the text, and MORE_STEPS in addition. It may examine a
+ * byte several times. */
 enum { STEPS_PER_BYTE = 16, MORE_STEPS = 4096 };
 
 struct reader {

@@ -195,7 +195,7 @@ enum special name_special(const struct token *token, const char **name);
  * after __TIME__ or before a #define. */
 bool name_is_ascii(const struct token *token);
 extern const char *const name_not_ascii;
-/* True for the proper beginnings of special names. */
+/* True if the text is the beginning of a special name, but not all of it. */
 bool name_is_beginning(size_t size, const char *text);
 /* Returns the special name at a position, which counts from 0, or NULL at the end. */
 const char *name_special_at(size_t position, enum special *special);
@@ -205,8 +205,9 @@ bool pragma_is_harmless(const struct scanner *scanner);
 /* Finds special names in the definition of an option. Returns false and sets *name for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
-/* leftover_check.c: true if, outside of events, comments and literals, there may be a directive that includes a file.
- * Sets *at to its place. Does not use the scanner, so it also finds what the scan missed. */
+/* In leftover_check.c. Looks for a directive that may include a file and that the scan has missed: one outside of the
+ * events, comments and literals of the text. If there is one, returns true and sets *at to its place. Does not use the
+ * scanner, so it does not repeat a mistake of the scanner. */
 bool leftover_check(const struct source_graph *graph, struct text_scan *text, const char **at);
 
 /* composed_names.c: considers names that macros may put together from parts, such as __TI ## ME__. Called when all

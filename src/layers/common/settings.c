@@ -30,7 +30,7 @@
 #define EXIT_TIME "INGOT_PERSIST_EXIT_TIME"
 
 static _Atomic(ingot_storage_t) store;
-static ingot_storage_t local_store; /* written once, before `store`, like the next variable */
+static ingot_storage_t local_store; /* the store without the server; like the next, written once, before `store` */
 static bool rest_is_stored_later;
 
 /* Reads the variable that turns the layer off. Returns false if its value is not a switch. */
@@ -93,7 +93,7 @@ static ingot_status_t record_waiting(ingot_storage_t opened, const char *name_sp
     return status;
 }
 
-/* Reports what cannot be used, and why: the thread's error. */
+/* Reports an event that says what cannot be used, and gives the thread's last error as the reason. */
 static void report_unusable(ingot_event_callback_t on_event, ingot_status_t status, const char *what)
 {
     char reason[MAX_REASON];
@@ -105,7 +105,7 @@ static void report_unusable(ingot_event_callback_t on_event, ingot_status_t stat
     on_event(&event, NULL);
 }
 
-/* The environment may name another namespace than that of the program. */
+/* Copies the namespace to `name` if the environment names one, because it then replaces that of the application. */
 static ingot_status_t note_name_space(ingot_persist_info_t *info, void *name)
 {
     if (info->name_space != name)
@@ -130,7 +130,7 @@ static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t
     info.adjust_user = name;
     ingot_status_t status = ingot_persist_open_from_environment(opened, &info);
     if (status == INGOT_INVALID_ARGUMENTS && strlen(name) < MAX_NAME) {
-        memcpy(name + strlen(name), "_", 2); /* the program's name may have a meaning of its own in a store */
+        memcpy(name + strlen(name), "_", 2); /* the application's name may be one that a store uses itself */
         status = ingot_persist_open_from_environment(opened, &info);
     }
     const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, name) : status;

@@ -50,7 +50,7 @@ static void open_cache(void)
     cache = opened;
 }
 
-/* Counts a module that the application got. What passed through is counted already. */
+/* Counts a module that the application got. If Ingot passed the call to the driver, count_event has counted that. */
 static void count_module(ingot_origin_t origin)
 {
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;

@@ -1,9 +1,9 @@
 /*
- * files_make.c - creates directories and files, and gives their owner access to them.
+ * files_make.c - creates directories, and gives the owner of files and directories access to them.
  *
- * The umask of the process that creates an object may take even the owner's access away, and later processes of the
- * user then cannot use it. Permissions are changed through a descriptor of the object, never by its path: a process of
- * root may work in a directory of another user, who can exchange the object for a link at any moment.
+ * An unusual umask denies access even to the owner. What was created under it could not be used by later processes of
+ * the same user, so the owner's permissions are added. They are changed through a descriptor, never by path, because a
+ * process of root may work in a directory of another user, who can replace a file by a link at any moment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define SYS_fchmodat2 452 /* the same number on all processors */
 #endif
 
-/* Changes the permissions of the object of a handle, which may have been opened with O_PATH. */
+/* Changes the permissions of an open file or directory. The handle may have been opened with O_PATH. */
 static int change_mode(int handle, mode_t mode)
 {
     char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
@@ -32,7 +32,7 @@ static int change_mode(int handle, mode_t mode)
     return syscall(SYS_fchmodat2, handle, "", mode, AT_EMPTY_PATH) == 0 ? 0 : -errno; /* without /proc */
 }
 
-/* Adds the access that the owner lacks. Only the owner's objects are changed, even if root could change others. */
+/* Adds the permissions that the owner lacks. Changes only what belongs to this user, even if the user is root. */
 int files_give_access_to(int handle)
 {
     struct stat about;
@@ -76,7 +76,7 @@ int files_make_directory(int at, const char *path)
     struct stat about;
     if (mkdirat(at, path, S_IRWXU) != 0)
         return -errno;
-    /* usually the directory is as it should be, and then it need not be opened */
+    /* usually the permissions are right, and the directory need not be opened */
     if (fstatat(at, path, &about, AT_SYMLINK_NOFOLLOW) == 0 && (about.st_mode & S_IRWXU) == S_IRWXU)
         return 0;
     const int result = files_give_access(at, path);

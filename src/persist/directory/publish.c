@@ -408,7 +408,7 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         temporary_delete(directory, publication.prepared);
     if (publication.aside[0] != '\0')
         temporary_delete(directory, publication.aside);
-    if (status != INGOT_SUCCESS) /* the calls here keep the error detail of the failure */
+    if (status != INGOT_SUCCESS) /* removes the bucket if it is empty; this keeps the error detail */
         (void)files_remove_directory(directory->root.fd, publication.bucket.path);
     return status;
 }

@@ -28,10 +28,8 @@
 struct kept_memo {
     struct kept_memo *next;
     ingot_header_memo_t memo; /* the list's reference */
-    /* ingot_header_memo_count_learned() at the last save that succeeded, and at the last one that was tried. Guarded by
-     * the lock. */
-    uint64_t saved;
-    uint64_t tried;
+    uint64_t saved; /* ingot_header_memo_count_learned() at the last save that succeeded; guarded by the lock */
+    uint64_t tried; /* the same, at the last save, successful or not */
 };
 
 struct headers {

@@ -65,7 +65,7 @@ struct ingot_prewarm {
     pthread_t thread;
 };
 
-/* The prewarms of a storage. */
+/* The part of a storage that holds its running prewarms and the blobs that they have read ahead. */
 struct ahead {
     struct storage_ahead calls;  /* first: the storage calls its functions */
     pthread_cond_t changed;      /* signaled when an item changes, or a thread ends */

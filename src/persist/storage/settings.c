@@ -1,8 +1,8 @@
 /*
  * settings.c - returns and sets the settings of a storage, which may change while threads use it.
  *
- * A setting needs no lock unless it is longer than a word: the settings are independent of each other, and each is read
- * again wherever it is needed.
+ * A setting that fits in a word is an atomic variable, which needs no lock: the settings do not depend on each other,
+ * and threads read a setting whenever they need it.
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>

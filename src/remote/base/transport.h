@@ -16,41 +16,45 @@
 
 /* A server's answer to a request for a lease. */
 enum lease_answer {
-    LEASE_IS_TAKEN,    /* this request took the lease */
-    LEASE_IS_BUSY,     /* another token has it */
-    LEASE_IS_STORED,   /* the key already has an object */
-    LEASE_IS_POINTLESS /* a machine has reported that waiting is useless */
+    LEASE_IS_TAKEN,    /* the requester now has the lease */
+    LEASE_IS_BUSY,     /* another machine or process has the lease */
+    LEASE_IS_STORED,   /* no lease was given, because the key already has an object */
+    LEASE_IS_POINTLESS /* no lease was given, because a machine has reported that waiting for this key is useless */
 };
 
-#define LEASE_TIME_UNKNOWN UINT64_MAX /* the client has no right to ask how long a lease lasts */
-#define LEASE_TIME_NO_END (UINT64_MAX - 1)
+/* Values for the time that is left of a lease. */
+#define LEASE_TIME_UNKNOWN UINT64_MAX      /* the server does not allow this client to ask for the time */
+#define LEASE_TIME_NO_END (UINT64_MAX - 1) /* the lease does not expire */
 
-/* Operations on leases. A key has at most one lease, which belongs to a token and expires after time_ms. */
+/* Operations on leases. A key has at most one lease at a time, and the lease expires after time_ms. The token is a
+ * random text that tells whose lease it is. */
 struct lease_transport_ops {
-    /* Requests a lease. is_object_useless: takes the lease even if the key already has an object. left_ms: for
-     * LEASE_IS_BUSY, how long the lease lasts unless it is renewed, or one of the two values above. */
+    /* Requests the lease of a key. If is_object_useless, requests it even if the key already has an object. For
+     * LEASE_IS_BUSY, sets *left_ms to the time until the lease expires unless it is renewed, or to one of the two
+     * values above. */
     enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
                          bool is_object_useless, enum lease_answer *answer, uint64_t *left_ms);
-    /* Extends a lease to time_ms from now. OUTCOME_MISSING: the token no longer has the lease. */
+    /* Makes a lease expire time_ms from now. OUTCOME_MISSING: the lease has expired, or belongs to another token. */
     enum outcome (*renew)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
-    /* Ends a lease that the token has. pointless_ms: for how long the server then tells other machines that waiting is
-     * useless; 0: it does not tell them. */
+    /* Ends the lease if it still belongs to the token. For pointless_ms after that, the server answers requests for the
+     * key's lease with LEASE_IS_POINTLESS. */
     enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
 };
 
-/* An object that is read, perhaps together with others. */
+/* A request to read an object, and its result. */
 struct fetch {
     const char *key;
     size_t max_size;
     struct request request; /* with its own time limits */
-    uint64_t began_ns;      /* when its time began; a protocol that answers in order moves this and the deadline */
-    uint64_t ended_ns;      /* the protocol sets ended_ns, outcome and object */
+    uint64_t began_ns; /* when the time limits began; a protocol that answers in order moves this and the deadline */
+    uint64_t ended_ns; /* the protocol sets this and the next two */
     enum outcome outcome;
     ingot_buffer_t object; /* valid for OUTCOME_DONE */
 };
 
+/* The functions of one protocol. `self` is the `self` of the transport. */
 struct transport_ops {
-    size_t most; /* the most objects in one call to get */
+    size_t most; /* the maximum number of objects in one call of get */
     /* Reads objects. Returns n if the first n reads have ended, successfully or not; n is at least 1. After a failure,
      * the protocol need not request the remaining objects. */
     size_t (*get)(void *self, size_t count, struct fetch *fetches);
@@ -62,9 +66,10 @@ struct transport_ops {
     /* Asks whether the server answers, as cheaply as the protocol allows. */
     enum outcome (*probe)(void *self, struct request *request);
     void (*destroy)(void *self);
-    const struct lease_transport_ops *leases; /* NULL: the protocol has none */
+    const struct lease_transport_ops *leases; /* NULL: the protocol has no leases */
 };
 
+/* A protocol, ready to exchange objects with one server. */
 struct transport {
     const struct transport_ops *ops;
     void *self;

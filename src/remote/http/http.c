@@ -96,7 +96,8 @@ static void destroy(void *self)
 
 /* ---- opening ---- */
 
-/* Credentials without a user, except for a token, have the user in front. */
+/* Checks that credentials that need a user and a password have both. If the URL names no user, the file with the
+ * credentials must hold "user:password". */
 static ingot_status_t check_pair(const struct access *access)
 {
     if (access->auth == URL_AUTH_NONE || access->auth == URL_AUTH_BEARER || access->user[0] != '\0' ||

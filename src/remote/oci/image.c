@@ -54,7 +54,7 @@ static bool has_text(const cJSON *object, const char *name, const char *wanted)
     return text != NULL && strcmp(text, wanted) == 0;
 }
 
-/* Reads a descriptor of this type. Returns false if it is not valid. */
+/* Reads the JSON that describes a blob of this media type. Returns false if it is not valid. */
 static bool read_blob_descriptor(const cJSON *descriptor, const char *type, struct image_blob *blob)
 {
     const char *digest = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(descriptor, "digest"));
@@ -250,7 +250,7 @@ static char *print_image_json(cJSON *json)
     return text;
 }
 
-/* The layers have no compression, so their digests are also those of their content. */
+/* diff_ids lists the digests of the uncompressed layers. Ingot does not compress layers, so these are their digests. */
 char *image_write_config(const struct image *image, size_t count, const struct image_note *notes)
 {
     cJSON *json = cJSON_CreateObject();

@@ -35,7 +35,7 @@ struct pushing {
     struct note compilers;
 };
 
-/* An entry as it lies in a layer. */
+/* An entry of the store, as the bytes that a layer holds for it. */
 struct packed {
     struct image_entry entry;
     uint8_t *bytes; /* the caller frees them */

@@ -16,9 +16,9 @@
 #define READABLE_BY_OTHERS 0044u
 #define READABLE_BY_ALL 0004u
 
-/* Others must not be able to write the file. An orchestrator mounts secrets for a group, or for all users of a
- * container, and such a file cannot be given another mode, so others may read it if it belongs to a group, or if nobody
- * may write it. Otherwise, a file that all users can read is an oversight. */
+/* True if the mode of a file is safe enough for a secret. Other users must not be able to write the file. Its group may
+ * read it. All users may read it only if nobody may write it, because orchestrators mount secrets with such a mode,
+ * which cannot be changed. In any other case, a file that all users can read is an oversight. */
 static bool is_mode_accepted(mode_t mode)
 {
     return (mode & WRITABLE_BY_OTHERS) == 0 && ((mode & READABLE_BY_ALL) == 0 || (mode & WRITABLE) == 0);

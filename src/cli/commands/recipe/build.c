@@ -36,7 +36,7 @@ struct building {
     uint64_t job_count;         /* this and the next two: 0 if not given */
     uint64_t time_ns;
     uint64_t memory_bytes;
-    bool has_chosen; /* a device was selected, in any namespace */
+    bool has_chosen; /* true if --device selects a device of this machine for the programs of any namespace so far */
     struct schedule_limits limits;
     struct plan plan;   /* with --stale, for one namespace at a time */
     struct stale stale; /* with --stale */

@@ -1,7 +1,8 @@
 /*
  * image.c - pushes and pulls images; see image.h.
  *
- * An interrupt ends the tool at once, without damage: entries are stored in one step each, and the tag is moved last.
+ * An interrupt ends the tool at once. It does no damage, because an entry is stored as a whole or not at all, and a
+ * push sets the tag last.
  */
 #include "cli/commands/remote/image.h"
 
@@ -40,7 +41,8 @@ static int print_image_stats(const struct common_options *options, bool is_push,
     return stats->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
-/* Reads the server's settings. With is_plain, adds the option to the URL, which is then in `plain`. */
+/* Reads the server's settings. With is_plain, adds the option for HTTP without TLS to the URL, which `plain` then
+ * holds. */
 static int read_registry_settings(ingot_remote_info_t *info, const char *url, bool is_plain,
                                   struct server_memory *memory, char plain[SERVER_TEXT_CAPACITY])
 {

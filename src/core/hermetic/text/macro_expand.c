@@ -22,7 +22,7 @@ struct expansion {
     size_t tokens_made;
     size_t *steps; /* steps of all of the program's expansions so far */
     size_t depth;
-    bool dead; /* true if a compiler would report an error */
+    bool dead; /* true if the expansion was given up, because a compiler would report an error */
 };
 
 static struct macro_token *expand_tokens(struct expansion *expansion, struct macro_token *list);

@@ -131,8 +131,8 @@ static uint64_t target_of(const struct directory *directory, uint64_t total, uin
     return low < rest ? low : rest;
 }
 
-/* Sets the limits to which to reduce the entries of the survey, of whose buckets `read_count` in `bucket_count` were
- * read. */
+/* Returns how many bytes and entries eviction may leave of those that the survey found. The survey may have read only
+ * read_count of the bucket_count buckets, so the totals of the store are estimated from these. */
 static struct evict_limits limits_for(const struct directory *directory, const struct survey *survey,
                                       uint64_t wanted_bytes)
 {

@@ -286,7 +286,7 @@ static bool is_open_entry(const struct directory *directory, const struct survey
     return is_open_to_others(directory, file);
 }
 
-/* Takes other users' permissions from a bucket. Its entries are verified separately. */
+/* Removes the permissions that other users have on a bucket. Its entries are verified separately. */
 static void close_bucket(const struct directory *directory, const struct survey *survey,
                          const struct survey_entry *found)
 {
