@@ -117,11 +117,11 @@ TEST_F(PersistBuildPermit, GivesPlacesInTheOrderOfAsking)
 {
     const Store store = open(1);
     struct directory *directory = directory_of(store.get());
-    build_place *first = build_lock_operations.ask_place(directory);
+    build_lock *first = build_lock_operations.ask_place(directory);
     EXPECT_TRUE(build_lock_operations.has_place(first));
-    build_place *second = build_lock_operations.ask_place(directory);
-    build_place *third = build_lock_operations.ask_place(directory);
-    build_place *fourth = build_lock_operations.ask_place(directory);
+    build_lock *second = build_lock_operations.ask_place(directory);
+    build_lock *third = build_lock_operations.ask_place(directory);
+    build_lock *fourth = build_lock_operations.ask_place(directory);
     EXPECT_FALSE(build_lock_operations.has_place(second));
     build_lock_operations.leave_place(first);
     EXPECT_FALSE(build_lock_operations.has_place(third));
@@ -142,14 +142,14 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
         Shared *shared = share();
         const pid_t child = fork();
         if (child == 0) {
-            build_place *taken = build_lock_operations.ask_place(directory);
+            build_lock *taken = build_lock_operations.ask_place(directory);
             shared->inside = taken != nullptr && build_lock_operations.has_place(taken) &&
                              build_lock_operations.ask_place(directory) != nullptr;
             for (;;)
                 pause();
         }
         wait_until([&] { return shared->inside == 1; });
-        build_place *place = build_lock_operations.ask_place(directory);
+        build_lock *place = build_lock_operations.ask_place(directory);
         EXPECT_FALSE(build_lock_operations.has_place(place));
         kill(child, SIGKILL);
         ASSERT_EQ(child, waitpid(child, nullptr, 0));
@@ -166,7 +166,7 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessWhoseForkedChildLivesOn)
     Shared *shared = share();
     const pid_t child = fork();
     if (child == 0) {
-        build_place *taken = build_lock_operations.ask_place(directory);
+        build_lock *taken = build_lock_operations.ask_place(directory);
         if (build_lock_operations.has_place(taken) && fork() == 0) {
             shared->inside = 1;
             wait_until([&] { return shared->released == 1; });
@@ -178,7 +178,7 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessWhoseForkedChildLivesOn)
     wait_until([&] { return shared->inside == 1; });
     kill(child, SIGKILL);
     ASSERT_EQ(child, waitpid(child, nullptr, 0));
-    build_place *place = build_lock_operations.ask_place(directory);
+    build_lock *place = build_lock_operations.ask_place(directory);
     EXPECT_TRUE(build_lock_operations.has_place(place));
     build_lock_operations.leave_place(place);
     shared->released = 1;
@@ -189,7 +189,7 @@ TEST_F(PersistBuildPermit, CompilesWithoutAPlaceAfterTheLimitOfTheWait)
     for (const uint64_t build_wait_ms : {uint64_t{20}, uint64_t{INGOT_NONE}}) {
         Seen seen;
         const Store store = open(1, build_wait_ms, &seen);
-        build_place *held = build_lock_operations.ask_place(directory_of(store.get()));
+        build_lock *held = build_lock_operations.ask_place(directory_of(store.get()));
         ASSERT_TRUE(build_lock_operations.has_place(held));
         Session session;
         const Desc desc = session.describe(numbered_source(build_wait_ms == INGOT_NONE ? 1 : 0));

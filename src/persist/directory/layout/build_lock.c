@@ -18,9 +18,9 @@
  * when it forked. A child that was made without the C library's fork closes no files. If such a child keeps a lock
  * alive, other processes wait for that lock until their time limit.
  *
- * The mutex guards the lists of this process's locks and places. It is held for a few instructions. It is not taken
+ * The mutex guards the list of this process's locks and places. It is held for a few instructions. It is not taken
  * before a fork, because a thread that holds it could need a lock that another library's fork handler holds. Therefore,
- * the lists can be walked at any moment. The child makes the mutex and the lists again.
+ * the list can be walked at any moment. The child makes the mutex and the list again.
  */
 #include "persist/directory/layout/build_lock.h"
 
@@ -45,31 +45,22 @@
 #define TICK_NS UINT64_C(20000000) /* file systems record times at least this precisely */
 #define REASON_CAPACITY 256u
 
+/* The lock of a program, or a build's place; see "places" below. */
 struct build_lock {
     struct directory *directory;
-    uint64_t byte;
+    uint64_t byte;         /* of a place: the byte of the wait, until is_held is true */
     struct kept_file file; /* a forked child has closed it */
     uint64_t stamp;        /* made from the modification time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
-    bool is_held; /* true: held exclusively; the mutex guards this field and the next two */
+    bool is_held; /* true: held exclusively, or a place that is taken; the mutex guards this field and the next two */
     bool is_kept;
     uint64_t kept_ns;                  /* when keeping it began */
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
 
-/* See "places" below. */
-struct build_place {
-    struct directory *directory;
-    struct kept_file file; /* a forked child has closed it */
-    bool is_taken;
-    uint64_t byte;                      /* locked: that of the place, or before is_taken that of the wait */
-    _Atomic(struct build_place *) next; /* written under the mutex */
-};
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct build_lock *) newest;        /* written under the mutex */
-static _Atomic(struct build_place *) newest_place; /* the same */
+static _Atomic(struct build_lock *) newest; /* written under the mutex */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_watching_forks;
 
@@ -78,10 +69,7 @@ static void forget_parent_locks(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next)
         kept_file_end(&lock->file);
-    for (struct build_place *place = newest_place; place != NULL; place = place->next)
-        kept_file_end(&place->file);
     newest = NULL;
-    newest_place = NULL;
     pthread_mutex_init(&mutex, NULL);
 }
 
@@ -120,14 +108,6 @@ static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
     return PATHS_BUILD_MIN | ((bucket ^ salt) & (PATHS_BUILD_MIN - 1));
 }
 
-static void enlist_build_lock(struct build_lock *lock)
-{
-    pthread_mutex_lock(&mutex);
-    atomic_store(&lock->next, newest);
-    atomic_store(&newest, lock);
-    pthread_mutex_unlock(&mutex);
-}
-
 /* Removes a lock from the list. Requires the mutex. */
 static void delist_build_lock(struct build_lock *lock)
 {
@@ -158,8 +138,8 @@ static int open_lock_file(struct directory *directory, struct kept_file *file)
     return fd < 0 ? fd : files_keep(fd, file);
 }
 
-/* Takes over the file, even if it returns NULL. */
-static struct build_lock *make_build_lock(struct directory *directory, struct kept_file *file, uint64_t bucket)
+/* Puts a new lock in the list. Takes over the file, even if it returns NULL. */
+static struct build_lock *make_build_lock(struct directory *directory, struct kept_file *file)
 {
     struct build_lock *lock = memory_allocate(&directory->allocator, sizeof(*lock));
     if (lock == NULL) {
@@ -169,9 +149,10 @@ static struct build_lock *make_build_lock(struct directory *directory, struct ke
     memset(lock, 0, sizeof(*lock));
     lock->file = *file;
     lock->directory = directory;
-    lock->byte = byte_of(directory, bucket);
-    atomic_init(&lock->next, NULL);
-    paths_bucket(lock->bucket, directory->name_space, bucket);
+    pthread_mutex_lock(&mutex);
+    atomic_init(&lock->next, newest);
+    atomic_store(&newest, lock);
+    pthread_mutex_unlock(&mutex);
     return lock;
 }
 
@@ -224,11 +205,14 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
         tell_unlockable(directory, result);
         return NULL;
     }
-    struct build_lock *lock = make_build_lock(directory, &file, directory->bucket_of(id_size, id));
-    if (lock != NULL)
-        enlist_build_lock(lock);
-    else
+    struct build_lock *lock = make_build_lock(directory, &file);
+    if (lock == NULL) {
         tell_unlockable(directory, -ENOMEM);
+        return NULL;
+    }
+    const uint64_t bucket = directory->bucket_of(id_size, id);
+    lock->byte = byte_of(directory, bucket);
+    paths_bucket(lock->bucket, directory->name_space, bucket);
     return lock;
 }
 
@@ -348,26 +332,8 @@ void build_lock_fini(struct directory *directory)
  * children close.
  */
 
-static void enlist_build_place(struct build_place *place)
-{
-    pthread_mutex_lock(&mutex);
-    atomic_store(&place->next, newest_place);
-    atomic_store(&newest_place, place);
-    pthread_mutex_unlock(&mutex);
-}
-
-static void delist_build_place(struct build_place *place)
-{
-    pthread_mutex_lock(&mutex);
-    _Atomic(struct build_place *) *at = &newest_place;
-    while (*at != place)
-        at = &(*at)->next;
-    *at = place->next;
-    pthread_mutex_unlock(&mutex);
-}
-
 /* Locks the byte of the present moment. If another build has it, takes the next one. */
-static bool join_queue(struct build_place *place)
+static bool join_queue(struct build_lock *place)
 {
     place->byte = PATHS_WAITING_MIN | (files_steady_clock_ns() & (PATHS_WAITING_MIN - 1));
     int result = files_try_lock(place->file.fd, place->byte);
@@ -376,33 +342,28 @@ static bool join_queue(struct build_place *place)
     return result == 0;
 }
 
-static void leave_place(struct build_place *place)
+static void leave_place(struct build_lock *place)
 {
-    delist_build_place(place);
-    if (kept_file_is_open(&place->file))
-        (void)files_unlock(place->file.fd, place->byte); /* because a forked child may share the open file */
-    kept_file_end(&place->file);
-    memory_free(&place->directory->allocator, place, sizeof(*place));
+    pthread_mutex_lock(&mutex);
+    delist_build_lock(place);
+    pthread_mutex_unlock(&mutex);
+    destroy_build_lock(place);
 }
 
-static struct build_place *ask_place(void *self)
+static struct build_lock *ask_place(void *self)
 {
     struct directory *directory = self;
-    if (directory->build_jobs == 0 || !children_forget_locks())
+    struct kept_file file;
+    if (directory->build_jobs == 0 || !children_forget_locks() || open_lock_file(directory, &file) < 0)
         return NULL;
-    struct build_place *place = memory_allocate(&directory->allocator, sizeof(*place));
-    if (place == NULL)
-        return NULL;
-    *place = (struct build_place){.directory = directory, .file = KEPT_FILE_INIT};
-    const bool is_open = open_lock_file(directory, &place->file) == 0;
-    enlist_build_place(place);
-    if (is_open && join_queue(place))
+    struct build_lock *place = make_build_lock(directory, &file);
+    if (place == NULL || join_queue(place))
         return place;
     leave_place(place);
     return NULL;
 }
 
-static bool is_first(const struct build_place *place)
+static bool is_first(const struct build_lock *place)
 {
     enum files_lock found = FILES_LOCK_NONE;
     return place->byte == PATHS_WAITING_MIN ||
@@ -410,20 +371,21 @@ static bool is_first(const struct build_place *place)
            found == FILES_LOCK_NONE;
 }
 
-static bool has_place(struct build_place *place)
+static bool has_place(struct build_lock *place)
 {
     if (!kept_file_is_open(&place->file)) /* the application has closed it, so nothing can be waited for */
         return true;
-    if (place->is_taken || !is_first(place))
-        return place->is_taken;
-    for (uint64_t i = 0; i < place->directory->build_jobs && !place->is_taken; ++i) {
+    if (place->is_held || !is_first(place))
+        return place->is_held;
+    for (uint64_t i = 0; i < place->directory->build_jobs; ++i) {
         if (files_try_lock(place->file.fd, PATHS_PLACE_MIN + i) != 0)
             continue;
         (void)files_unlock(place->file.fd, place->byte);
         place->byte = PATHS_PLACE_MIN + i;
-        place->is_taken = true;
+        note_held(place);
+        return true;
     }
-    return place->is_taken;
+    return false;
 }
 
 const struct build_locks build_lock_operations = {

@@ -18,10 +18,8 @@ enum build_lock_state {
     BUILD_LOCK_UNUSABLE   /* the caller should build without the lock */
 };
 
-/* A handle to the lock of one id. */
+/* A handle to the lock of one id, or to a build's place among those that run at the same time or its wait for one. */
 struct build_lock;
-/* A build's place among those that run at the same time, or its wait for one. */
-struct build_place;
 
 struct build_locks {
     /* Opens the lock of an id. Returns NULL if the store has no locks, because the application turned them off or the
@@ -45,11 +43,11 @@ struct build_locks {
     bool (*is_holder_working)(const struct build_lock *lock);
     /* Asks for one of the places for builds (build_jobs of ingot_persist_info_t). Returns NULL if the store does not
      * limit builds, or if its locks are unusable. The store must outlive the place. */
-    struct build_place *(*ask_place)(void *self);
+    struct build_lock *(*ask_place)(void *self);
     /* True if this build has its place, which it takes in the order in which builds asked. Does not wait. */
-    bool (*has_place)(struct build_place *place);
+    bool (*has_place)(struct build_lock *place);
     /* Gives the place back, or stops asking. */
-    void (*leave_place)(struct build_place *place);
+    void (*leave_place)(struct build_lock *place);
 };
 
 #endif

@@ -329,7 +329,7 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
 
 struct build_permit {
     ingot_storage_t store; /* a reference */
-    struct build_place *place;
+    struct build_lock *place;
 };
 
 static void tell_no_place(ingot_storage_t store, uint64_t began_ns)
@@ -362,7 +362,7 @@ struct build_permit *build_permit_take(ingot_storage_t storage)
 {
     bool is_stored_to = true;
     ingot_storage_t store = own_permits == 0 ? take_store(storage, &is_stored_to) : NULL;
-    struct build_place *place = store != NULL ? store->own->build_locks->ask_place(store->self) : NULL;
+    struct build_lock *place = store != NULL ? store->own->build_locks->ask_place(store->self) : NULL;
     struct build_permit *permit = place != NULL ? memory_allocate(&store->allocator, sizeof(*permit)) : NULL;
     if (permit == NULL) {
         if (place != NULL)
