@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "persist/base/memory.h"
 #include "persist/base/steady_calls.h"
 #include "util/nanoseconds.h"
 
@@ -106,9 +107,20 @@ int files_open_root(const char *path)
     return result_of(steady_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-int files_working_directory(char *path, size_t capacity)
+ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size)
 {
-    return getcwd(path, capacity) != NULL ? 0 : -errno;
+    char directory[PATH_MAX] = "";
+    if (path[0] != '/' && getcwd(directory, sizeof(directory)) == NULL)
+        return files_read_failed(-errno, "finding the working directory for", path);
+    const size_t length = strlen(directory);
+    *size = length + 1 + strlen(path) + 1;
+    *absolute = memory_allocate(allocator, *size);
+    if (*absolute == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path %s", path);
+    memcpy(*absolute, directory, length);
+    (*absolute)[length] = '/';
+    memcpy(*absolute + length + (length != 0), path, strlen(path) + 1);
+    return INGOT_SUCCESS;
 }
 
 int files_replace(int fd, int replaced)

@@ -69,8 +69,9 @@ int files_open_root(const char *path);
  * is. The path is absolute and does not end with a slash. No link below the first directory that exists is followed. */
 int files_make_root(const char *path, bool makes_parents);
 
-/* Writes the path of the working directory. Returns -ERANGE if it is too long. */
-int files_working_directory(char *path, size_t capacity);
+/* Makes an absolute copy of a path, which then does not depend on the working directory. The caller must free the copy,
+ * which has *size bytes. */
+ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size);
 /* Makes the descriptor `replaced` refer to the open file of `fd`. All threads see the change immediately. */
 int files_replace(int fd, int replaced);
 

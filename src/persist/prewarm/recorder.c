@@ -16,6 +16,7 @@
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
 #include "persist/prewarm/manifest.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/common/part.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
@@ -72,16 +73,7 @@ static ingot_status_t make_manifest_record(struct record **record, const ingot_a
 static void tell_record_event(const ingot_manifest_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status,
                               size_t bytes, uint64_t started_ns, const char *reason)
 {
-    ingot_event_t event = INGOT_EVENT_INIT;
-    if (info->on_event == NULL)
-        return;
-    event.kind = kind;
-    event.status = status;
-    event.bytes = bytes;
-    event.duration_ns = files_steady_clock_ns() - started_ns;
-    event.name = info->path;
-    event.reason = reason;
-    info->on_event(&event, info->on_event_user);
+    events_tell(info->on_event, info->on_event_user, kind, status, bytes, started_ns, info->path, reason);
 }
 
 /* ---- noting ---- */

@@ -8,28 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "persist/base/memory.h"
-
 #define LOCK_PAUSE_NS UINT64_C(1000000)
-
-ingot_status_t recipe_file_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size)
-{
-    char directory[4096] = "";
-    if (path[0] != '/') {
-        const int result = files_working_directory(directory, sizeof(directory));
-        if (result < 0)
-            return files_read_failed(result, "finding the working directory for", path);
-    }
-    const size_t length = strlen(directory);
-    *size = length + 1 + strlen(path) + 1;
-    *absolute = memory_allocate(allocator, *size);
-    if (*absolute == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path %s", path);
-    memcpy(*absolute, directory, length);
-    (*absolute)[length] = '/';
-    memcpy(*absolute + length + (length != 0), path, strlen(path) + 1);
-    return INGOT_SUCCESS;
-}
 
 /* Makes the file's directory, whose own parent must exist. Returns a negated errno. */
 static int make_recipe_directory(const char *path)

@@ -6,9 +6,6 @@
 
 #include "persist/base/files.h"
 
-/* Makes an absolute copy of a path. The caller must free the copy, which has *size bytes. */
-ingot_status_t recipe_file_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute,
-                                    size_t *size);
 /* Opens the file for reading and writing, and creates it if it is missing. If makes_directory is set, also creates
  * the file's directory. Returns a negated errno on failure, as does the next function. */
 int recipe_file_open(const char *path, bool makes_directory);

@@ -47,9 +47,7 @@ static void tell_not_recorded(ingot_recipe_writer_t writer, bool is_kernel, ingo
     char reason[512];
     (void)snprintf(reason, sizeof(reason), "a %s is not recorded: %s", is_kernel ? "kernel" : "program",
                    ingot_last_error_detail());
-    if (!writer_tell(writer, status, "", reason))
-        return;
-    events_tell(NULL, NULL, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
+    writer_tell(writer, status, started_ns, reason);
 }
 
 /* Returns the storage's recording, or NULL if the storage does not record. */

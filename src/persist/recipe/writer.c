@@ -20,6 +20,7 @@
 #include "persist/base/memory.h"
 #include "persist/recipe/file.h"
 #include "persist/recipe/index.h"
+#include "persist/storage/common/events.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
@@ -344,20 +345,12 @@ const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer)
     return &writer->allocator;
 }
 
-bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char *name, const char *reason)
+void writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, uint64_t started_ns, const char *reason)
 {
-    ingot_event_t event = INGOT_EVENT_INIT;
     const unsigned bit = 1u << ((unsigned)status % 32u);
-    const unsigned before = atomic_fetch_or_explicit(&writer->told, bit, memory_order_relaxed);
-    if ((before & bit) != 0)
-        return false;
-    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
-    event.status = status;
-    event.name = name;
-    event.reason = reason;
-    if (writer->on_event != NULL)
-        writer->on_event(&event, writer->on_event_user);
-    return true;
+    if ((atomic_fetch_or_explicit(&writer->told, bit, memory_order_relaxed) & bit) == 0)
+        events_tell(writer->on_event, writer->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "",
+                    reason);
 }
 
 /* ---- the object ---- */
@@ -388,7 +381,7 @@ static ingot_status_t make_writer(struct ingot_recipe_writer **writer, const ing
     atomic_init(&made->told, 0);
     recipe_index_init(&made->index, &made->allocator);
     pthread_mutex_init(&made->lock, NULL);
-    const ingot_status_t status = recipe_file_absolute(info->path, &made->allocator, &made->path, &made->path_size);
+    const ingot_status_t status = files_absolute(info->path, &made->allocator, &made->path, &made->path_size);
     if (status != INGOT_SUCCESS) {
         destroy_writer(made);
         return status;

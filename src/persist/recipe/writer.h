@@ -46,8 +46,8 @@ bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, co
  * Like writer_knows, does not touch the file system. */
 bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
 const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);
-/* Reports to the callback that something could not be recorded. Reports each status only once, and returns false if it
- * was reported before. */
-bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char *name, const char *reason);
+/* Reports that something could not be recorded, to the callback and to the thread's context. Reports each status only
+ * once. */
+void writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, uint64_t started_ns, const char *reason);
 
 #endif

@@ -92,32 +92,17 @@ static void furnish_store_root(struct directory *directory)
     (void)temporary_reclaim(directory, true);
 }
 
-/* Copies the path to directory->path. Removes trailing slashes, because they would make the kernel follow a link. Makes
- * the path absolute, because a relative one would depend on the working directory. */
+/* Copies the path to directory->path, and makes it absolute. Removes trailing slashes, because they would make the
+ * kernel follow a link. */
 static ingot_status_t copy_path(struct directory *directory, const char *path)
 {
-    char copy[ROOT_PATH_MAX];
-    size_t base = 0;
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        --length;
-    if (path[0] != '/') {
-        const int result = files_working_directory(copy, sizeof(copy));
-        if (result < 0)
-            return files_read_failed(result, "finding", "the working directory");
-        base = strlen(copy);
-        copy[base++] = '/'; /* in place of the NUL */
-    }
-    if (base >= sizeof(copy) || length >= sizeof(copy) - base)
+    const ingot_status_t status = files_absolute(path, &directory->allocator, &directory->path, &directory->path_size);
+    size_t length = status == INGOT_SUCCESS ? strlen(directory->path) : 0;
+    if (length >= ROOT_PATH_MAX)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is too long");
-    memcpy(copy + base, path, length);
-    directory->path_size = base + length + 1;
-    directory->path = memory_allocate(&directory->allocator, directory->path_size);
-    if (directory->path == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a path");
-    memcpy(directory->path, copy, base + length);
-    directory->path[base + length] = '\0';
-    return INGOT_SUCCESS;
+    while (length > 1 && directory->path[length - 1] == '/')
+        directory->path[--length] = '\0';
+    return status;
 }
 
 static ingot_status_t parent_is_missing(const char *path)
