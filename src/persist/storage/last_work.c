@@ -168,12 +168,25 @@ static void *tell_lost_programs(void *user)
     return NULL;
 }
 
-/* Saves all counts. Then starts a thread that emits events about programs that were not stored, and waits for it
- * briefly. */
+static bool keeps_thread(ingot_storage_t storage)
+{
+    return !store_queue_let_go(storage);
+}
+
+static void let_go_of_threads(void)
+{
+    const uint64_t began_ns = files_steady_clock_ns();
+    while (is_any(keeps_thread) && files_steady_clock_ns() - began_ns < MAX_LOCK_WAIT_NS)
+        files_pause_ns(PAUSE_NS);
+}
+
+/* Saves all counts, and lets go of the storages' threads. Then starts a thread that emits events about programs that
+ * were not stored, and waits for it briefly. */
 static void finish_all(void)
 {
     pthread_t thread;
     for_each(savings_save);
+    let_go_of_threads();
     const uint64_t began_ns = files_steady_clock_ns();
     if (!is_any(store_queue_is_pending) || !thread_start(&thread, tell_lost_programs, NULL))
         return;

@@ -259,6 +259,13 @@ uint64_t store_queue_time_left(uint64_t until_ns)
     return until_ns == THREAD_NO_TIME ? THREAD_NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
+/* Detaches the storage's thread, which then never has to be joined. Requires the lock. */
+static void detach_thread(struct store_queue *queue)
+{
+    (void)pthread_detach(queue->thread);
+    queue->has_thread = false;
+}
+
 static void *run_store_thread(void *user)
 {
     ingot_storage_t storage = user;
@@ -273,6 +280,8 @@ static void *run_store_thread(void *user)
         goes_on = item != NULL && store_queue_work(storage, item, true);
     }
     queue->is_running = false;
+    if (process_end_began_ns() != 0 && !queue->is_ending) /* see store_queue_let_go */
+        detach_thread(queue);
     pthread_cond_broadcast(&queue->is_done);
     const bool is_orphan = queue->is_orphan;
     pthread_mutex_unlock(&queue->lock);
@@ -394,8 +403,7 @@ bool store_queue_orphan(ingot_storage_t storage)
         return false;
     pthread_mutex_lock(&queue->lock);
     queue->is_ending = queue->is_orphan = true;
-    queue->has_thread = false; /* no thread joins it */
-    (void)pthread_detach(queue->thread);
+    detach_thread(queue);
     pthread_mutex_unlock(&queue->lock);
     return true;
 }
@@ -430,6 +438,17 @@ bool store_queue_is_active(ingot_storage_t storage)
 bool store_queue_is_pending(ingot_storage_t storage)
 {
     return has_items(&storage->queue, true);
+}
+
+bool store_queue_let_go(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    if (pthread_mutex_trylock(&queue->lock) != 0)
+        return false;
+    if (queue->has_thread && !queue->is_running)
+        detach_thread(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return true;
 }
 
 void store_queue_note_costs(ingot_storage_t storage)

@@ -38,6 +38,12 @@ bool store_queue_is_pending(ingot_storage_t storage);
  * the process: does not wait for the queue's lock, and returns 0 if the lock is not available. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
+/* Detaches the storage's thread if it has ended. A thread that ends later detaches itself. So the process leaves no
+ * thread that has ended unjoined, and waits for none, because its end runs a driver's destructors of thread-local
+ * objects, which may wait for a lock. For the end of the process, once process_end_began_ns returns its time: does not
+ * wait for the queue's lock, and returns false if the lock is not available. */
+bool store_queue_let_go(ingot_storage_t storage);
+
 /* Remembers the programs that are still being stored, so that later processes do not begin them while they end. For the
  * end of the process: does not wait for the queue's lock. */
 void store_queue_note_costs(ingot_storage_t storage);
