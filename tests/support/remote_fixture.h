@@ -70,6 +70,7 @@ inline ingot_remote_info_t patient()
     info.connect_timeout_ms = 60000;
     info.stall_timeout_ms = 60000;
     info.exit_time_ms = 60000;
+    info.slow_ms = 60000;
     info.lost_time_ms = INGOT_UNLIMITED;
     return info;
 }

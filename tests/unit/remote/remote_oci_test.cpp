@@ -151,6 +151,7 @@ protected:
         ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
         Outcome outcome = {INGOT_SUCCESS, INGOT_REMOTE_IMAGE_STATS_INIT, ""};
         info.url = url.c_str();
+        info.connect_timeout_ms = 30000;
         info.stall_timeout_ms = stall_ms;
         outcome.status = is_push ? ingot_remote_push_image(store.get(), &info, &outcome.stats)
                                  : ingot_remote_pull_image(store.get(), &info, &outcome.stats);
