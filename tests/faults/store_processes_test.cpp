@@ -59,6 +59,15 @@ unsigned run_processes(unsigned count, const std::function<int(unsigned)> &work)
     return good;
 }
 
+/* Opens a store whose calls wait only 20 ms for a lock. */
+Store impatient_store(const fs::path &root)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = root.c_str();
+    info.lock_timeout_ms = 20;
+    return Store(info);
+}
+
 uint64_t total_of(const fs::path &root)
 {
     return Store(root).stats().bytes;
@@ -249,25 +258,19 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
 {
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
-    info.lock_timeout_ms = 20;
-    Store store(info);
+    Store store = impatient_store(root);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
-    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
-                                           [&](pid_t child, unsigned stop) {
-                                               user_regs_struct registers;
-                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-                                               if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 ||
-                                                   open_file_of(child, registers.rdi).filename() != "size.txt")
-                                                   return;
-                                               ++stopped; /* the child holds the lock, and publishes its entry next */
-                                               EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
-                                               EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
-                                               EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-                                           });
+    const auto outcome = traced_child::run_and_stop_before_calls(
+        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&](pid_t child, const user_regs_struct &registers) {
+            if (registers.orig_rax != SYS_pwrite64 || open_file_of(child, registers.rdi).filename() != "size.txt")
+                return;
+            ++stopped; /* the child holds the lock, and publishes its entry next */
+            EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
+            EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
+            EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+        });
     EXPECT_EQ(1u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
@@ -278,13 +281,12 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
 /* Leaves a prepared entry behind, like a process that is killed before it publishes the entry. */
 void die_while_storing(const fs::path &root)
 {
-    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(50), kBlob)); },
-                                           [&](pid_t child, unsigned stop) {
-                                               user_regs_struct registers;
-                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-                                               if (stop % 2 == 0 && registers.orig_rax == SYS_renameat)
-                                                   kill(child, SIGKILL);
-                                           });
+    const auto outcome = traced_child::run_and_stop_before_calls(
+        [&] { return static_cast<int>(Store(root).put(numbered_id(50), kBlob)); },
+        [&](pid_t child, const user_regs_struct &registers) {
+            if (registers.orig_rax == SYS_renameat)
+                kill(child, SIGKILL);
+        });
     ASSERT_EQ(128 + SIGKILL, outcome.exit_status);
     ASSERT_EQ(1u, leftovers_in(root));
     const auto hours_ago = fs::file_time_type::clock::now() - std::chrono::hours(3);
@@ -338,17 +340,16 @@ TEST(StoreProcesses, WhatALivingProcessPreparesStays)
     Store store(root);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
-    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
-                                           [&](pid_t child, unsigned stop) {
-                                               user_regs_struct registers;
-                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-                                               if (stop % 2 != 0 || registers.orig_rax != SYS_openat2 || ++stopped != 2)
-                                                   return; /* at its second openat2, the child has written key.bin */
-                                               EXPECT_EQ(1u, leftovers_in(root));
-                                               Store another(root);
-                                               ingot_persist_clear(another.get());
-                                               EXPECT_EQ(1u, leftovers_in(root));
-                                           });
+    const auto outcome = traced_child::run_and_stop_before_calls(
+        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&](pid_t, const user_regs_struct &registers) {
+            if (registers.orig_rax != SYS_openat2 || ++stopped != 2)
+                return; /* at its second openat2, the child has written key.bin */
+            EXPECT_EQ(1u, leftovers_in(root));
+            Store another(root);
+            ingot_persist_clear(another.get());
+            EXPECT_EQ(1u, leftovers_in(root));
+        });
     EXPECT_LE(2u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
@@ -363,16 +364,15 @@ TEST(StoreProcesses, AnEntryWhosePreparationTookTooLongIsNotStored)
     Store store(root);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     bool is_deleted = false;
-    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
-                                           [&](pid_t child, unsigned stop) {
-                                               user_regs_struct registers;
-                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-                                               if (stop % 2 != 0 || registers.orig_rax != SYS_renameat || is_deleted)
-                                                   return;
-                                               make_leftovers_old(root);
-                                               const Store another(root);
-                                               is_deleted = leftovers_in(root) == 0;
-                                           });
+    const auto outcome = traced_child::run_and_stop_before_calls(
+        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&](pid_t, const user_regs_struct &registers) {
+            if (registers.orig_rax != SYS_renameat || is_deleted)
+                return;
+            make_leftovers_old(root);
+            const Store another(root);
+            is_deleted = leftovers_in(root) == 0;
+        });
     EXPECT_TRUE(is_deleted);
     EXPECT_NE(INGOT_SUCCESS, outcome.exit_status);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
@@ -387,12 +387,10 @@ TEST(StoreProcesses, AnIdHasOneEntryThoughANumberBeforeItBecameFree)
     Store store(root, 0, one_bucket);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
-    const auto outcome = traced_child::run(
+    const auto outcome = traced_child::run_and_stop_before_calls(
         [&] { return static_cast<int>(Store(root, 0, one_bucket).put(numbered_id(1), kBlob)); },
-        [&](pid_t child, unsigned stop) {
-            user_regs_struct registers;
-            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-            if (stop % 2 != 0 || registers.orig_rax != SYS_mkdirat || ++stopped != 2)
+        [&](pid_t, const user_regs_struct &registers) {
+            if (registers.orig_rax != SYS_mkdirat || ++stopped != 2)
                 return; /* The first mkdirat makes the bucket. The second, after the search, prepares the entry. */
             EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
             EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(0)));
@@ -462,11 +460,7 @@ TEST(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
 {
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
-    info.lock_timeout_ms = 20;
-    Store store(info);
+    Store store = impatient_store(root);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
 
     int ready[2];

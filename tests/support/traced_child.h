@@ -88,6 +88,18 @@ inline Outcome run_and_kill_at(unsigned n, const std::function<int()> &work)
 }
 
 #if defined(__x86_64__)
+/* Runs `work` in a traced child. Calls `before` before each system call, which its registers describe. */
+inline Outcome run_and_stop_before_calls(const std::function<int()> &work,
+                                         const std::function<void(pid_t, const user_regs_struct &)> &before)
+{
+    return run(work, [&before](pid_t child, unsigned stop) {
+        user_regs_struct registers;
+        ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+        if (stop % 2 == 0)
+            before(child, registers);
+    });
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t most_errors = 1; /* per call: with a sanitizer, more would take too long, and the paths are the same */
 #else

@@ -202,7 +202,7 @@ TEST_F(PersistPolicy, LoadsWriteOncePerSecond)
     constexpr unsigned loads = 200;
     unsigned writes = 0;
     const uint64_t start_s = now_ns() / kSecond;
-    const auto outcome = traced_child::run(
+    const auto outcome = traced_child::run_and_stop_before_calls(
         [&] {
             const Store store(info);
             for (unsigned i = 0; i < loads; ++i)
@@ -210,11 +210,9 @@ TEST_F(PersistPolicy, LoadsWriteOncePerSecond)
                     return 1;
             return 0;
         },
-        [&](pid_t child, unsigned stop) {
-            user_regs_struct registers;
-            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-            if (stop % 2 == 0 && (registers.orig_rax == SYS_utimensat || registers.orig_rax == SYS_pwrite64 ||
-                                  registers.orig_rax == SYS_write))
+        [&](pid_t, const user_regs_struct &registers) {
+            if (registers.orig_rax == SYS_utimensat || registers.orig_rax == SYS_pwrite64 ||
+                registers.orig_rax == SYS_write)
                 ++writes;
         });
     const uint64_t end_s = now_ns() / kSecond;
