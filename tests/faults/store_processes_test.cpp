@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "support/store_fixture.h"
+#include "support/store_test.h"
 #include "support/traced_child.h"
 
 using namespace store_fixture;
@@ -62,8 +62,7 @@ unsigned run_processes(unsigned count, const std::function<int(unsigned)> &work)
 /* Opens a store whose calls wait only 20 ms for a lock. */
 Store impatient_store(const fs::path &root)
 {
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = root.c_str();
+    ingot_persist_info_t info = info_at(root);
     info.lock_timeout_ms = 20;
     return Store(info);
 }
@@ -79,70 +78,66 @@ void expect_no_leftovers(const fs::path &root)
     EXPECT_EQ(bytes_in(root), total_of(root));
 }
 
+class StoreProcesses : public StoreTest
+{
+};
+
 } // namespace
 
-TEST(StoreProcesses, StoreTheSameIdAtOnce)
+TEST_F(StoreProcesses, StoreTheSameIdAtOnce)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     EXPECT_EQ(32u, run_processes(32, [&](unsigned) {
-                  Store store(root);
+                  Store store(root_);
                   Bytes blob;
                   return store.put(numbered_id(0), kBlob) == INGOT_SUCCESS &&
                                  store.load(numbered_id(0), &blob) == INGOT_SUCCESS && blob == kBlob
                              ? 0
                              : 1;
               }));
-    EXPECT_EQ(1u, entries_of(root).size());
-    expect_no_leftovers(root);
+    EXPECT_EQ(1u, entries_of(root_).size());
+    expect_no_leftovers(root_);
 }
 
-TEST(StoreProcesses, StoreDifferentIdsAtOnce)
+TEST_F(StoreProcesses, StoreDifferentIdsAtOnce)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
-                  Store store(root);
+                  Store store(root_);
                   for (unsigned i = 0; i < 25; ++i)
                       if (store.put(numbered_id(process * 1000 + i), random_bytes(process, 500 + i)) != INGOT_SUCCESS)
                           return 1;
                   return 0;
               }));
-    Store store(root);
+    Store store(root_);
     for (unsigned process = 0; process < 8; ++process)
         for (unsigned i = 0; i < 25; ++i) {
             Bytes blob;
             ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(process * 1000 + i), &blob));
             EXPECT_EQ(random_bytes(process, 500 + i), blob);
         }
-    expect_no_leftovers(root);
+    expect_no_leftovers(root_);
 }
 
-TEST(StoreProcesses, StoreIdsOfOneBucketAtOnce)
+TEST_F(StoreProcesses, StoreIdsOfOneBucketAtOnce)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
-                  Store store(root, 0, one_bucket);
+                  Store store(root_, 0, one_bucket);
                   for (unsigned i = 0; i < 12; ++i) /* other processes store the same ids */
                       if (store.put(numbered_id((process / 2) * 6 + i), kBlob) != INGOT_SUCCESS)
                           return 1;
                   return 0;
               }));
-    Store store(root, 0, one_bucket);
+    Store store(root_, 0, one_bucket);
     for (unsigned i = 0; i < 30; ++i)
         EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(i))) << i;
-    EXPECT_EQ(30u, entries_of(root).size());
-    expect_no_leftovers(root);
+    EXPECT_EQ(30u, entries_of(root_).size());
+    expect_no_leftovers(root_);
 }
 
-TEST(StoreProcesses, EvictAndReadAndClearAtOnce)
+TEST_F(StoreProcesses, EvictAndReadAndClearAtOnce)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     constexpr uint64_t limit = 30000;
     EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
-                  Store store(root, limit);
+                  Store store(root_, limit);
                   for (unsigned i = 0; i < 60; ++i) {
                       const unsigned number = (process * 7 + i * 13) % 40;
                       Bytes blob;
@@ -162,23 +157,21 @@ TEST(StoreProcesses, EvictAndReadAndClearAtOnce)
                   }
                   return 0;
               }));
-    EXPECT_EQ(0u, leftovers_in(root));
-    Store store(root, limit);
+    EXPECT_EQ(0u, leftovers_in(root_));
+    Store store(root_, limit);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
-    EXPECT_EQ(0u, entries_of(root).size());
+    EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(0u, store.stats().bytes);
 }
 
-TEST(StoreProcesses, ReadersOfAnEntryThatIsReplacedGetOneOrTheOther)
+TEST_F(StoreProcesses, ReadersOfAnEntryThatIsReplacedGetOneOrTheOther)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     const Bytes blobs[] = {random_bytes(1, 3000), random_bytes(2, 3000)};
     constexpr unsigned replacements = 400;
     const Bytes last = bytes_of("the last");
-    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(numbered_id(0), blobs[1]));
+    ASSERT_EQ(INGOT_SUCCESS, Store(root_).put(numbered_id(0), blobs[1]));
     EXPECT_EQ(4u, run_processes(4, [&](unsigned process) {
-                  Store store(root);
+                  Store store(root_);
                   if (process == 0) {
                       for (unsigned i = 0; i < replacements; ++i)
                           if (store.put(numbered_id(0), blobs[i % 2]) != INGOT_SUCCESS)
@@ -194,37 +187,33 @@ TEST(StoreProcesses, ReadersOfAnEntryThatIsReplacedGetOneOrTheOther)
                   }
                   return store.stats().refused == 0 ? 0 : 4; /* no reader saw a damaged entry */
               }));
-    EXPECT_EQ(2u, entries_of(root).size());
-    expect_no_leftovers(root);
+    EXPECT_EQ(2u, entries_of(root_).size());
+    expect_no_leftovers(root_);
 }
 
-TEST(StoreProcesses, ManyThatFindTheStoreFullEvictAsOne)
+TEST_F(StoreProcesses, ManyThatFindTheStoreFullEvictAsOne)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     const Bytes blob = random_bytes(1, 1000);
     constexpr unsigned most = 60;
     {
-        Store store(root);
+        Store store(root_);
         for (unsigned i = 0; i < most; ++i)
             ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(100 + i), blob));
     }
-    const uint64_t limit = bytes_in(root);
+    const uint64_t limit = bytes_in(root_);
     EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
-                  return Store(root, limit).put(numbered_id(200 + process), blob) == INGOT_SUCCESS ? 0 : 1;
+                  return Store(root_, limit).put(numbered_id(200 + process), blob) == INGOT_SUCCESS ? 0 : 1;
               }));
-    EXPECT_LE(most / 2, entries_of(root).size());
-    EXPECT_GE(most / 2 + 8, entries_of(root).size());
+    EXPECT_LE(most / 2, entries_of(root_).size());
+    EXPECT_GE(most / 2 + 8, entries_of(root_).size());
     for (unsigned process = 0; process < 8; ++process)
-        EXPECT_EQ(INGOT_SUCCESS, Store(root, limit).load(numbered_id(200 + process)));
-    expect_no_leftovers(root);
+        EXPECT_EQ(INGOT_SUCCESS, Store(root_, limit).load(numbered_id(200 + process)));
+    expect_no_leftovers(root_);
 }
 
-TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
+TEST_F(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     for (unsigned i = 0; i < 20; ++i) /* so that the store has opened all files that it keeps open */
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10000 + i), kBlob));
     std::atomic<unsigned> failed{0};
@@ -233,7 +222,7 @@ TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
             failed += store.put(numbered_id(i), kBlob) != INGOT_SUCCESS ? 1 : 0;
     });
     EXPECT_EQ(6u, run_processes(6, [&](unsigned process) {
-                  const Store own(root);
+                  const Store own(root_);
                   if (store.put(numbered_id(0), kBlob) != INGOT_READ_ONLY)
                       return 2;
                   for (unsigned i = 0; i < 60; ++i)
@@ -243,8 +232,8 @@ TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
               }));
     storing.join();
     EXPECT_EQ(0u, failed);
-    EXPECT_EQ(20u + 100 + 6 * 60, entries_of(root).size());
-    expect_no_leftovers(root);
+    EXPECT_EQ(20u + 100 + 6 * 60, entries_of(root_).size());
+    expect_no_leftovers(root_);
 }
 
 #if defined(__x86_64__)
@@ -254,15 +243,13 @@ fs::path open_file_of(pid_t process, unsigned long long fd)
     return fs::read_symlink("/proc/" + std::to_string(process) + "/fd/" + std::to_string(fd));
 }
 
-TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
+TEST_F(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store = impatient_store(root);
+    Store store = impatient_store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
     const auto outcome = traced_child::run_and_stop_before_calls(
-        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&] { return static_cast<int>(Store(root_).put(numbered_id(1), kBlob)); },
         [&](pid_t child, const user_regs_struct &registers) {
             if (registers.orig_rax != SYS_pwrite64 || open_file_of(child, registers.rdi).filename() != "size.txt")
                 return;
@@ -274,8 +261,8 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
     EXPECT_EQ(1u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
-    EXPECT_EQ(3u, entries_of(root).size());
-    expect_no_leftovers(root);
+    EXPECT_EQ(3u, entries_of(root_).size());
+    expect_no_leftovers(root_);
 }
 
 /* Leaves a prepared entry behind, like a process that is killed before it publishes the entry. */
@@ -304,91 +291,83 @@ void die_while_storing(const fs::path &root)
     make_leftovers_old(root);
 }
 
-TEST(StoreProcesses, WhatAKilledProcessLeftGoesAfterAnHour)
+TEST_F(StoreProcesses, WhatAKilledProcessLeftGoesAfterAnHour)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
 
-    ASSERT_NO_FATAL_FAILURE(die_while_storing(root));
+    ASSERT_NO_FATAL_FAILURE(die_while_storing(root_));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 0, nullptr, nullptr, &found));
     EXPECT_EQ(1u, found.leftover_count);
     EXPECT_EQ(128 + numbered_id(50).size() + kBlob.size(), found.leftover_bytes);
-    EXPECT_EQ(1u, leftovers_in(root));
+    EXPECT_EQ(1u, leftovers_in(root_));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
     EXPECT_EQ(1u, found.leftover_count);
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(0u, leftovers_in(root_));
     EXPECT_EQ(1u, store.stats().leftovers);
 
-    ASSERT_NO_FATAL_FAILURE(die_while_storing(root));
-    Store opened(root);
-    EXPECT_EQ(0u, leftovers_in(root));
+    ASSERT_NO_FATAL_FAILURE(die_while_storing(root_));
+    Store opened(root_);
+    EXPECT_EQ(0u, leftovers_in(root_));
     EXPECT_EQ(1u, opened.stats().leftovers);
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
-    ASSERT_NO_FATAL_FAILURE(die_while_storing(root));
+    ASSERT_NO_FATAL_FAILURE(die_while_storing(root_));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get())); /* of no entry, whose removal would modify tmp now */
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(StoreProcesses, WhatALivingProcessPreparesStays)
+TEST_F(StoreProcesses, WhatALivingProcessPreparesStays)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
     const auto outcome = traced_child::run_and_stop_before_calls(
-        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&] { return static_cast<int>(Store(root_).put(numbered_id(1), kBlob)); },
         [&](pid_t, const user_regs_struct &registers) {
             if (registers.orig_rax != SYS_openat2 || ++stopped != 2)
                 return; /* at its second openat2, the child has written key.bin */
-            EXPECT_EQ(1u, leftovers_in(root));
-            Store another(root);
+            EXPECT_EQ(1u, leftovers_in(root_));
+            Store another(root_);
             ingot_persist_clear(another.get());
-            EXPECT_EQ(1u, leftovers_in(root));
+            EXPECT_EQ(1u, leftovers_in(root_));
         });
     EXPECT_LE(2u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
-    expect_no_leftovers(root);
+    expect_no_leftovers(root_);
 }
 
 /* A process that was stopped for more than an hour while it stored. */
-TEST(StoreProcesses, AnEntryWhosePreparationTookTooLongIsNotStored)
+TEST_F(StoreProcesses, AnEntryWhosePreparationTookTooLongIsNotStored)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     bool is_deleted = false;
     const auto outcome = traced_child::run_and_stop_before_calls(
-        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&] { return static_cast<int>(Store(root_).put(numbered_id(1), kBlob)); },
         [&](pid_t, const user_regs_struct &registers) {
             if (registers.orig_rax != SYS_renameat || is_deleted)
                 return;
-            make_leftovers_old(root);
-            const Store another(root);
-            is_deleted = leftovers_in(root) == 0;
+            make_leftovers_old(root_);
+            const Store another(root_);
+            is_deleted = leftovers_in(root_) == 0;
         });
     EXPECT_TRUE(is_deleted);
     EXPECT_NE(INGOT_SUCCESS, outcome.exit_status);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    expect_no_leftovers(root);
+    expect_no_leftovers(root_);
 }
 
-TEST(StoreProcesses, AnIdHasOneEntryThoughANumberBeforeItBecameFree)
+TEST_F(StoreProcesses, AnIdHasOneEntryThoughANumberBeforeItBecameFree)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root, 0, one_bucket);
+    Store store(root_, 0, one_bucket);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
     const auto outcome = traced_child::run_and_stop_before_calls(
-        [&] { return static_cast<int>(Store(root, 0, one_bucket).put(numbered_id(1), kBlob)); },
+        [&] { return static_cast<int>(Store(root_, 0, one_bucket).put(numbered_id(1), kBlob)); },
         [&](pid_t, const user_regs_struct &registers) {
             if (registers.orig_rax != SYS_mkdirat || ++stopped != 2)
                 return; /* The first mkdirat makes the bucket. The second, after the search, prepares the entry. */
@@ -397,19 +376,17 @@ TEST(StoreProcesses, AnIdHasOneEntryThoughANumberBeforeItBecameFree)
         });
     EXPECT_EQ(2u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
-    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
-    EXPECT_EQ(bytes_in(root), store.stats().bytes);
-    expect_no_leftovers(root);
+    EXPECT_EQ(bytes_in(root_), store.stats().bytes);
+    expect_no_leftovers(root_);
 }
 #endif
 
-TEST(StoreProcesses, TheRootVanishesWhileAllAreAtIt)
+TEST_F(StoreProcesses, TheRootVanishesWhileAllAreAtIt)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
-                  Store store(root, 30000);
+                  Store store(root_, 30000);
                   for (unsigned i = 0; i < 40; ++i) {
                       const unsigned number = (process * 7 + i) % 40;
                       Bytes blob;
@@ -418,22 +395,20 @@ TEST(StoreProcesses, TheRootVanishesWhileAllAreAtIt)
                       store.put(numbered_id(number), kBlob); /* may fail, must not crash or hang */
                       if (process == 0 && i % 8 == 7) {
                           std::error_code ignored;
-                          fs::remove_all(root, ignored);
+                          fs::remove_all(root_, ignored);
                       }
                   }
                   return 0;
               }));
     std::error_code ignored;
-    fs::remove_all(root, ignored);
-    Store store(root);
+    fs::remove_all(root_, ignored);
+    Store store(root_);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
 }
 
-TEST(StoreProcesses, ThreadsShareAStorage)
+TEST_F(StoreProcesses, ThreadsShareAStorage)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    std::optional<Store> store(std::in_place, root, 60000);
+    std::optional<Store> store(std::in_place, root_, 60000);
     std::atomic<unsigned> wrong{0};
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 8; ++t)
@@ -452,22 +427,20 @@ TEST(StoreProcesses, ThreadsShareAStorage)
         thread.join();
     EXPECT_EQ(0u, wrong);
     store.reset(); /* its thread may still evict */
-    EXPECT_LE(bytes_in(root), 60000u);
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_LE(bytes_in(root_), 60000u);
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
+TEST_F(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store = impatient_store(root);
+    Store store = impatient_store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
 
     int ready[2];
     ASSERT_EQ(0, pipe(ready));
     const pid_t holder = fork();
     if (holder == 0) {
-        const int fd = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+        const int fd = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
         if (fd < 0 || flock(fd, LOCK_EX) != 0 || write(ready[1], "x", 1) != 1)
             _exit(1);
         raise(SIGSTOP);
@@ -483,12 +456,12 @@ TEST(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
     EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
     EXPECT_EQ(INGOT_BUSY, ingot_persist_clear(store.get()));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(0u, leftovers_in(root_));
 
     ASSERT_EQ(0, kill(holder, SIGCONT));
     ASSERT_EQ(holder, waitpid(holder, &status, 0));
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     close(ready[0]);
     close(ready[1]);
-    expect_no_leftovers(root);
+    expect_no_leftovers(root_);
 }

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "support/forked_child.h"
-#include "support/store_fixture.h"
+#include "support/store_test.h"
 
 using namespace store_fixture;
 
@@ -35,54 +35,52 @@ int in_child(const std::function<int()> &work, bool as_nobody = false)
     });
 }
 
+class StoreTrust : public StoreTest
+{
+};
+
 } // namespace
 
-TEST(StoreTrust, RefusesARootThatOthersMayWrite)
+TEST_F(StoreTrust, RefusesARootThatOthersMayWrite)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     for (const mode_t mode : {0770, 0707, 0777, 01777}) {
-        ASSERT_EQ(0, mkdir(root.c_str(), 0700));
-        ASSERT_EQ(0, chmod(root.c_str(), mode));
-        EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status()) << mode;
-        EXPECT_TRUE(fs::is_empty(root));
-        fs::remove(root);
+        ASSERT_EQ(0, mkdir(root_.c_str(), 0700));
+        ASSERT_EQ(0, chmod(root_.c_str(), mode));
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).status()) << mode;
+        EXPECT_TRUE(fs::is_empty(root_));
+        fs::remove(root_);
     }
-    ASSERT_EQ(0, mkdir(root.c_str(), 0755)); /* others may read */
-    EXPECT_EQ(INGOT_SUCCESS, Store(root).status());
+    ASSERT_EQ(0, mkdir(root_.c_str(), 0755)); /* others may read */
+    EXPECT_EQ(INGOT_SUCCESS, Store(root_).status());
 }
 
-TEST(StoreTrust, SaysOwnerModeAndRemedy)
+TEST_F(StoreTrust, SaysOwnerModeAndRemedy)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    ASSERT_EQ(0, mkdir(root.c_str(), 0700));
-    ASSERT_EQ(0, chmod(root.c_str(), 0770));
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
+    ASSERT_EQ(0, mkdir(root_.c_str(), 0700));
+    ASSERT_EQ(0, chmod(root_.c_str(), 0770));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).status());
     const std::string detail = ingot_last_error_detail();
-    for (const std::string &part : {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"),
+    for (const std::string &part : {root_.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"),
                                     std::string("chmod -R go-w"), std::string("such as NTFS")})
         EXPECT_NE(std::string::npos, detail.find(part)) << detail;
 }
 
-TEST(StoreTrust, SaysAnotherOwnerAndTheRemedy)
+TEST_F(StoreTrust, SaysAnotherOwnerAndTheRemedy)
 {
     if (geteuid() != 0) {
         EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
         GTEST_SKIP() << "only root can make files of other users";
     }
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    ASSERT_EQ(0, mkdir(root.c_str(), 0700));
-    ASSERT_EQ(0, chown(root.c_str(), kNobody, kNobody));
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
+    ASSERT_EQ(0, mkdir(root_.c_str(), 0700));
+    ASSERT_EQ(0, chown(root_.c_str(), kNobody, kNobody));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).status());
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "user 65534, mode 0700")) << ingot_last_error_detail();
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "chown")) << ingot_last_error_detail();
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a container shows users that it does not know"))
         << ingot_last_error_detail();
 }
 
-TEST(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
+TEST_F(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
 {
     ScratchDirectory scratch;
     const fs::path missing = scratch.path() / "missing";
@@ -101,7 +99,7 @@ TEST(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
     EXPECT_FALSE(fs::exists(missing));
 }
 
-TEST(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
+TEST_F(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
 {
     if (geteuid() != 0) {
         EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
@@ -136,7 +134,7 @@ TEST(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
                      true));
 }
 
-TEST(StoreTrust, ABundleMayBeRootsAndNotAThirdUsers)
+TEST_F(StoreTrust, ABundleMayBeRootsAndNotAThirdUsers)
 {
     if (geteuid() != 0) {
         EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
@@ -169,20 +167,18 @@ TEST(StoreTrust, ABundleMayBeRootsAndNotAThirdUsers)
     EXPECT_EQ(1, in_child(load)) << "root trusts only its own";
 }
 
-TEST(StoreTrust, RefusesARootOfAnotherUser)
+TEST_F(StoreTrust, RefusesARootOfAnotherUser)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     if (geteuid() == 0) {
-        ASSERT_EQ(0, mkdir(root.c_str(), 0700));
-        ASSERT_EQ(0, chown(root.c_str(), kNobody, kNobody));
-        EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
+        ASSERT_EQ(0, mkdir(root_.c_str(), 0700));
+        ASSERT_EQ(0, chown(root_.c_str(), kNobody, kNobody));
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).status());
     } else {
         EXPECT_EQ(INGOT_UNTRUSTED, Store(fs::path("/usr")).status());
     }
 }
 
-TEST(StoreTrust, RefusesARootThatIsALinkOrAFile)
+TEST_F(StoreTrust, RefusesARootThatIsALinkOrAFile)
 {
     ScratchDirectory scratch;
     const fs::path real = scratch.path() / "real";
@@ -196,13 +192,11 @@ TEST(StoreTrust, RefusesARootThatIsALinkOrAFile)
     EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "file").status());
 }
 
-TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)
+TEST_F(StoreTrust, RefusesEntriesThatOthersMayWrite)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    const fs::path entry = entries_of(root).at(0);
+    const fs::path entry = entries_of(root_).at(0);
     for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
         const fs::perms before = fs::status(path).permissions();
         for (const fs::perms bit : {fs::perms::group_write, fs::perms::others_write}) {
@@ -216,35 +210,31 @@ TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)
 }
 
 /* If storing a blob reports success, the blob must be there. */
-TEST(StoreTrust, ReplacesAnEntryWithABlobThatOthersMayWrite)
+TEST_F(StoreTrust, ReplacesAnEntryWithABlobThatOthersMayWrite)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    fs::permissions(entries_of(root).at(0) / "kernel.bin", fs::perms::all);
+    fs::permissions(entries_of(root_).at(0) / "kernel.bin", fs::perms::all);
     ASSERT_EQ(INGOT_UNTRUSTED, store.load(kId));
     const Bytes blob = random_bytes(2, 2000);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, blob));
     Bytes loaded;
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId, &loaded));
     EXPECT_EQ(blob, loaded);
-    EXPECT_EQ(1u, entries_of(root).size());
-    EXPECT_EQ(bytes_in(root), store.stats().bytes);
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(1u, entries_of(root_).size());
+    EXPECT_EQ(bytes_in(root_), store.stats().bytes);
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(StoreTrust, RefusesEntriesOfAnotherUser)
+TEST_F(StoreTrust, RefusesEntriesOfAnotherUser)
 {
     if (geteuid() != 0) {
         EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
         GTEST_SKIP() << "only root can make files of other users";
     }
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    const fs::path entry = entries_of(root).at(0);
+    const fs::path entry = entries_of(root_).at(0);
     for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
         ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
         EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId)) << path;
@@ -254,19 +244,17 @@ TEST(StoreTrust, RefusesEntriesOfAnotherUser)
     ASSERT_EQ(0, chown(entry.parent_path().c_str(), kNobody, kNobody));
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(kId, kBlob));
     ASSERT_EQ(0, chown(entry.parent_path().c_str(), 0, 0));
-    ASSERT_EQ(0, chown((root / "tmp").c_str(), kNobody, kNobody));
+    ASSERT_EQ(0, chown((root_ / "tmp").c_str(), kNobody, kNobody));
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(bytes_of("other"), kBlob));
 }
 
-TEST(StoreTrust, FollowsNoLinkBelowTheRoot)
+TEST_F(StoreTrust, FollowsNoLinkBelowTheRoot)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    const fs::path entry = entries_of(root).at(0);
+    const fs::path entry = entries_of(root_).at(0);
     for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
-        const fs::path elsewhere = scratch.path() / "elsewhere";
+        const fs::path elsewhere = scratch_.path() / "elsewhere";
         fs::rename(path, elsewhere);
         fs::create_symlink(elsewhere, path);
         EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId)) << path;
@@ -276,47 +264,43 @@ TEST(StoreTrust, FollowsNoLinkBelowTheRoot)
         EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << path;
     }
     for (const char *name : {"tmp", "size.txt"}) {
-        const fs::path elsewhere = scratch.path() / "elsewhere";
-        fs::rename(root / name, elsewhere);
-        fs::create_symlink(elsewhere, root / name);
-        EXPECT_EQ(INGOT_UNTRUSTED, Store(root).put(bytes_of("other"), kBlob)) << name;
-        fs::remove(root / name);
-        fs::rename(elsewhere, root / name);
+        const fs::path elsewhere = scratch_.path() / "elsewhere";
+        fs::rename(root_ / name, elsewhere);
+        fs::create_symlink(elsewhere, root_ / name);
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).put(bytes_of("other"), kBlob)) << name;
+        fs::remove(root_ / name);
+        fs::rename(elsewhere, root_ / name);
     }
     EXPECT_EQ(INGOT_SUCCESS, store.put(bytes_of("other"), kBlob));
 }
 
-TEST(StoreTrust, FollowsNoLinkForANamespace)
+TEST_F(StoreTrust, FollowsNoLinkForANamespace)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    const fs::path elsewhere = scratch.path() / "elsewhere";
+    const std::string path = root_.string();
+    const fs::path elsewhere = scratch_.path() / "elsewhere";
     fs::create_directory(elsewhere);
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
     info.name_space = "space";
     Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.status());
-    fs::create_directory_symlink(elsewhere, root / "space");
+    fs::create_directory_symlink(elsewhere, root_ / "space");
     EXPECT_EQ(INGOT_UNTRUSTED, Store(info).status());
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(kId, kBlob));
     EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
-TEST(StoreTrust, DoesNotWaitForAPipe)
+TEST_F(StoreTrust, DoesNotWaitForAPipe)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    const fs::path key = entries_of(root).at(0) / "key.bin";
+    const fs::path key = entries_of(root_).at(0) / "key.bin";
     fs::remove(key);
     ASSERT_EQ(0, mkfifo(key.c_str(), 0600));
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
 }
 
-TEST(StoreTrust, AReadOnlyRootIsReadAndNotWritten)
+TEST_F(StoreTrust, AReadOnlyRootIsReadAndNotWritten)
 {
     ScratchDirectory scratch;
     fs::permissions(scratch.path(), fs::perms::all);
@@ -335,12 +319,10 @@ TEST(StoreTrust, AReadOnlyRootIsReadAndNotWritten)
                      true));
 }
 
-TEST(StoreTrust, StoresNothingThatTheProcessMayNotWrite)
+TEST_F(StoreTrust, StoresNothingThatTheProcessMayNotWrite)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     EXPECT_EQ(0, in_child([&] {
-                  Store store(root);
+                  Store store(root_);
                   if (store.put(kId, kBlob) != INGOT_SUCCESS)
                       return 1;
                   const rlimit limit = {800, 800};
@@ -350,16 +332,14 @@ TEST(StoreTrust, StoresNothingThatTheProcessMayNotWrite)
                       return 3;
                   return store.load(kId) == INGOT_SUCCESS && store.load(bytes_of("other")) == INGOT_NOT_FOUND ? 0 : 4;
               }));
-    EXPECT_EQ(1u, entries_of(root).size());
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(1u, entries_of(root_).size());
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(StoreTrust, RunsOutOfDescriptorsCleanly)
+TEST_F(StoreTrust, RunsOutOfDescriptorsCleanly)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     EXPECT_EQ(0, in_child([&] {
-                  Store store(root);
+                  Store store(root_);
                   if (store.put(kId, kBlob) != INGOT_SUCCESS)
                       return 1;
                   rlimit limit = {};
@@ -382,5 +362,5 @@ TEST(StoreTrust, RunsOutOfDescriptorsCleanly)
                       return 4;
                   return store.load(kId) == INGOT_SUCCESS ? 0 : 5;
               }));
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(0u, leftovers_in(root_));
 }

@@ -92,6 +92,15 @@ private:
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 
+/* Describes a store at `root`, which must outlive the description. */
+inline ingot_persist_info_t info_at(const fs::path &root)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = root.c_str();
+    return info;
+}
+ingot_persist_info_t info_at(fs::path &&root) = delete;
+
 /* Returns the directory of every entry, in any namespace. Skips entries that processes are preparing, which may
  * vanish. */
 inline std::vector<fs::path> entries_of(const fs::path &root)

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "support/failing_allocator.h"
-#include "support/store_fixture.h"
+#include "support/store_test.h"
 
 using namespace store_fixture;
 
@@ -46,107 +46,101 @@ void remember(const ingot_event_t *event, void *user)
     static_cast<std::vector<Event> *>(user)->push_back({event->kind, event->status, event->bytes});
 }
 
+class PersistDirectory : public StoreTest
+{
+};
+
 } // namespace
 
-TEST(PersistDirectory, LoadsWhatWasStored)
+TEST_F(PersistDirectory, LoadsWhatWasStored)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.status());
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, store.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
-    Store other(root);
+    Store other(root_);
     ASSERT_EQ(INGOT_SUCCESS, other.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
 }
 
-TEST(PersistDirectory, LaysOutItsFilesAsSpecified)
+TEST_F(PersistDirectory, LaysOutItsFilesAsSpecified)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     const mode_t before = umask(0);
     {
-        Store store(root);
+        Store store(root_);
         ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
     }
     umask(before);
-    const fs::path entry = root / std::to_string(checksum_bucket_of(kId.size(), kId.data())) / "0";
+    const fs::path entry = root_ / std::to_string(checksum_bucket_of(kId.size(), kId.data())) / "0";
     EXPECT_EQ(kBlob, read_file(entry / "kernel.bin"));
     EXPECT_EQ(128 + kId.size(), fs::file_size(entry / "key.bin"));
-    EXPECT_EQ(entry_size(kId, kBlob), text_total(root));
-    EXPECT_EQ(bytes_of(size_text(entry_size(kId, kBlob), 1)), read_file(root / "size.txt"));
-    const Bytes tag = read_file(root / "CACHEDIR.TAG");
+    EXPECT_EQ(entry_size(kId, kBlob), text_total(root_));
+    EXPECT_EQ(bytes_of(size_text(entry_size(kId, kBlob), 1)), read_file(root_ / "size.txt"));
+    const Bytes tag = read_file(root_ / "CACHEDIR.TAG");
     EXPECT_EQ(0u, std::string(tag.begin(), tag.end()).find("Signature: 8a477f597d28d172789f06886806bc55"));
-    EXPECT_EQ(0u, leftovers_in(root));
-    EXPECT_EQ(fs::perms::owner_all, fs::status(root).permissions());
-    for (const auto &item : fs::recursive_directory_iterator(root)) {
+    EXPECT_EQ(0u, leftovers_in(root_));
+    EXPECT_EQ(fs::perms::owner_all, fs::status(root_).permissions());
+    for (const auto &item : fs::recursive_directory_iterator(root_)) {
         const fs::perms expected =
             item.is_directory() ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write;
         EXPECT_EQ(expected, item.status().permissions()) << item.path();
     }
 }
 
-TEST(PersistDirectory, ReplacesABlobAndKeepsAnEqualOne)
+TEST_F(PersistDirectory, ReplacesABlobAndKeepsAnEqualOne)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    const auto written = fs::last_write_time(entries_of(root).at(0) / "key.bin");
+    const auto written = fs::last_write_time(entries_of(root_).at(0) / "key.bin");
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    EXPECT_EQ(written, fs::last_write_time(entries_of(root).at(0) / "key.bin"));
+    EXPECT_EQ(written, fs::last_write_time(entries_of(root_).at(0) / "key.bin"));
 
     const Bytes other = random_bytes(2, 3000);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, other));
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, store.load(kId, &blob));
     EXPECT_EQ(other, blob);
-    EXPECT_EQ(1u, entries_of(root).size());
-    EXPECT_EQ(entry_size(kId, other), text_total(root));
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(1u, entries_of(root_).size());
+    EXPECT_EQ(entry_size(kId, other), text_total(root_));
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(PersistDirectory, RemovesWithItsBucket)
+TEST_F(PersistDirectory, RemovesWithItsBucket)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(kId));
-    EXPECT_EQ(0u, text_total(root));
-    EXPECT_EQ(0u, leftovers_in(root));
-    EXPECT_FALSE(fs::exists(root / std::to_string(checksum_bucket_of(kId.size(), kId.data()))));
+    EXPECT_EQ(0u, text_total(root_));
+    EXPECT_EQ(0u, leftovers_in(root_));
+    EXPECT_FALSE(fs::exists(root_ / std::to_string(checksum_bucket_of(kId.size(), kId.data()))));
 }
 
-TEST(PersistDirectory, KeepsIdsThatShareABucketApart)
+TEST_F(PersistDirectory, KeepsIdsThatShareABucketApart)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root, 0, one_bucket);
+    Store store(root_, 0, one_bucket);
     for (unsigned i = 0; i < 10; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 100 + i)));
     Bytes blob;
     for (unsigned i = 0; i < 10; ++i) {
         ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(i), &blob));
         EXPECT_EQ(random_bytes(i, 100 + i), blob);
-        EXPECT_TRUE(fs::exists(root / "7" / std::to_string(i) / "key.bin"));
+        EXPECT_TRUE(fs::exists(root_ / "7" / std::to_string(i) / "key.bin"));
     }
     ASSERT_EQ(INGOT_SUCCESS, store.remove(numbered_id(0)));
     ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(1), &blob));
     EXPECT_EQ(random_bytes(1, 101), blob);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), kBlob));
-    EXPECT_TRUE(fs::exists(root / "7" / "0" / "key.bin"));
-    EXPECT_EQ(bytes_in(root), text_total(root));
+    EXPECT_TRUE(fs::exists(root_ / "7" / "0" / "key.bin"));
+    EXPECT_EQ(bytes_in(root_), text_total(root_));
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(bytes_of("another id")));
 }
 
-TEST(PersistDirectory, LooksAtALimitedNumberOfEntriesInABucket)
+TEST_F(PersistDirectory, LooksAtALimitedNumberOfEntriesInABucket)
 {
     ScratchDirectory scratch(fast_volume());
     const fs::path root = scratch.path() / "store";
@@ -162,7 +156,7 @@ TEST(PersistDirectory, LooksAtALimitedNumberOfEntriesInABucket)
     EXPECT_EQ(0u, leftovers_in(root));
 }
 
-TEST(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
+TEST_F(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
 {
     ScratchDirectory scratch(fast_volume());
     fs::path root = scratch.path();
@@ -178,7 +172,7 @@ TEST(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
     EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
 }
 
-TEST(PersistDirectory, SeparatesFramedIds)
+TEST_F(PersistDirectory, SeparatesFramedIds)
 {
     ScratchDirectory scratch;
     Store store(scratch.path() / "store", 0, one_bucket);
@@ -192,7 +186,7 @@ TEST(PersistDirectory, SeparatesFramedIds)
     }
 }
 
-TEST(PersistDirectory, KeepsLargeIdsAndBlobs)
+TEST_F(PersistDirectory, KeepsLargeIdsAndBlobs)
 {
     ScratchDirectory scratch;
     Store store(scratch.path() / "store");
@@ -204,12 +198,10 @@ TEST(PersistDirectory, KeepsLargeIdsAndBlobs)
     EXPECT_EQ(blob, loaded);
 }
 
-TEST(PersistDirectory, EvictsTheOldestDownToHalf)
+TEST_F(PersistDirectory, EvictsTheOldestDownToHalf)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     const uint64_t size = entry_size(numbered_id(0), kBlob);
-    Store store(root, 10 * size);
+    Store store(root_, 10 * size);
     for (unsigned i = 0; i < 10; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
     EXPECT_EQ(0u, store.stats().evictions);
@@ -219,42 +211,34 @@ TEST(PersistDirectory, EvictsTheOldestDownToHalf)
         EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(i))) << i;
     for (unsigned i = 5; i < 10; ++i)
         EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(i))) << i;
-    EXPECT_EQ(bytes_in(root), text_total(root));
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(bytes_in(root_), text_total(root_));
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(PersistDirectory, EvictsAsMuchAsALargeEntryNeeds)
+TEST_F(PersistDirectory, EvictsAsMuchAsALargeEntryNeeds)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root, 20000);
+    Store store(root_, 20000);
     for (unsigned i = 0; i < 10; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, random_bytes(5, 19000)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
-    EXPECT_LE(bytes_in(root), 20000u);
-    EXPECT_EQ(bytes_in(root), text_total(root));
+    EXPECT_LE(bytes_in(root_), 20000u);
+    EXPECT_EQ(bytes_in(root_), text_total(root_));
 }
 
-TEST(PersistDirectory, RefusesWhatIsLargerThanTheWholeStore)
+TEST_F(PersistDirectory, RefusesWhatIsLargerThanTheWholeStore)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root, 5000);
+    Store store(root_, 5000);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
     EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(1), random_bytes(1, 5000)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
-    EXPECT_EQ(entry_size(kId, kBlob), text_total(root));
+    EXPECT_EQ(entry_size(kId, kBlob), text_total(root_));
     EXPECT_EQ(1u, store.stats().failures);
 }
 
-TEST(PersistDirectory, StoresNothingMoreWhenFullAndEvictionIsOff)
+TEST_F(PersistDirectory, StoresNothingMoreWhenFullAndEvictionIsOff)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     info.max_bytes = 2500;
     info.eviction = INGOT_PERSIST_EVICT_OFF;
     Store store(info);
@@ -262,11 +246,11 @@ TEST(PersistDirectory, StoresNothingMoreWhenFullAndEvictionIsOff)
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(2), kBlob));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    EXPECT_EQ(2u, entries_of(root).size());
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(2u, entries_of(root_).size());
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(PersistDirectory, HealsItsTotal)
+TEST_F(PersistDirectory, HealsItsTotal)
 {
     const std::string texts[] = {"",
                                  "garbage",
@@ -305,71 +289,59 @@ TEST(PersistDirectory, HealsItsTotal)
     }
 }
 
-TEST(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
+TEST_F(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    fs::remove(root / "size.txt");
+    fs::remove(root_ / "size.txt");
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    EXPECT_EQ(bytes_in(root), text_total(root));
+    EXPECT_EQ(bytes_in(root_), text_total(root_));
 }
 
 /* An open store must notice what happens to its directory tmp. */
-TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
+TEST_F(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    fs::remove_all(root / "tmp");
+    fs::remove_all(root_ / "tmp");
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    EXPECT_TRUE(fs::is_empty(root / "tmp"));
-    fs::permissions(root / "tmp", fs::perms::others_write, fs::perm_options::add);
+    EXPECT_TRUE(fs::is_empty(root_ / "tmp"));
+    fs::permissions(root_ / "tmp", fs::perms::others_write, fs::perm_options::add);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob)); /* the owner closes it again */
-    EXPECT_EQ(fs::perms::owner_all, fs::status(root / "tmp").permissions());
+    EXPECT_EQ(fs::perms::owner_all, fs::status(root_ / "tmp").permissions());
     EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(1)));
-    EXPECT_EQ(2u, entries_of(root).size());
-    fs::remove_all(root / "tmp");
-    fs::create_directory_symlink(scratch.path(), root / "tmp");
+    EXPECT_EQ(2u, entries_of(root_).size());
+    fs::remove_all(root_ / "tmp");
+    fs::create_directory_symlink(scratch_.path(), root_ / "tmp");
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(3), kBlob));
     EXPECT_EQ(INGOT_UNTRUSTED, store.remove(numbered_id(2)));
 }
 
 /* A user empties a store that a process has open. */
-TEST(PersistDirectory, GoesOnIfTheStoreWasEmptied)
+TEST_F(PersistDirectory, GoesOnIfTheStoreWasEmptied)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    for (const fs::directory_entry &item : fs::directory_iterator(root))
+    for (const fs::directory_entry &item : fs::directory_iterator(root_))
         fs::remove_all(item);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
 }
 
 /* Removing an entry does not read its blob. */
-TEST(PersistDirectory, RemovesAnEntryWithADamagedBlob)
+TEST_F(PersistDirectory, RemovesAnEntryWithADamagedBlob)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    write_file(entries_of(root).at(0) / "kernel.bin", bytes_of("damaged"));
+    write_file(entries_of(root_).at(0) / "kernel.bin", bytes_of("damaged"));
     EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
     EXPECT_EQ(0u, store.stats().refused);
 }
 
-TEST(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
+TEST_F(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     info.name_space = "one";
     Store one(info);
     info.max_bytes = 5000;
@@ -381,23 +353,19 @@ TEST(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, one.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
-    EXPECT_EQ(entry_size(kId, kBlob), text_total(root / "one"));
-    EXPECT_EQ(entry_size(kId, kBlob), text_total(root / "two"));
+    EXPECT_EQ(entry_size(kId, kBlob), text_total(root_ / "one"));
+    EXPECT_EQ(entry_size(kId, kBlob), text_total(root_ / "two"));
     ASSERT_EQ(INGOT_SUCCESS, two.put(numbered_id(1), random_bytes(9, 4000)));
     EXPECT_EQ(INGOT_SUCCESS, one.load(kId)) << "another's small limit is none of ours";
     EXPECT_EQ(INGOT_NOT_FOUND, two.load(kId));
-    EXPECT_EQ(bytes_in(root / "two"), text_total(root / "two"));
-    EXPECT_EQ(two.stats().bytes, text_total(root / "two"));
+    EXPECT_EQ(bytes_in(root_ / "two"), text_total(root_ / "two"));
+    EXPECT_EQ(two.stats().bytes, text_total(root_ / "two"));
 }
 
 /* Both stores have the same root, but the one without a namespace evicts only its own entries. */
-TEST(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
+TEST_F(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     info.name_space = "one";
     Store one(info);
     info.name_space = nullptr;
@@ -416,43 +384,37 @@ TEST(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
         EXPECT_EQ(INGOT_SUCCESS, one.load(numbered_id(i), &blob)) << i;
         EXPECT_EQ(random_bytes(i, 1000), blob) << i;
     }
-    EXPECT_EQ(bytes_in(root / "one"), text_total(root / "one"));
-    EXPECT_EQ(bytes_in(root) - bytes_in(root / "one"), text_total(root));
+    EXPECT_EQ(bytes_in(root_ / "one"), text_total(root_ / "one"));
+    EXPECT_EQ(bytes_in(root_) - bytes_in(root_ / "one"), text_total(root_));
     EXPECT_EQ(INGOT_SUCCESS, one.put(numbered_id(6), random_bytes(6, 1000))) << "its own limit is not 5000";
     EXPECT_EQ(0u, one.stats().evictions);
 }
 
-TEST(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
+TEST_F(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     for (unsigned i = 0; i < 3; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
     const auto entry_of = [&](unsigned i) {
         const Bytes id = numbered_id(i);
-        return root / std::to_string(checksum_bucket_of(id.size(), id.data())) / "0";
+        return root_ / std::to_string(checksum_bucket_of(id.size(), id.data())) / "0";
     };
     fs::resize_file(entry_of(0) / "kernel.bin", 10);
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, store.load(numbered_id(0)));
-    EXPECT_EQ(bytes_in(root) + kBlob.size() - 10, text_total(root)) << "what was lost counts until the next count";
+    EXPECT_EQ(bytes_in(root_) + kBlob.size() - 10, text_total(root_)) << "what was lost counts until the next count";
     fs::resize_file(entry_of(1) / "kernel.bin", 5000);
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
     EXPECT_EQ(1u, found.removed_count);
-    EXPECT_EQ(entry_size(numbered_id(2), kBlob), text_total(root));
+    EXPECT_EQ(entry_size(numbered_id(2), kBlob), text_total(root_));
     fs::remove_all(entry_of(2));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
-    EXPECT_EQ(0u, text_total(root));
+    EXPECT_EQ(0u, text_total(root_));
 }
 
-TEST(PersistDirectory, ClearsItsNamespaceOrAll)
+TEST_F(PersistDirectory, ClearsItsNamespaceOrAll)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     Store whole(info);
     info.name_space = "one";
     Store one(info);
@@ -464,44 +426,40 @@ TEST(PersistDirectory, ClearsItsNamespaceOrAll)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(one.get()));
     EXPECT_EQ(INGOT_NOT_FOUND, one.load(numbered_id(7)));
     EXPECT_EQ(INGOT_SUCCESS, two.load(numbered_id(7)));
-    EXPECT_EQ(80u, entries_of(root).size());
-    EXPECT_EQ(bytes_in(root), text_total(root) + text_total(root / "two"));
-    EXPECT_EQ(0u, text_total(root / "one"));
-    write_file(root / "size.txt", bytes_of("0"));
+    EXPECT_EQ(80u, entries_of(root_).size());
+    EXPECT_EQ(bytes_in(root_), text_total(root_) + text_total(root_ / "two"));
+    EXPECT_EQ(0u, text_total(root_ / "one"));
+    write_file(root_ / "size.txt", bytes_of("0"));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(whole.get()));
-    EXPECT_EQ(0u, entries_of(root).size());
-    EXPECT_EQ(0u, text_total(root));
-    EXPECT_EQ(0u, text_total(root / "two"));
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(0u, entries_of(root_).size());
+    EXPECT_EQ(0u, text_total(root_));
+    EXPECT_EQ(0u, text_total(root_ / "two"));
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(PersistDirectory, WritesNothingWhenOpenedReadOnly)
+TEST_F(PersistDirectory, WritesNothingWhenOpenedReadOnly)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     info.flags = INGOT_PERSIST_READ_ONLY;
     {
         Store missing(info);
         EXPECT_EQ(INGOT_READ_ONLY, missing.status());
-        EXPECT_FALSE(fs::exists(root));
+        EXPECT_FALSE(fs::exists(root_));
     }
     {
-        Store writer(root);
+        Store writer(root_);
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
     }
-    write_file(entries_of(root).at(0) / "kernel.bin", bytes_of("bad"));
+    write_file(entries_of(root_).at(0) / "kernel.bin", bytes_of("bad"));
     Store reader(info);
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, reader.load(kId));
     EXPECT_EQ(INGOT_READ_ONLY, reader.put(numbered_id(1), kBlob));
     EXPECT_EQ(INGOT_READ_ONLY, reader.remove(kId));
     EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_clear(reader.get()));
-    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
 }
 
-TEST(PersistDirectory, StoresDurably)
+TEST_F(PersistDirectory, StoresDurably)
 {
     ScratchDirectory scratch;
     const std::string path = (scratch.path() / "store").string();
@@ -513,7 +471,7 @@ TEST(PersistDirectory, StoresDurably)
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
 }
 
-TEST(PersistDirectory, TellsEventsAndCounts)
+TEST_F(PersistDirectory, TellsEventsAndCounts)
 {
     ScratchDirectory scratch;
     const std::string path = (scratch.path() / "store").string();
@@ -548,11 +506,9 @@ TEST(PersistDirectory, TellsEventsAndCounts)
     EXPECT_EQ(bytes_in(path), stats.bytes);
 }
 
-TEST(PersistDirectory, GoesOnInANewRootWhenItsOwnIsDeleted)
+TEST_F(PersistDirectory, GoesOnInANewRootWhenItsOwnIsDeleted)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
+    const std::string path = root_.string();
     std::vector<Event> events;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
@@ -560,55 +516,51 @@ TEST(PersistDirectory, GoesOnInANewRootWhenItsOwnIsDeleted)
     info.on_event_user = &events;
     Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    fs::remove_all(root);
+    fs::remove_all(root_);
     events.clear();
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
-    EXPECT_EQ(1u, entries_of(root).size());
-    EXPECT_EQ(bytes_in(root), store.stats().bytes);
+    EXPECT_EQ(1u, entries_of(root_).size());
+    EXPECT_EQ(bytes_in(root_), store.stats().bytes);
     ASSERT_LE(2u, events.size());
     EXPECT_EQ(INGOT_EVENT_STORAGE_DEGRADED, events[0].kind);
     EXPECT_EQ(INGOT_EVENT_STORAGE_STORE, events[1].kind);
     EXPECT_EQ(INGOT_SUCCESS, events[1].status);
-    EXPECT_TRUE(fs::exists(root / "CACHEDIR.TAG"));
+    EXPECT_TRUE(fs::exists(root_ / "CACHEDIR.TAG"));
 
-    fs::remove_all(root);
+    fs::remove_all(root_);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
-    EXPECT_TRUE(fs::exists(root));
+    EXPECT_TRUE(fs::exists(root_));
 }
 
-TEST(PersistDirectory, ReadsWhatAnotherStoredInANewRoot)
+TEST_F(PersistDirectory, ReadsWhatAnotherStoredInANewRoot)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
+    const std::string path = root_.string();
+    ASSERT_EQ(INGOT_SUCCESS, Store(root_).put(kId, kBlob));
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
     info.flags = INGOT_PERSIST_READ_ONLY;
     Store reader(info);
     ASSERT_EQ(INGOT_SUCCESS, reader.load(kId));
-    fs::remove_all(root);
+    fs::remove_all(root_);
     EXPECT_EQ(INGOT_NOT_FOUND, reader.load(kId));
-    EXPECT_FALSE(fs::exists(root)); /* loading does not make the directory */
-    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
+    EXPECT_FALSE(fs::exists(root_)); /* loading does not make the directory */
+    ASSERT_EQ(INGOT_SUCCESS, Store(root_).put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, reader.load(kId));
 }
 
-TEST(PersistDirectory, JudgesANewRootAsItDidItsOwn)
+TEST_F(PersistDirectory, JudgesANewRootAsItDidItsOwn)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    fs::remove_all(root);
-    fs::create_directory(root);
-    fs::permissions(root, fs::perms::all);
+    fs::remove_all(root_);
+    fs::create_directory(root_);
+    fs::permissions(root_, fs::perms::all);
     EXPECT_NE(INGOT_SUCCESS, store.put(kId, kBlob));
-    EXPECT_TRUE(fs::is_empty(root));
+    EXPECT_TRUE(fs::is_empty(root_));
 }
 
-TEST(PersistDirectory, ARelativePathIsThatOfTheTimeOfOpening)
+TEST_F(PersistDirectory, ARelativePathIsThatOfTheTimeOfOpening)
 {
     ScratchDirectory scratch;
     const fs::path before = fs::current_path();
@@ -622,7 +574,7 @@ TEST(PersistDirectory, ARelativePathIsThatOfTheTimeOfOpening)
     EXPECT_FALSE(fs::exists("store"));
 }
 
-TEST(PersistDirectory, RefusesMalformedInfos)
+TEST_F(PersistDirectory, RefusesMalformedInfos)
 {
     ScratchDirectory scratch;
     const std::string path = (scratch.path() / "store").string();
@@ -670,7 +622,7 @@ TEST(PersistDirectory, RefusesMalformedInfos)
     EXPECT_EQ(nullptr, storage);
 }
 
-TEST(PersistDirectory, FailsCleanlyAtEveryAllocation)
+TEST_F(PersistDirectory, FailsCleanlyAtEveryAllocation)
 {
     const Bytes large_id = random_bytes(8, 20000);
     for (size_t n = 0;; ++n) {

@@ -49,9 +49,7 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
 {
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root);
     const Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     const int stopped = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);

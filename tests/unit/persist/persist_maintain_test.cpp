@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "support/storage_settings.h"
-#include "support/store_fixture.h"
+#include "support/store_test.h"
 
 extern "C" {
 #include "persist/base/files.h"
@@ -91,22 +91,15 @@ void fill(const Store &store, unsigned count)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000 + i)));
 }
 
-class PersistMaintain : public testing::Test
+class PersistMaintain : public StoreTest
 {
-protected:
-    const fs::path root() const { return scratch_.path() / "store"; }
-
-private:
-    ScratchDirectory scratch_;
 };
 
 } // namespace
 
 TEST_F(PersistMaintain, ShowsEveryEntryOfEveryNamespace)
 {
-    const std::string path = root().string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     Store plain(info);
     info.name_space = "app";
     Store named(info);
@@ -127,9 +120,9 @@ TEST_F(PersistMaintain, ShowsEveryEntryOfEveryNamespace)
 
 TEST_F(PersistMaintain, ShowsWhyAnEntryIsBad)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 1);
-    write_file(entries_of(root()).front() / "key.bin", bytes_of("no key"));
+    write_file(entries_of(root_).front() / "key.bin", bytes_of("no key"));
     const auto seen = entries_seen(store);
     ASSERT_EQ(1u, seen.size());
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, seen[0].status);
@@ -139,9 +132,7 @@ TEST_F(PersistMaintain, ShowsWhyAnEntryIsBad)
 
 TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
 {
-    const std::string path = root().string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     Store plain(info);
     info.name_space = "app";
     Store named(info);
@@ -165,16 +156,16 @@ TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
 
 TEST_F(PersistMaintain, LoadsTheBlobOfAnEntryThatIsReplacedMeanwhile)
 {
-    Store store(root());
-    Store replacing(root().parent_path() / "replacing");
+    Store store(root_);
+    Store replacing(root_.parent_path() / "replacing");
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(1, 100)));
     ASSERT_EQ(INGOT_SUCCESS, replacing.put(numbered_id(1), random_bytes(2, 100)));
     auto load = [&](const ingot_persist_entry_t *entry) {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         before_a_file_is_opened = [&] {
-            const fs::path path = entries_of(root())[0];
-            fs::rename(path, root().parent_path() / "aside");
-            fs::rename(entries_of(root().parent_path() / "replacing")[0], path);
+            const fs::path path = entries_of(root_)[0];
+            fs::rename(path, root_.parent_path() / "aside");
+            fs::rename(entries_of(root_.parent_path() / "replacing")[0], path);
         };
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(store.get(), entry, 0, &blob));
         EXPECT_EQ(nullptr, before_a_file_is_opened);
@@ -192,9 +183,9 @@ TEST_F(PersistMaintain, LoadsTheBlobOfAnEntryThatIsReplacedMeanwhile)
 
 TEST_F(PersistMaintain, AVisitIsStoppedByAnyStatusAndReturnsIt)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 3);
-    const std::string path = (root() / "a.bundle").string();
+    const std::string path = (root_ / "a.bundle").string();
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
     ingot_storage_t bundle = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), nullptr));
@@ -211,9 +202,9 @@ TEST_F(PersistMaintain, AVisitIsStoppedByAnyStatusAndReturnsIt)
 
 TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 1);
-    const std::string path = (root() / "a.bundle").string();
+    const std::string path = (root_ / "a.bundle").string();
     uint64_t written = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, &written));
     ingot_storage_t bundle = nullptr;
@@ -241,7 +232,7 @@ TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
 
 TEST_F(PersistMaintain, TakesOlderCallersLimitsAndFillsTheirCount)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 3);
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     uint64_t evicted = 0;
@@ -266,10 +257,10 @@ TEST_F(PersistMaintain, TakesOlderCallersLimitsAndFillsTheirCount)
 
 TEST_F(PersistMaintain, VerifiesEveryByteAndRepairs)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 6);
     EXPECT_EQ(0u, verify(store, 0).bad_count);
-    const auto entries = entries_of(root());
+    const auto entries = entries_of(root_);
     Bytes blob = read_file(entries[0] / "kernel.bin");
     blob[500] ^= 1;
     write_file(entries[0] / "kernel.bin", blob);
@@ -290,26 +281,26 @@ TEST_F(PersistMaintain, VerifiesEveryByteAndRepairs)
 /* Where every entry must be sealed, another user may have made the store, and anything may be in tmp. */
 TEST_F(PersistMaintain, LooksOverLongNamesInTmp)
 {
-    fs::create_directories(root() / "tmp" / (std::string(230, '7') + "-0123456789abcdef"));
-    fs::create_directories(root() / "tmp" / ("4123456789abcdef-" + std::string(230, '7')));
-    const Store store(root());
+    fs::create_directories(root_ / "tmp" / (std::string(230, '7') + "-0123456789abcdef"));
+    fs::create_directories(root_ / "tmp" / ("4123456789abcdef-" + std::string(230, '7')));
+    const Store store(root_);
     for (const int repair : {0, 1})
         EXPECT_EQ(0u, verify(store, repair).leftover_count);
-    EXPECT_EQ(2u, leftovers_in(root()));
+    EXPECT_EQ(2u, leftovers_in(root_));
 }
 
 TEST_F(PersistMaintain, FindsAnEntryInAnothersBucket)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 1);
-    const fs::path bucket = entries_of(root()).front().parent_path();
-    fs::rename(bucket, root() / "12345");
+    const fs::path bucket = entries_of(root_).front().parent_path();
+    fs::rename(bucket, root_ / "12345");
     EXPECT_EQ(1u, verify(store, 1).removed_count);
 }
 
 TEST_F(PersistMaintain, StopsVerifyingWhenTold)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 5);
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     const auto progress = [](const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *, void *) {
@@ -322,9 +313,7 @@ TEST_F(PersistMaintain, StopsVerifyingWhenTold)
 
 TEST_F(PersistMaintain, EvictsDownToEachLimit)
 {
-    const std::string path = root().string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     info.eviction = INGOT_PERSIST_EVICT_FIFO; /* a load notes the use of some entries only: once per second and entry */
     info.lock_timeout_ms = 60000;
     Store store(info);
@@ -342,9 +331,9 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     limits.max_entries = INGOT_UNLIMITED;
     limits.max_bytes = 3000;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
-    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(2u, entries_of(root_).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(9)));
-    EXPECT_EQ(bytes_in(root()), store.stats().bytes);
+    EXPECT_EQ(bytes_in(root_), store.stats().bytes);
     limits.max_bytes = INGOT_UNLIMITED;
     limits.max_age_ms = INGOT_NONE;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
@@ -356,21 +345,21 @@ TEST_F(PersistMaintain, EvictsAllForAnyLimitOfNothing)
     for (uint64_t ingot_persist_limits_t::*limit :
          {&ingot_persist_limits_t::max_bytes, &ingot_persist_limits_t::max_entries,
           &ingot_persist_limits_t::max_age_ms}) {
-        Store store(root());
+        Store store(root_);
         fill(store, 3);
         ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
         limits.*limit = INGOT_NONE;
         uint64_t count = 0;
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
         EXPECT_EQ(3u, count);
-        EXPECT_EQ(0u, entries_of(root()).size());
+        EXPECT_EQ(0u, entries_of(root_).size());
     }
 }
 
 /* As in all structures, zero means the default, which is the store's own limit here. */
 TEST_F(PersistMaintain, EvictsDownToTheStoresOwnLimitsForZero)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 5);
     uint64_t count = 0;
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
@@ -383,7 +372,7 @@ TEST_F(PersistMaintain, EvictsDownToTheStoresOwnLimitsForZero)
     limits.max_entries = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
     EXPECT_EQ(2u, count);
-    EXPECT_EQ(3u, entries_of(root()).size());
+    EXPECT_EQ(3u, entries_of(root_).size());
 }
 
 /* Follows the progress. Ends the work when `found_limit` entries were found, or `removed_limit` removed. */
@@ -406,9 +395,9 @@ struct Following {
 
 TEST_F(PersistMaintain, TellsHowFarAnEvictionIsAndCanBeEnded)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 10);
-    const uint64_t all = bytes_in(root());
+    const uint64_t all = bytes_in(root_);
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     limits.max_entries = 2;
     limits.on_progress = Following::follow;
@@ -425,7 +414,7 @@ TEST_F(PersistMaintain, TellsHowFarAnEvictionIsAndCanBeEnded)
     EXPECT_EQ(10u, while_removing.last.entry_count);
     EXPECT_EQ(3u, while_removing.last.removed_count);
     EXPECT_EQ(bytes, while_removing.last.removed_bytes);
-    EXPECT_EQ(all - bytes, bytes_in(root()));
+    EXPECT_EQ(all - bytes, bytes_in(root_));
     EXPECT_EQ(all - bytes, store.stats().bytes);
     Following to_the_end;
     limits.user = &to_the_end;
@@ -435,10 +424,10 @@ TEST_F(PersistMaintain, TellsHowFarAnEvictionIsAndCanBeEnded)
 
 TEST_F(PersistMaintain, TellsHowFarARecountIsAndCanBeEnded)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 10);
-    const uint64_t actual = bytes_in(root());
-    write_file(root() / "size.txt", bytes_of("77\n"));
+    const uint64_t actual = bytes_in(root_);
+    write_file(root_ / "size.txt", bytes_of("77\n"));
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     count.on_progress = Following::follow;
     Following ends_at_once{0};
@@ -458,7 +447,7 @@ TEST_F(PersistMaintain, TellsHowFarARecountIsAndCanBeEnded)
  * follows them in memory, and must not be read as a callback. */
 TEST_F(PersistMaintain, TakesShorterStructuresWithoutProgress)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 3);
     Following never{0};
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
@@ -485,9 +474,7 @@ TEST_F(PersistMaintain, TakesShorterStructuresWithoutProgress)
 
 TEST_F(PersistMaintain, EvictsFromItsNamespaceAlone)
 {
-    const std::string path = root().string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     Store plain(info);
     info.name_space = "app";
     Store named(info);
@@ -498,16 +485,16 @@ TEST_F(PersistMaintain, EvictsFromItsNamespaceAlone)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(named.get(), &limits, nullptr, nullptr));
     EXPECT_EQ(2u, entries_seen(named).size());
     EXPECT_EQ(6u, entries_seen(plain).size());
-    EXPECT_EQ(bytes_in(root()), plain.stats().bytes + named.stats().bytes);
-    EXPECT_EQ(bytes_in(root() / "app"), named.stats().bytes);
+    EXPECT_EQ(bytes_in(root_), plain.stats().bytes + named.stats().bytes);
+    EXPECT_EQ(bytes_in(root_ / "app"), named.stats().bytes);
 }
 
 TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 3);
-    const uint64_t actual = bytes_in(root());
-    write_file(root() / "size.txt", bytes_of("77\n"));
+    const uint64_t actual = bytes_in(root_);
+    write_file(root_ / "size.txt", bytes_of("77\n"));
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_EQ(3u, count.entry_count);
@@ -515,18 +502,18 @@ TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
     EXPECT_EQ(77u, count.recorded_bytes);
     EXPECT_TRUE(count.is_recorded);
     EXPECT_EQ(actual, store.stats().bytes);
-    fs::remove(root() / "size.txt");
+    fs::remove(root_ / "size.txt");
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_FALSE(count.is_recorded);
 }
 
 TEST_F(PersistMaintain, PassesOverADirectoryOfAnotherUserThatCannotBeRead)
 {
-    Store store(root());
+    Store store(root_);
     fill(store, 3);
-    const uint64_t actual = bytes_in(root());
-    write_file(root() / "size.txt", bytes_of("77\n"));
-    fs::create_directory(root() / "foreign");
+    const uint64_t actual = bytes_in(root_);
+    write_file(root_ / "size.txt", bytes_of("77\n"));
+    fs::create_directory(root_ / "foreign");
     unreadable = "foreign";
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count)) << ingot_last_error_detail();
@@ -545,9 +532,7 @@ TEST_F(PersistMaintain, PassesOverADirectoryOfAnotherUserThatCannotBeRead)
 /* The store's own namespace must be readable: to count nothing in it would be wrong. */
 TEST_F(PersistMaintain, TellsThatItsNamespaceCannotBeRead)
 {
-    const std::string path = root().string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root_);
     info.name_space = "app";
     Store store(info);
     fill(store, 1);
@@ -560,13 +545,11 @@ TEST_F(PersistMaintain, TellsThatItsNamespaceCannotBeRead)
 TEST_F(PersistMaintain, LeavesAReadOnlyStoreAlone)
 {
     {
-        Store store(root());
+        Store store(root_);
         fill(store, 2);
     }
-    write_file(root() / "size.txt", bytes_of("77\n"));
-    const std::string path = root().string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    write_file(root_ / "size.txt", bytes_of("77\n"));
+    ingot_persist_info_t info = info_at(root_);
     info.flags = INGOT_PERSIST_READ_ONLY;
     Store store(info);
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
@@ -580,5 +563,5 @@ TEST_F(PersistMaintain, LeavesAReadOnlyStoreAlone)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_EQ(2u, count.entry_count);
     EXPECT_EQ(77u, count.recorded_bytes);
-    EXPECT_EQ(bytes_of("77\n"), read_file(root() / "size.txt"));
+    EXPECT_EQ(bytes_of("77\n"), read_file(root_ / "size.txt"));
 }

@@ -536,9 +536,7 @@ void leave_three(Session *session, ingot_storage_t storage, uint64_t exit_time_m
 
 ingot_storage_t open_for_good(const fs::path &root)
 {
-    const std::string path = root.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(root);
     ingot_storage_t storage = nullptr;
     if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
         _exit(1);
