@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -163,6 +164,42 @@ template <typename Work> double seconds_of(const Work &work)
  * documented two seconds, which the tier's own account, lost_ns, keeps to the nanosecond, and half as much again for a
  * busy machine, where each wait ends later and its thread goes on later still. */
 constexpr double kLongestLoss = 3.0;
+
+/* Measures by how much this machine delays threads that wait, for as long as it lives. A delay prolongs a wait for a
+ * server by as much. No child may start threads meanwhile, which TSan forbids. */
+class Lateness
+{
+public:
+    Lateness() : thread_([this] { measure(); }) {}
+    Lateness(const Lateness &) = delete;
+    Lateness &operator=(const Lateness &) = delete;
+    ~Lateness()
+    {
+        is_ending_ = true;
+        thread_.join();
+    }
+    double seconds() const { return static_cast<double>(total_ns_) / 1e9; }
+    uint64_t longest_ns() const { return longest_ns_; }
+
+private:
+    void measure()
+    {
+        constexpr std::chrono::nanoseconds pause = std::chrono::milliseconds(10);
+        while (!is_ending_) {
+            const auto begin = std::chrono::steady_clock::now();
+            std::this_thread::sleep_for(pause);
+            const std::chrono::nanoseconds late = std::chrono::steady_clock::now() - begin - pause;
+            const auto late_ns = static_cast<uint64_t>(late.count());
+            total_ns_ += late_ns;
+            longest_ns_ = std::max(longest_ns_.load(), late_ns);
+        }
+    }
+
+    std::atomic<bool> is_ending_{false};
+    std::atomic<uint64_t> total_ns_{0};
+    std::atomic<uint64_t> longest_ns_{0};
+    std::thread thread_;
+};
 
 } // namespace remote_fixture
 
