@@ -95,7 +95,7 @@ static const char *look_up_variable(const char *name, void *user)
 }
 
 /* Changes the settings that persist has read from the environment to what the flags of the info say. */
-static ingot_status_t adjust(ingot_persist_info_t *settings, void *user)
+static ingot_status_t apply_cache_flags(ingot_persist_info_t *settings, void *user)
 {
     settings->on_miss = settings_on_miss(user);
     return INGOT_SUCCESS;
@@ -112,7 +112,7 @@ ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_sto
                                      .store_mode = INGOT_PERSIST_STORE_NOW,
                                      .on_event = info->on_event,
                                      .on_event_user = info->on_event_user,
-                                     .adjust = adjust,
+                                     .adjust = apply_cache_flags,
                                      .adjust_user = &fields};
     if (has_flag(info, INGOT_CACHE_OPEN_READ_ONLY))
         defaults.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;

@@ -17,7 +17,7 @@ static void destroy_cuda_state(void *opaque)
     ingot_deallocate(&allocator, state, sizeof(*state));
 }
 
-static int accepts(void *state, ingot_source_kind_t kind)
+static int accepts_cuda_source(void *state, ingot_source_kind_t kind)
 {
     (void)state;
     return kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_PTX;
@@ -40,7 +40,7 @@ const ingot_backend_ops_t cuda_ops = {
     .name = "cuda",
     .destroy = destroy_cuda_state,
     .identify_device = cuda_identify_device,
-    .accepts = accepts,
+    .accepts = accepts_cuda_source,
     .build = cuda_build,
     .destroy_program = cuda_destroy_program,
     .get_kernel_names = cuda_get_kernel_names,

@@ -20,7 +20,7 @@ static void destroy_level_zero_state(void *opaque)
     ingot_deallocate(&allocator, state, sizeof(*state));
 }
 
-static int accepts(void *state, ingot_source_kind_t kind)
+static int accepts_level_zero_source(void *state, ingot_source_kind_t kind)
 {
     (void)state; /* the devices were checked when the context was made */
     return kind == INGOT_SOURCE_SPIRV;
@@ -37,7 +37,7 @@ const ingot_backend_ops_t level_zero_ops = {
     .name = "level_zero",
     .destroy = destroy_level_zero_state,
     .identify_device = level_zero_identify_device,
-    .accepts = accepts,
+    .accepts = accepts_level_zero_source,
     .build = level_zero_build,
     .destroy_program = level_zero_destroy_program,
     .get_kernel_names = level_zero_get_kernel_names,

@@ -42,7 +42,7 @@ static ingot_status_t get_device_info(void *opaque, uint32_t device_index, ingot
     return INGOT_SUCCESS;
 }
 
-static int accepts(void *opaque, ingot_source_kind_t kind)
+static int accepts_opencl_source(void *opaque, ingot_source_kind_t kind)
 {
     const struct opencl_state *state = opaque;
     return kind == INGOT_SOURCE_OPENCL_C || (kind == INGOT_SOURCE_SPIRV && state->takes_spirv);
@@ -60,7 +60,7 @@ const ingot_backend_ops_t opencl_ops = {
     .destroy = destroy_opencl_state,
     .identify_device = opencl_identify_device,
     .get_device_info = get_device_info,
-    .accepts = accepts,
+    .accepts = accepts_opencl_source,
     .build = opencl_build,
     .destroy_program = opencl_destroy_program,
     .get_kernel_names = opencl_get_kernel_names,

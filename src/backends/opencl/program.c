@@ -9,7 +9,7 @@
 
 #include "backends/opencl/backend.h"
 
-static size_t program_size(size_t device_count)
+static size_t opencl_program_size(size_t device_count)
 {
     return sizeof(struct opencl_program) + device_count * sizeof(cl_device_id);
 }
@@ -37,7 +37,7 @@ static void insert_in_context_order(const struct opencl_state *state, struct ope
 ingot_status_t opencl_program_create(const struct opencl_state *state, size_t device_count,
                                      const uint32_t *device_indices, struct opencl_program **out)
 {
-    struct opencl_program *program = ingot_allocate(&state->allocator, program_size(device_count));
+    struct opencl_program *program = ingot_allocate(&state->allocator, opencl_program_size(device_count));
     if (program == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
     for (size_t i = 0; i < device_count; ++i)
@@ -54,7 +54,7 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
         return;
     if (program->native != NULL)
         (void)state->cl->clReleaseProgram(program->native);
-    ingot_deallocate(&state->allocator, program, program_size(program->device_count));
+    ingot_deallocate(&state->allocator, program, opencl_program_size(program->device_count));
 }
 
 ingot_status_t ingot_opencl_program_get_native(const_ingot_program_t handle, cl_program *native)

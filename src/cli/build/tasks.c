@@ -57,7 +57,7 @@ static uint32_t rank_of(size_t device, char *const *devices, const bool *is_chos
     return rank;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_tasks(const void *a, const void *b)
 {
     const struct task *left = a;
     const struct task *right = b;
@@ -83,7 +83,7 @@ void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_coun
         }
     }
     if (tasks->count > 1)
-        qsort(tasks->items, tasks->count, sizeof(*tasks->items), compare);
+        qsort(tasks->items, tasks->count, sizeof(*tasks->items), compare_tasks);
 }
 
 void tasks_free(struct tasks *tasks)

@@ -252,7 +252,7 @@ static void add_names_of(ingot_storage_t storage, const ingot_persist_entry_t *e
 
 /* Adds the member "file" to the differences that are about an included file. Only the recipes that the store keeps have
  * the names. */
-static void name_files(const struct explaining *explaining, const struct comparison *comparison)
+static void add_file_names_to_differences(const struct explaining *explaining, const struct comparison *comparison)
 {
     if (explaining->storage == NULL || comparison->differences == NULL)
         return;
@@ -351,7 +351,7 @@ static int explain_misses(struct explaining *explaining)
     if (code != EXIT_DONE)
         return code;
     for (size_t i = 0; i < explaining->count; ++i)
-        name_files(explaining, &explaining->comparisons[i]);
+        add_file_names_to_differences(explaining, &explaining->comparisons[i]);
     return is_last ? tell_last(explaining) : print_verdict(explaining);
 }
 

@@ -138,7 +138,7 @@ static int extract_entry(struct extracting *extracting, const ingot_persist_entr
     return code;
 }
 
-static int extract_of_kind(const ingot_persist_entry_t *facts, void *user)
+static int extract_entry_of_kind(const ingot_persist_entry_t *facts, void *user)
 {
     struct extracting *extracting = user;
     if (facts->status == INGOT_SUCCESS && id_is_of_kind(facts->id_size, facts->id, extracting->kind)) {
@@ -148,7 +148,7 @@ static int extract_of_kind(const ingot_persist_entry_t *facts, void *user)
     return 1;
 }
 
-static void extract_named(struct extracting *extracting, const char *name)
+static void extract_named_entry(struct extracting *extracting, const char *name)
 {
     struct entry entry;
     int code = entry_find(&entry, extracting->storage, name);
@@ -179,9 +179,10 @@ static int run_extract(void *values)
         interrupt_catch();
         extracting->has_folders = extracting->kind != NULL || extracting->names.count > 1;
         for (size_t i = 0; i < extracting->names.count && !interrupt_seen(); ++i)
-            extract_named(extracting, extracting->names.items[i]);
-        const int code =
-            extracting->kind != NULL ? entry_visit_all(extracting->storage, extract_of_kind, extracting) : EXIT_DONE;
+            extract_named_entry(extracting, extracting->names.items[i]);
+        const int code = extracting->kind != NULL
+                             ? entry_visit_all(extracting->storage, extract_entry_of_kind, extracting)
+                             : EXIT_DONE;
         extracting->code = code > extracting->code ? code : extracting->code;
         print_counts(extracting);
     }

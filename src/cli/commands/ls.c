@@ -184,7 +184,7 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
 }
 
 /* Orders rows so that those with one name follow each other. */
-static int by_title(const void *a, const void *b)
+static int compare_row_titles(const void *a, const void *b)
 {
     const struct row *x = a;
     const struct row *y = b;
@@ -208,13 +208,13 @@ static void add_differences_to_rows(size_t count, const struct row *rows)
     free(common);
 }
 
-static void compare_all(const struct listing *listing)
+static void find_differences_of_rows(const struct listing *listing)
 {
     const struct row *rows = listing->rows;
     if (listing->row_count > 1)
-        qsort(listing->rows, listing->row_count, sizeof(*rows), by_title);
+        qsort(listing->rows, listing->row_count, sizeof(*rows), compare_row_titles);
     for (size_t first = 0, i = 1; i <= listing->row_count; ++i) {
-        if (i < listing->row_count && by_title(&rows[first], &rows[i]) == 0)
+        if (i < listing->row_count && compare_row_titles(&rows[first], &rows[i]) == 0)
             continue;
         add_differences_to_rows(i - first, rows + first);
         first = i;
@@ -285,7 +285,7 @@ static int list_storage(struct listing *listing, ingot_storage_t storage)
     const int code = entry_visit_all(storage, collect_row, listing);
     if (code != EXIT_FAILED) {
         if (!listing->common.is_json)
-            compare_all(listing);
+            find_differences_of_rows(listing);
         sort_rows(listing);
         print_rows(listing);
     }

@@ -110,7 +110,7 @@ void store_release_blob(ingot_buffer_t *blob)
 }
 
 /* Changes the settings of the environment to those of the tool. */
-static ingot_status_t adjust(ingot_persist_info_t *info, void *user)
+static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void *user)
 {
     struct opening *opening = user;
     const struct common_options *options = opening->options;
@@ -165,12 +165,12 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
         return code;
     info.path = options->directory;
     info.trust = &opening.trust; /* without a policy, keys of the environment would be refused as useless */
-    info.adjust = adjust;
+    info.adjust = adjust_settings_for_tool;
     info.adjust_user = &opening;
     ingot_status_t status = INGOT_SUCCESS;
     if (options->directory == NULL)
         status = ingot_persist_open_from_environment(storage, &info);
-    else if ((status = adjust(&info, &opening)) == INGOT_SUCCESS)
+    else if ((status = adjust_settings_for_tool(&info, &opening)) == INGOT_SUCCESS)
         status = ingot_persist_open(storage, &info);
     return status == INGOT_SUCCESS ? EXIT_DONE : open_failed(&opening, status);
 }

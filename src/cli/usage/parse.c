@@ -54,7 +54,7 @@ static void refuse_arguments(struct parsing *parsing, const char *format, ...)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-static void add_to_list(char *member, char *text)
+static void add_to_option_list(char *member, char *text)
 {
     struct text_list list;
     memcpy(&list, member, sizeof(list));
@@ -69,7 +69,7 @@ static void take_value(struct parsing *parsing, const struct command_option *opt
     char *member = parsing->values + option->at;
     char expected[VALUE_EXPECTED_SIZE];
     if ((option->flags & OPTION_REPEATED) != 0) {
-        add_to_list(member, text);
+        add_to_option_list(member, text);
     } else if (option->kind < VALUE_WORD) {
         memcpy(member, &text, sizeof(text));
     } else if (!value_read(option, text, member)) {

@@ -190,7 +190,7 @@ static bool read_named_field(struct bytes_reader *reader, struct name *last, art
     return true;
 }
 
-static ingot_status_t too_short(size_t size)
+static ingot_status_t fail_truncated_artifact_id(size_t size)
 {
     return error_set(INGOT_BLOB_TRUNCATED, "an artifact's id of %zu bytes ends too early", size);
 }
@@ -207,12 +207,12 @@ ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_vis
     if (magic != NULL && memcmp(magic, MAGIC, MAGIC_SIZE) != 0)
         return error_set(INGOT_BLOB_CORRUPT, "these bytes are not the id of an artifact");
     if (reader.failed)
-        return too_short(size);
+        return fail_truncated_artifact_id(size);
     if (version != FORMAT_VERSION)
         return error_set(INGOT_BLOB_VERSION, "an artifact's id has the unknown format version %" PRIu32, version);
     const uint8_t *kind = bytes_get_framed(&reader, &kind_size);
     if (reader.failed)
-        return too_short(size);
+        return fail_truncated_artifact_id(size);
     if (!artifact_id_is_kind(kind_size, (const char *)kind) || size > MAX_ID_SIZE)
         return error_set(INGOT_BLOB_CORRUPT, "an artifact's id has a malformed kind, or is too long");
     if (visit != NULL)
@@ -220,5 +220,5 @@ ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_vis
     for (; bytes_left(&reader) != 0; ++count)
         if (!read_named_field(&reader, &last, visit, user) || count == MAX_FIELDS)
             return error_set(INGOT_BLOB_CORRUPT, "an artifact's id has a malformed field");
-    return reader.failed ? too_short(size) : INGOT_SUCCESS;
+    return reader.failed ? fail_truncated_artifact_id(size) : INGOT_SUCCESS;
 }

@@ -17,7 +17,7 @@ ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_c
                                     : cache_blob_id_visit(size, id, visit, user);
 }
 
-static void describe_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+static void put_field_as_json(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
     struct bytes_writer *json = user;
 
@@ -36,7 +36,7 @@ ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size
         return error_set(INGOT_INVALID_ARGUMENTS, "id or text_size is NULL");
     json_writer_init(&json, &allocator);
     bytes_put_text(&json, "{");
-    ingot_status_t status = ingot_cache_blob_id_visit(size, id, describe_field, &json);
+    ingot_status_t status = ingot_cache_blob_id_visit(size, id, put_field_as_json, &json);
     bytes_put_text(&json, "}");
     if (status == INGOT_SUCCESS)
         status = json_copy_out(&json, text_size, text);

@@ -491,7 +491,7 @@ static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, 
     }
 }
 
-static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
+static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
 {
     struct bytes_writer shape;
     struct bytes_writer gap;
@@ -529,7 +529,7 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
     put_reason(&reason, graph);
     ingot_status_t status = INGOT_SUCCESS;
     if (reason.size == 0 && !reason.failed) {
-        status = walk_all(hermetic, graph, want_texts);
+        status = walk_sources_and_files(hermetic, graph, want_texts);
         put_reason(&reason, graph);
     }
     if (status == INGOT_SUCCESS && (reason.size != 0 || reason.failed))

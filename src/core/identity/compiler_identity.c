@@ -131,7 +131,7 @@ static void add_compilers(struct library_set *set, const char *const *names)
 
 /* ---- the identity's field ---- */
 
-static void put_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
+static void put_digest_as_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
 {
     char *text = bytes_reserve(out, 2 * size);
     if (text != NULL)
@@ -165,7 +165,7 @@ static ingot_status_t add_line(struct library_set *set, const struct library *li
     bytes_put_text(&line, loaded != NULL ? library_name(loaded) : library->file->name);
     bytes_put_text(&line, " ");
     if (id != NULL)
-        put_hex(&line, id_size, id);
+        put_digest_as_hex(&line, id_size, id);
     else
         status = put_content_hash(set, &line, loaded != NULL ? library_path(loaded) : library->file->path);
     if (status == INGOT_SUCCESS && !line.failed)

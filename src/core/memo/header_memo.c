@@ -97,7 +97,7 @@ bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST
     return holds;
 }
 
-static void destroy(struct memo_entry *entry)
+static void destroy_resolution(struct memo_entry *entry)
 {
     struct resolution *resolution = (struct resolution *)entry;
     alloc_free(resolution->allocator, resolution, entry->cost);
@@ -112,7 +112,7 @@ static struct resolution *make_resolution(struct ingot_header_memo *memo, const 
     struct resolution *made = alloc_bytes(&memo->allocator, size);
     if (made == NULL)
         return NULL;
-    *made = (struct resolution){.entry = {.cost = size, .destroy = destroy},
+    *made = (struct resolution){.entry = {.cost = size, .destroy = destroy_resolution},
                                 .allocator = &memo->allocator,
                                 .answers_size = answers_size,
                                 .result_size = result_size};

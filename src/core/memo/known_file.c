@@ -15,7 +15,7 @@ static void make_file_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state
     memcpy(key + sizeof(*state), others, sizeof(others));
 }
 
-static void destroy(struct memo_entry *entry)
+static void destroy_known_file(struct memo_entry *entry)
 {
     struct known_file *file = (struct known_file *)entry;
     const ingot_allocator_t *allocator = file->content.allocator;
@@ -37,7 +37,7 @@ ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t
     struct known_file *made = alloc_zeroed(allocator, sizeof(*made));
     if (made == NULL)
         return INGOT_OUT_OF_MEMORY;
-    made->entry.destroy = destroy;
+    made->entry.destroy = destroy_known_file;
     atomic_init(&made->entry.references, 1);
     arena_init(&made->arena, allocator);
     bytes_writer_init(&made->content, allocator);

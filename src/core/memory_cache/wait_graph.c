@@ -24,22 +24,22 @@ static _Thread_local struct graph_worker this_worker;
 static bool is_prepared;
 static atomic_uint process; /* relaxed: it changes only in a forked child, while the child has only one thread */
 
-static void begin_process(void)
+static void begin_process_of_graph(void)
 {
     pthread_mutex_init(&graph_lock, NULL);
     atomic_fetch_add_explicit(&process, 1, memory_order_relaxed);
 }
 
-static void register_fork_handler(void)
+static void watch_forks_for_graph(void)
 {
-    is_prepared = pthread_atfork(NULL, NULL, begin_process) == 0;
+    is_prepared = pthread_atfork(NULL, NULL, begin_process_of_graph) == 0;
 }
 
 bool wait_graph_prepare(void)
 {
     static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-    pthread_once(&prepared, register_fork_handler);
+    pthread_once(&prepared, watch_forks_for_graph);
     return is_prepared;
 }
 

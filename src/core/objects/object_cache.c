@@ -132,7 +132,7 @@ static bool is_wanted_group(const char *engine_group, const void *user)
 
 /* ---- what the in-memory cache calls ---- */
 
-static bool matches(const void *value, const void *key)
+static bool object_matches_key(const void *value, const void *key)
 {
     const struct object *object = value;
     const struct place *place = key;
@@ -146,7 +146,7 @@ static bool matches(const void *value, const void *key)
     return true;
 }
 
-static bool same_key(const void *key, const void *other)
+static bool are_object_keys_equal(const void *key, const void *other)
 {
     const struct place *a = key;
     const struct place *b = other;
@@ -201,7 +201,7 @@ static void emit_object_event(const struct ingot_object_cache *cache, ingot_even
     trace_emit(&cache->trace, &event);
 }
 
-static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+static void emit_object_eviction(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
 {
     static const char *const reasons[EVICTION_REASONS] = {
         [EVICTED_COUNT] = "max_objects", [EVICTED_BYTES] = "max_bytes",           [EVICTED_GROUPS] = "max_groups",
@@ -229,7 +229,8 @@ static bool same_session(const char *group, const char *other)
 }
 
 /* cannot_remake is true: objects cannot be made again, so none is evicted when memory runs out. */
-static const struct memory_cache_ops object_ops = {matches, destroy_object, evicted, same_key, true, same_session};
+static const struct memory_cache_ops object_ops = {object_matches_key,    destroy_object, emit_object_eviction,
+                                                   are_object_keys_equal, true,           same_session};
 
 /* ---- setting, finding and taking objects ---- */
 

@@ -138,13 +138,13 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
 
 /* True if the program can be used for the descriptor. A natively compiled program, which has no id, can be used only
  * for its own descriptor. */
-static bool matches(const void *value, const void *key)
+static bool program_matches_key(const void *value, const void *key)
 {
     const struct program_body *body = value;
     return body->is_native ? body->desc == key : program_desc_equals(body->desc, key);
 }
 
-static bool same_key(const void *key, const void *other)
+static bool are_program_keys_equal(const void *key, const void *other)
 {
     return program_desc_equals(key, other);
 }
@@ -155,7 +155,7 @@ static void destroy_value(void *user, void *value)
     destroy_body(value);
 }
 
-static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+static void emit_program_eviction(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
 {
     static const char *const reasons[EVICTION_REASONS] = {
         [EVICTED_COUNT] = "max_programs", [EVICTED_BYTES] = "max_bytes",          [EVICTED_GROUPS] = "max_groups",
@@ -172,7 +172,8 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
 ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
                                     uint32_t device_count, const ingot_context_info_t *info)
 {
-    static const struct memory_cache_ops program_ops = {matches, destroy_value, evicted, same_key, false, NULL};
+    static const struct memory_cache_ops program_ops = {program_matches_key,    destroy_value, emit_program_eviction,
+                                                        are_program_keys_equal, false,         NULL};
     return context_create(context, ops, state, device_count, info, &program_ops);
 }
 

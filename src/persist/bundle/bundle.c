@@ -76,7 +76,7 @@ static void release_buffer(ingot_buffer_t *buffer)
     release_bundle(buffer->owner);
 }
 
-static void destroy(void *self)
+static void destroy_bundle(void *self)
 {
     release_bundle(self);
 }
@@ -132,7 +132,7 @@ static ingot_status_t keep_record_entry(struct bundle *bundle, uint64_t number, 
     return status;
 }
 
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t load_from_bundle(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     struct bundle *bundle = self;
     const uint64_t hash = checksum_bucket_of(id_size, id);
@@ -280,7 +280,8 @@ static ingot_status_t read_index(struct bundle *bundle)
 
 ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path, const ingot_persist_trust_t *trust)
 {
-    static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .load = load, .destroy = destroy};
+    static const ingot_storage_ops_t ops = {
+        .struct_size = sizeof(ops), .load = load_from_bundle, .destroy = destroy_bundle};
     ingot_allocator_t allocator;
     ingot_persist_info_t info;
     bool accepts_any_owner;
@@ -302,7 +303,7 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
     if (status == INGOT_SUCCESS)
         status = storage_create(storage, STORAGE_BUNDLE, &ops, NULL, bundle, &allocator, &info);
     if (status != INGOT_SUCCESS)
-        destroy(bundle);
+        destroy_bundle(bundle);
     else if (accepts_any_owner)
         trust_must_require_seals(*storage);
     return status;

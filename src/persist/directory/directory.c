@@ -98,7 +98,7 @@ static ingot_status_t load_checked_blob(struct directory *directory, size_t id_s
     return status;
 }
 
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t load_from_directory(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     return load_checked_blob(self, id_size, id, blob, BLOB_CHECKED_HERE);
 }
@@ -108,7 +108,8 @@ static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *i
     return load_checked_blob(self, id_size, id, blob, BLOB_CHECKED_BY_CORE);
 }
 
-static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t store_in_directory(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
+                                         const uint8_t *blob)
 {
     struct directory *directory = self;
     char path[PATH_CAPACITY];
@@ -125,7 +126,7 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     return status;
 }
 
-static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
+static ingot_status_t remove_from_directory(void *self, size_t id_size, const uint8_t *id)
 {
     struct directory *directory = self;
     if (directory->is_read_only)
@@ -154,7 +155,7 @@ static bool save_counts(void *self, const struct savings_counts *more)
     return root_ready(self) == INGOT_SUCCESS && account_add_counts(self, more);
 }
 
-static void destroy(void *self)
+static void destroy_directory(void *self)
 {
     struct directory *directory = self;
     if (directory == NULL)
@@ -258,8 +259,11 @@ static ingot_status_t check_name_space(const struct directory *directory)
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *given,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id))
 {
-    static const ingot_storage_ops_t ops = {
-        .struct_size = sizeof(ops), .load = load, .store = store, .remove = remove_id, .destroy = destroy};
+    static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops),
+                                            .load = load_from_directory,
+                                            .store = store_in_directory,
+                                            .remove = remove_from_directory,
+                                            .destroy = destroy_directory};
     static const struct storage_own_ops own = {.load_for_core = load_for_core,
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
@@ -307,7 +311,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         recording_begin(*storage, info.recipe_path, info.on_event, info.on_event_user);
     directory = NULL; /* the storage owns it now */
 done:
-    destroy(directory);
+    destroy_directory(directory);
     return status;
 }
 

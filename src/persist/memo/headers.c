@@ -223,7 +223,7 @@ ingot_status_t headers_save(ingot_storage_t storage)
 
 /* ---- beginning and ending ---- */
 
-static void end_headers(void *part)
+static void end_header_memos(void *part)
 {
     struct headers *headers = part;
     (void)save_changed_memos(headers, true);
@@ -284,7 +284,7 @@ static ingot_status_t keep_header_memo(struct headers *headers, ingot_header_mem
 
 ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t memo)
 {
-    static const struct storage_part_kind kind = {sizeof(struct headers), begin_headers, end_headers};
+    static const struct storage_part_kind kind = {sizeof(struct headers), begin_headers, end_header_memos};
     void *part;
     ingot_status_t status = storage_make_part(storage, STORAGE_HEADERS, &kind, &part);
     if (status != INGOT_SUCCESS)

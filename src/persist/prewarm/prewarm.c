@@ -116,7 +116,7 @@ static bool may_wait(const struct ingot_prewarm *prewarm, uint64_t until_ns)
     return files_steady_clock_ns() < until_ns && !pthread_equal(prewarm->thread, pthread_self());
 }
 
-static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static bool take_blob_read_ahead(struct storage_ahead *base, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     struct ahead *ahead = (struct ahead *)base;
     struct ingot_prewarm *prewarm;
@@ -139,7 +139,7 @@ static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, 
     return is_taken;
 }
 
-static void drop(struct storage_ahead *base, size_t id_size, const uint8_t *id)
+static void drop_blob_read_ahead(struct storage_ahead *base, size_t id_size, const uint8_t *id)
 {
     struct ahead *ahead = (struct ahead *)base;
     struct ingot_prewarm *prewarm;
@@ -163,8 +163,8 @@ static ingot_status_t begin_ahead(void *part, ingot_storage_t storage)
 {
     struct ahead *ahead = part;
     (void)storage;
-    ahead->calls.take = take;
-    ahead->calls.drop = drop;
+    ahead->calls.take = take_blob_read_ahead;
+    ahead->calls.drop = drop_blob_read_ahead;
     pthread_cond_init(&ahead->changed, NULL);
     return INGOT_SUCCESS;
 }

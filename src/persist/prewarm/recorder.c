@@ -118,7 +118,7 @@ static ingot_status_t merge_earlier_runs(const ingot_manifest_record_info_t *inf
     return status;
 }
 
-static bool is_replaceable(ingot_status_t status)
+static bool is_manifest_replaceable(ingot_status_t status)
 {
     return status == INGOT_SUCCESS || status == INGOT_NOT_FOUND || status == INGOT_BLOB_TRUNCATED ||
            status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION;
@@ -135,7 +135,8 @@ static ingot_status_t write_merged(struct record *record, const struct replaceme
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
         tell_record_event(&record->info, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(),
                           ingot_last_error_detail());
-    status = is_replaceable(status) ? merge_earlier_runs(&record->info, merged, &old, !record->has_aged) : status;
+    status =
+        is_manifest_replaceable(status) ? merge_earlier_runs(&record->info, merged, &old, !record->has_aged) : status;
     if (status == INGOT_SUCCESS)
         status = manifest_complete(merged);
     if (status == INGOT_SUCCESS)

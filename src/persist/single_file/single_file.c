@@ -96,7 +96,7 @@ static ingot_status_t read_single_file(const struct single_file *file, int fd, s
     return status == INGOT_SUCCESS ? read_file_blob(file, fd, &key, blob) : status;
 }
 
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t load_from_single_file(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     const struct single_file *file = self;
     const int fd = files_open_path(file->path);
@@ -141,7 +141,8 @@ static ingot_status_t write_parts(const struct replacement *replacement, size_t 
     return status;
 }
 
-static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t store_in_single_file(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
+                                           const uint8_t *blob)
 {
     const struct single_file *file = self;
     struct replacement replacement;
@@ -188,7 +189,7 @@ static ingot_status_t remove_from(const struct single_file *file, int parent, co
     return status;
 }
 
-static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
+static ingot_status_t remove_from_single_file(void *self, size_t id_size, const uint8_t *id)
 {
     const struct single_file *file = self;
     const char *name;
@@ -200,7 +201,7 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     return status;
 }
 
-static void destroy(void *self)
+static void destroy_single_file(void *self)
 {
     struct single_file *file = self;
     const ingot_allocator_t allocator = file->allocator;
@@ -221,8 +222,11 @@ static ingot_status_t check_path(const char *path)
 
 ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path, const ingot_persist_trust_t *trust)
 {
-    static const ingot_storage_ops_t ops = {
-        .struct_size = sizeof(ops), .load = load, .store = store, .remove = remove_id, .destroy = destroy};
+    static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops),
+                                            .load = load_from_single_file,
+                                            .store = store_in_single_file,
+                                            .remove = remove_from_single_file,
+                                            .destroy = destroy_single_file};
     ingot_allocator_t allocator;
     ingot_persist_info_t info;
     bool accepts_any_owner;
@@ -244,7 +248,7 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
     memcpy(file->path, path, path_size);
     status = storage_create(storage, STORAGE_OTHER, &ops, NULL, file, &allocator, &info);
     if (status != INGOT_SUCCESS)
-        destroy(file);
+        destroy_single_file(file);
     else if (accepts_any_owner)
         trust_must_require_seals(*storage);
     return status;

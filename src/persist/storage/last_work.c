@@ -105,7 +105,7 @@ static uint64_t do_all(uint64_t now_ns)
 }
 
 /* Calls a function for each storage in the list, with the lock. */
-static void for_each(void (*visit)(ingot_storage_t storage))
+static void for_each_storage(void (*visit)(ingot_storage_t storage))
 {
     if (!try_lock(files_steady_clock_ns()))
         return;
@@ -153,7 +153,7 @@ static void *tell_lost_programs(void *user)
     /* waits for a moment, because a blob that the driver has just provided may be about to be stored */
     while (is_any(store_queue_is_active) && files_steady_clock_ns() - began_ns < MAX_STORE_WAIT_NS)
         files_pause_ns(PAUSE_NS);
-    for_each(store_queue_note_costs); /* the drivers have not provided these blobs in all the time of the end */
+    for_each_storage(store_queue_note_costs); /* the drivers have not provided these blobs in all the time of the end */
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
         const uint64_t now_ns = files_steady_clock_ns();
@@ -185,7 +185,7 @@ static void let_go_of_threads(void)
 static void finish_all(void)
 {
     pthread_t thread;
-    for_each(savings_save);
+    for_each_storage(savings_save);
     let_go_of_threads();
     const uint64_t began_ns = files_steady_clock_ns();
     if (!is_any(store_queue_is_pending) || !thread_start(&thread, tell_lost_programs, NULL))

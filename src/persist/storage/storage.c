@@ -46,7 +46,7 @@ static void take_storage_info(struct ingot_storage *storage, const ingot_persist
     serving_set_backends(storage, info->backends != NULL ? info->backends : "");
 }
 
-static void finish(ingot_storage_t storage);
+static void finish_storage(ingot_storage_t storage);
 
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
@@ -74,11 +74,11 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     pthread_mutex_init(&made->settings_lock, NULL);
     if (info != NULL)
         take_storage_info(made, info);
-    made->finish = finish;
+    made->finish = finish_storage;
     const ingot_status_t trusted = info != NULL ? ingot_persist_set_trust(made, info->trust) : INGOT_SUCCESS;
     if (trusted != INGOT_SUCCESS) {
         made->ops.destroy = NULL; /* self stays the caller's on failure, so it must not be destroyed */
-        finish(made);
+        finish_storage(made);
         return trusted;
     }
     process_end_watch_main_thread();
@@ -133,7 +133,7 @@ static void destroy_parts(struct ingot_storage *storage)
     }
 }
 
-static void finish(ingot_storage_t storage)
+static void finish_storage(ingot_storage_t storage)
 {
     static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
     struct kept_error kept;
@@ -163,7 +163,7 @@ void ingot_storage_release(ingot_storage_t storage)
         return; /* a forked child leaks it, because its parent's threads may have been changing it at the fork */
     /* `finish` waits for the storage's thread. If this is that thread, it calls `finish` after its current item. */
     if (!store_queue_orphan(storage))
-        finish(storage);
+        finish_storage(storage);
 }
 
 /* ---- for other files ---- */

@@ -189,7 +189,7 @@ ingot_status_t key_disk_read(const char *path, struct key *key)
 
 /* ---- creating ---- */
 
-static ingot_status_t write_key(int parent, const char *name, const struct key *key, bool is_public)
+static ingot_status_t write_key_file(int parent, const char *name, const struct key *key, bool is_public)
 {
     char text[KEY_TEXT_CAPACITY];
     const int fd = is_public ? files_create_readable(parent, name) : files_create(parent, name);
@@ -218,13 +218,13 @@ static ingot_status_t write_files(int parent, const char *name, const struct key
     if (length == 0 || length + sizeof(public_suffix) > sizeof(public_name))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the name of the key file is empty or too long");
     if (key->kind == INGOT_PERSIST_KEY_BLAKE2B)
-        return write_key(parent, name, key, false);
+        return write_key_file(parent, name, key, false);
     memcpy(public_name, name, length);
     memcpy(public_name + length, public_suffix, sizeof(public_suffix));
-    ingot_status_t status = write_key(parent, public_name, key, true);
+    ingot_status_t status = write_key_file(parent, public_name, key, true);
     if (status != INGOT_SUCCESS)
         return status;
-    status = write_key(parent, name, key, false);
+    status = write_key_file(parent, name, key, false);
     if (status != INGOT_SUCCESS)
         (void)files_remove(parent, public_name);
     return status;

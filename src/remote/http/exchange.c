@@ -292,7 +292,7 @@ static void take_results(struct http_handle *handle, size_t count, struct transf
 
 /* Ends a transfer whose time has run out. Returns the moment at which a transfer that is still running must end, or
  * CLOCK_NEVER if the transfer is not running. */
-static uint64_t check_time(struct http_handle *handle, struct transfer *transfer, uint64_t now_ns)
+static uint64_t check_transfer_time(struct http_handle *handle, struct transfer *transfer, uint64_t now_ns)
 {
     struct request *request = transfer->exchange->request;
     const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
@@ -320,7 +320,7 @@ static uint64_t advance_transfers(struct http_handle *handle, size_t count, stru
         else if (transfers[i].is_running && running == 0)
             end_transfer(handle, &transfers[i],
                          request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result"));
-        const uint64_t own_ns = check_time(handle, &transfers[i], now_ns);
+        const uint64_t own_ns = check_transfer_time(handle, &transfers[i], now_ns);
         if (own_ns < moment_ns)
             moment_ns = own_ns;
     }

@@ -36,7 +36,7 @@ static enum outcome perform_key_exchange(struct http *http, struct request *requ
 }
 
 /* Each object has its own transfer and its own connection. */
-static size_t get(void *self, size_t count, struct fetch *fetches)
+static size_t http_get_objects(void *self, size_t count, struct fetch *fetches)
 {
     struct http *http = self;
     struct exchange exchanges[HTTP_MOST_PARALLEL];
@@ -60,19 +60,20 @@ static size_t get(void *self, size_t count, struct fetch *fetches)
     return count;
 }
 
-static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
+static enum outcome http_put_object(void *self, struct request *request, const char *key, size_t size,
+                                    const uint8_t *bytes)
 {
     struct exchange exchange = {.method = HTTP_PUT, .sent_size = size, .sent = bytes};
     return perform_key_exchange(self, request, key, &exchange);
 }
 
-static enum outcome remove_key(void *self, struct request *request, const char *key)
+static enum outcome http_remove_object(void *self, struct request *request, const char *key)
 {
     struct exchange exchange = {.method = HTTP_DELETE};
     return perform_key_exchange(self, request, key, &exchange);
 }
 
-static enum outcome has(void *self, struct request *request, const char *key)
+static enum outcome http_has_object(void *self, struct request *request, const char *key)
 {
     struct exchange exchange = {.method = HTTP_HEAD};
     return perform_key_exchange(self, request, key, &exchange);
@@ -80,13 +81,13 @@ static enum outcome has(void *self, struct request *request, const char *key)
 
 /* Asks for a key that no object has. The root or a folder would not do: a server may have nothing there or refuse to
  * show it. */
-static enum outcome probe(void *self, struct request *request)
+static enum outcome http_probe_server(void *self, struct request *request)
 {
     static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
-    return has(self, request, no_key);
+    return http_has_object(self, request, no_key);
 }
 
-static void destroy(void *self)
+static void destroy_http(void *self)
 {
     struct http *http = self;
     http_pool_fini(&http->pool);
@@ -123,7 +124,8 @@ static ingot_status_t make_http(struct http *http, const struct url *url, const 
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops ops = {HTTP_MOST_PARALLEL, get, put, remove_key, has, probe, destroy, NULL};
+    static const struct transport_ops ops = {HTTP_MOST_PARALLEL, http_get_objects,  http_put_object, http_remove_object,
+                                             http_has_object,    http_probe_server, destroy_http,    NULL};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

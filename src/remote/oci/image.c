@@ -123,7 +123,7 @@ static bool read_index_entry(const struct image *image, const uint8_t *at, struc
            entry->offset <= image->layers[entry->layer].size - entry->size;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_image_entries(const void *a, const void *b)
 {
     return memcmp(((const struct image_entry *)a)->key, ((const struct image_entry *)b)->key, IMAGE_KEY_SIZE);
 }
@@ -146,7 +146,7 @@ enum outcome image_read_index(struct image *image, struct request *request, cons
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for %zu entries", count);
     for (size_t i = 0; i < count; ++i) {
         if (!read_index_entry(image, bytes + HEADER_SIZE + i * ENTRY_SIZE, &image->entries[i]) ||
-            (i > 0 && compare(&image->entries[i - 1], &image->entries[i]) >= 0))
+            (i > 0 && compare_image_entries(&image->entries[i - 1], &image->entries[i]) >= 0))
             return request_fail(request, OUTCOME_BAD_ANSWER, "entry %zu of the image's index is malformed", i);
     }
     image->entry_count = count;
@@ -190,14 +190,14 @@ const struct image_entry *image_find(const struct image *image, const uint8_t ke
     struct image_entry wanted;
     memcpy(wanted.key, key, IMAGE_KEY_SIZE);
     return image->entry_count != 0
-               ? bsearch(&wanted, image->entries, image->entry_count, sizeof(*image->entries), compare)
+               ? bsearch(&wanted, image->entries, image->entry_count, sizeof(*image->entries), compare_image_entries)
                : NULL;
 }
 
 void image_sort(struct image *image)
 {
     if (image->entry_count > 1)
-        qsort(image->entries, image->entry_count, sizeof(*image->entries), compare);
+        qsort(image->entries, image->entry_count, sizeof(*image->entries), compare_image_entries);
 }
 
 uint8_t *image_write_index(const struct image *image, size_t *size)

@@ -91,7 +91,7 @@ static enum outcome read_object(struct oci *oci, struct fetch *fetch)
     return outcome;
 }
 
-static size_t get(void *self, size_t count, struct fetch *fetches)
+static size_t oci_get_objects(void *self, size_t count, struct fetch *fetches)
 {
     (void)count; /* 1 */
     fetches->outcome = read_object(self, fetches);
@@ -99,7 +99,8 @@ static size_t get(void *self, size_t count, struct fetch *fetches)
     return 1;
 }
 
-static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
+static enum outcome oci_put_object(void *self, struct request *request, const char *key, size_t size,
+                                   const uint8_t *bytes)
 {
     (void)self;
     (void)key;
@@ -108,23 +109,23 @@ static enum outcome put(void *self, struct request *request, const char *key, si
     return request_fail(request, OUTCOME_REFUSED, "an image in a registry is read-only; ingot push makes it anew");
 }
 
-static enum outcome remove_key(void *self, struct request *request, const char *key)
+static enum outcome oci_remove_object(void *self, struct request *request, const char *key)
 {
-    return put(self, request, key, 0, NULL);
+    return oci_put_object(self, request, key, 0, NULL);
 }
 
-static enum outcome has(void *self, struct request *request, const char *key)
+static enum outcome oci_has_object(void *self, struct request *request, const char *key)
 {
     const struct image_entry *entry = NULL;
     return find_image_entry(self, request, key, &entry);
 }
 
-static enum outcome probe(void *self, struct request *request)
+static enum outcome oci_probe_registry(void *self, struct request *request)
 {
     return need_image(self, request);
 }
 
-static void destroy(void *self)
+static void destroy_oci(void *self)
 {
     struct oci *oci = self;
     registry_fini(&oci->registry);
@@ -135,7 +136,8 @@ static void destroy(void *self)
 
 ingot_status_t oci_open(struct transport *transport, const struct url *url)
 {
-    static const struct transport_ops ops = {1, get, put, remove_key, has, probe, destroy, NULL};
+    static const struct transport_ops ops = {
+        1, oci_get_objects, oci_put_object, oci_remove_object, oci_has_object, oci_probe_registry, destroy_oci, NULL};
     struct oci *oci = calloc(1, sizeof(*oci));
     if (oci == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

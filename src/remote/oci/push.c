@@ -41,7 +41,7 @@ struct packed {
     uint8_t *bytes; /* the caller frees them */
 };
 
-static ingot_status_t pack(struct job *job, const ingot_persist_entry_t *entry, struct packed *packed)
+static ingot_status_t pack_entry(struct job *job, const ingot_persist_entry_t *entry, struct packed *packed)
 {
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     size_t size = 0;
@@ -75,7 +75,7 @@ static void add_text(struct note *note, const char *text)
 }
 
 /* Adds an entry's device, driver and compiler to the notes. */
-static void describe(struct pushing *pushing, const ingot_persist_entry_t *entry)
+static void add_entry_to_notes(struct pushing *pushing, const ingot_persist_entry_t *entry)
 {
     size_t size = 0;
     const cJSON *field = NULL;
@@ -106,13 +106,13 @@ static void describe(struct pushing *pushing, const ingot_persist_entry_t *entry
 
 /* ---- the first pass ---- */
 
-static ingot_status_t look_at(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t examine_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
     struct job *job = &pushing->job;
     struct packed packed = {.bytes = NULL};
     const ingot_status_t status = entry->status == INGOT_SUCCESS
-                                      ? pack(job, entry, &packed)
+                                      ? pack_entry(job, entry, &packed)
                                       : ingot_set_error_detail(entry->status, "%s", entry->reason);
     if (status != INGOT_SUCCESS) {
         ++job->stats.failed_count;
@@ -124,7 +124,7 @@ static ingot_status_t look_at(const ingot_persist_entry_t *entry, void *user)
         pushing->used[old->layer] += old->size;
     }
     free(packed.bytes);
-    describe(pushing, entry);
+    add_entry_to_notes(pushing, entry);
     ++job->stats.entry_count;
     return INGOT_SUCCESS;
 }
@@ -188,7 +188,7 @@ static bool put_layer(struct pushing *pushing)
     return true;
 }
 
-static bool append(struct pushing *pushing, const struct packed *packed)
+static bool append_to_pack(struct pushing *pushing, const struct packed *packed)
 {
     struct job *job = &pushing->job;
     const size_t size = (size_t)packed->entry.size;
@@ -226,7 +226,7 @@ static ingot_status_t send_entry(const ingot_persist_entry_t *entry, void *user)
     const struct image_entry *old = image_find(&job->image, key);
     if (old != NULL && pushing->is_kept[old - job->image.entries])
         return INGOT_SUCCESS;
-    const bool goes_on = pack(job, entry, &packed) != INGOT_SUCCESS || append(pushing, &packed);
+    const bool goes_on = pack_entry(job, entry, &packed) != INGOT_SUCCESS || append_to_pack(pushing, &packed);
     free(packed.bytes);
     return goes_on ? INGOT_SUCCESS : job->status;
 }
@@ -295,12 +295,12 @@ static bool load_old(struct pushing *pushing)
     return false;
 }
 
-static void push(struct pushing *pushing)
+static void push_image(struct pushing *pushing)
 {
     struct job *job = &pushing->job;
     if (!load_old(pushing))
         return;
-    job->status = ingot_persist_for_each(job->storage, look_at, pushing);
+    job->status = ingot_persist_for_each(job->storage, examine_entry, pushing);
     if (job->status != INGOT_SUCCESS)
         return;
     pushing->made.layers = calloc(IMAGE_MOST_LAYERS + 1, sizeof(*pushing->made.layers));
@@ -325,7 +325,7 @@ ingot_status_t ingot_remote_push_image(ingot_storage_t storage, const ingot_remo
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a push");
     ingot_status_t status = job_init(&pushing->job, storage, info);
     if (status == INGOT_SUCCESS) {
-        push(pushing);
+        push_image(pushing);
         status = job_fini(&pushing->job, stats);
     }
     image_fini(&pushing->made);

@@ -84,8 +84,9 @@ static bool read_left(const redisReply *reply, uint64_t *left_ms)
     return end == reply->str + reply->len;
 }
 
-static enum outcome take(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
-                         bool is_object_useless, enum lease_answer *answer, uint64_t *left_ms)
+static enum outcome redis_take_lease(void *self, struct request *request, const char *key, const char *token,
+                                     uint64_t time_ms, bool is_object_useless, enum lease_answer *answer,
+                                     uint64_t *left_ms)
 {
     redisReply *reply = NULL;
     const enum outcome outcome =
@@ -101,14 +102,16 @@ static enum outcome take(void *self, struct request *request, const char *key, c
     return OUTCOME_DONE;
 }
 
-static enum outcome renew(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms)
+static enum outcome redis_renew_lease(void *self, struct request *request, const char *key, const char *token,
+                                      uint64_t time_ms)
 {
     return run_with_time(self, request, renew_script, key, token, time_ms);
 }
 
-static enum outcome end(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms)
+static enum outcome redis_end_lease(void *self, struct request *request, const char *key, const char *token,
+                                    uint64_t pointless_ms)
 {
     return run_with_time(self, request, end_script, key, token, pointless_ms);
 }
 
-const struct lease_transport_ops redis_leases = {take, renew, end};
+const struct lease_transport_ops redis_leases = {redis_take_lease, redis_renew_lease, redis_end_lease};

@@ -223,7 +223,7 @@ static size_t receive_replies(struct redis_connection *connection, size_t count,
     return count;
 }
 
-static size_t get(void *self, size_t count, struct fetch *fetches)
+static size_t redis_get_objects(void *self, size_t count, struct fetch *fetches)
 {
     struct redis *redis = self;
     struct redis_connection *connection = NULL;
@@ -274,7 +274,8 @@ void redis_write_name(const struct redis *redis, const char *key, char name[REDI
     (void)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
 }
 
-static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
+static enum outcome redis_put_object(void *self, struct request *request, const char *key, size_t size,
+                                     const uint8_t *bytes)
 {
     struct redis *redis = self;
     char name[REDIS_NAME_CAPACITY];
@@ -310,17 +311,17 @@ static enum outcome count_key(struct redis *redis, struct request *request, cons
     return is_found ? OUTCOME_DONE : OUTCOME_MISSING;
 }
 
-static enum outcome remove_key(void *self, struct request *request, const char *key)
+static enum outcome redis_remove_object(void *self, struct request *request, const char *key)
 {
     return count_key(self, request, "DEL", key);
 }
 
-static enum outcome has(void *self, struct request *request, const char *key)
+static enum outcome redis_has_object(void *self, struct request *request, const char *key)
 {
     return count_key(self, request, "EXISTS", key);
 }
 
-static enum outcome probe(void *self, struct request *request)
+static enum outcome redis_probe_server(void *self, struct request *request)
 {
     redisReply *reply = NULL;
     const enum outcome outcome = redis_ask(self, request, &reply, "PING");
@@ -335,7 +336,7 @@ static void free_redis(struct redis *redis)
     free(redis);
 }
 
-static void destroy(void *self)
+static void destroy_redis(void *self)
 {
     struct redis *redis = self;
     struct redis_connection *connection;
@@ -379,7 +380,9 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct transport_ops ops = {MOST_OBJECTS, get, put, remove_key, has, probe, destroy, &redis_leases};
+    static const struct transport_ops ops = {MOST_OBJECTS,        redis_get_objects, redis_put_object,
+                                             redis_remove_object, redis_has_object,  redis_probe_server,
+                                             destroy_redis,       &redis_leases};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

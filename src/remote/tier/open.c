@@ -149,7 +149,7 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
     return INGOT_SUCCESS;
 }
 
-static void destroy(void *self)
+static void destroy_tier(void *self)
 {
     struct tier *tier = self;
     registry_remove(tier);
@@ -169,7 +169,7 @@ static ingot_status_t take_trust(ingot_storage_t storage, const ingot_remote_inf
 static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier)
 {
     ingot_storage_ops_t ops = {
-        .struct_size = sizeof(ops), .load = tier_load, .destroy = destroy, .load_many = tier_load_many};
+        .struct_size = sizeof(ops), .load = tier_load, .destroy = destroy_tier, .load_many = tier_load_many};
     if ((tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0) {
         ops.store = tier_store;
         ops.remove = tier_remove;

@@ -36,7 +36,7 @@ void upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t ma
 }
 
 /* Removes from the list the item that `at` points to, and returns it. */
-static struct upload *unlink_at(struct upload_queue *queue, struct upload **at)
+static struct upload *unlink_upload(struct upload_queue *queue, struct upload **at)
 {
     struct upload *upload = *at;
     *at = upload->next;
@@ -52,7 +52,7 @@ static size_t drop_all(struct upload_queue *queue)
 {
     size_t count = 0;
     for (; queue->first != NULL; ++count)
-        free(unlink_at(queue, &queue->first));
+        free(unlink_upload(queue, &queue->first));
     return count;
 }
 
@@ -92,9 +92,9 @@ ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, cons
     if (!is_closed) {
         struct upload **earlier = find_upload_link(queue, id_size, id);
         if (earlier != NULL)
-            free(unlink_at(queue, earlier));
+            free(unlink_upload(queue, earlier));
         while (queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes) {
-            free(unlink_at(queue, &queue->first));
+            free(unlink_upload(queue, &queue->first));
             ++added->dropped_count;
         }
         upload->number = ++queue->last_number;
@@ -131,7 +131,7 @@ bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t
 struct upload *upload_queue_take(struct upload_queue *queue)
 {
     (void)pthread_mutex_lock(&queue->lock);
-    queue->active = queue->first != NULL ? unlink_at(queue, &queue->first) : NULL;
+    queue->active = queue->first != NULL ? unlink_upload(queue, &queue->first) : NULL;
     struct upload *taken = queue->active;
     (void)pthread_mutex_unlock(&queue->lock);
     return taken;

@@ -31,7 +31,7 @@ static bool open_driver(struct driver *driver)
            driver->init(0) == CUDA_SUCCESS;
 }
 
-static void add_all(struct device_list *list)
+static void add_cuda_devices(struct device_list *list)
 {
     struct driver driver;
     int count = 0;
@@ -47,8 +47,8 @@ static void add_all(struct device_list *list)
     }
 }
 
-static ingot_status_t open_device(const struct device *device, const ingot_context_info_t *info,
-                                  ingot_context_t *context)
+static ingot_status_t open_cuda_device(const struct device *device, const ingot_context_info_t *info,
+                                       ingot_context_t *context)
 {
     struct driver driver;
     CUdevice native_device = 0;
@@ -62,4 +62,4 @@ static ingot_status_t open_device(const struct device *device, const ingot_conte
                                  : device_refuse("cuDevicePrimaryCtxRetain", (long)error);
 }
 
-const struct device_backend device_cuda = {"cuda", add_all, open_device};
+const struct device_backend device_cuda = {"cuda", add_cuda_devices, open_cuda_device};

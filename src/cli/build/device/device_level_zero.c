@@ -26,7 +26,7 @@ static void add_driver(struct device_list *list, ze_driver_handle_t driver)
     free(devices);
 }
 
-static void add_all(struct device_list *list)
+static void add_level_zero_devices(struct device_list *list)
 {
     uint32_t count = 0;
     if (zeInit(0) != ZE_RESULT_SUCCESS || zeDriverGet(&count, NULL) != ZE_RESULT_SUCCESS || count == 0)
@@ -39,8 +39,8 @@ static void add_all(struct device_list *list)
     free(drivers);
 }
 
-static ingot_status_t open_device(const struct device *device, const ingot_context_info_t *info,
-                                  ingot_context_t *context)
+static ingot_status_t open_level_zero_device(const struct device *device, const ingot_context_info_t *info,
+                                             ingot_context_t *context)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     ze_device_handle_t native_device = device->handle;
@@ -55,4 +55,4 @@ static ingot_status_t open_device(const struct device *device, const ingot_conte
     return status;
 }
 
-const struct device_backend device_level_zero = {"level_zero", add_all, open_device};
+const struct device_backend device_level_zero = {"level_zero", add_level_zero_devices, open_level_zero_device};

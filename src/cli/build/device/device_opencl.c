@@ -29,7 +29,7 @@ static void add_platform(struct device_list *list, cl_platform_id platform)
     free(devices);
 }
 
-static void add_all(struct device_list *list)
+static void add_opencl_devices(struct device_list *list)
 {
     cl_uint count = 0;
     if (clGetPlatformIDs(0, NULL, &count) != CL_SUCCESS || count == 0)
@@ -42,8 +42,8 @@ static void add_all(struct device_list *list)
     free(platforms);
 }
 
-static ingot_status_t open_device(const struct device *device, const ingot_context_info_t *info,
-                                  ingot_context_t *context)
+static ingot_status_t open_opencl_device(const struct device *device, const ingot_context_info_t *info,
+                                         ingot_context_t *context)
 {
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->owner, 0};
     cl_device_id native_device = device->handle;
@@ -56,4 +56,4 @@ static ingot_status_t open_device(const struct device *device, const ingot_conte
     return status;
 }
 
-const struct device_backend device_opencl = {"opencl", add_all, open_device};
+const struct device_backend device_opencl = {"opencl", add_opencl_devices, open_opencl_device};

@@ -121,7 +121,7 @@ static void leave_out(struct building *building, size_t count, char *const *text
     }
 }
 
-static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user)
+static bool choose_devices(size_t count, char *const *texts, bool *is_chosen, void *user)
 {
     struct building *building = user;
     size_t chosen_count = 0;
@@ -140,7 +140,7 @@ static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user
     return true;
 }
 
-static void begin(uint64_t job_count, uint64_t cost_ns, void *user)
+static void begin_build_report(uint64_t job_count, uint64_t cost_ns, void *user)
 {
     report_begin(&((struct building *)user)->report, job_count, cost_ns);
 }
@@ -151,7 +151,7 @@ static void report_job_result(const struct plan_program *program, const char *de
     report_result(&((struct building *)user)->report, &program->facts, device, result);
 }
 
-static void tick(void *user)
+static void update_build_report(void *user)
 {
     report_tick(&((struct building *)user)->report);
 }
@@ -187,7 +187,8 @@ static int finish_bundle(const struct building *building, uint64_t *entry_count)
 /* Builds the programs of the plan. */
 static int build_plan(struct building *building)
 {
-    const struct schedule_calls calls = {choose, begin, report_job_result, tick, building};
+    const struct schedule_calls calls = {choose_devices, begin_build_report, report_job_result, update_build_report,
+                                         building};
     if (building->plan.program_count == 0)
         return EXIT_DONE;
     const struct worker_setup setup = {.plan = &building->plan, .options = &building->common};

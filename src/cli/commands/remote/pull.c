@@ -231,7 +231,7 @@ static cJSON *list_lacking(const struct pulling *pulling)
     return list;
 }
 
-static void print_lacking(const cJSON *json)
+static void print_missing_programs(const cJSON *json)
 {
     static const struct table_column columns[] = {{"MISSING", "[backend?{backend}][backend!{kind}]", false},
                                                   {"DRIVER", "{driver}", false},
@@ -263,7 +263,7 @@ static void print_pull_counts(const struct pulling *pulling, const ingot_remote_
                                 : "pulled {pulled} of {programs} programs ({loaded_bytes:size} loaded); the store "
                                   "already had {present}; the server lacks {missing}; {failed} failed\n",
                json);
-    print_lacking(json);
+    print_missing_programs(json);
     cJSON_Delete(json);
 }
 

@@ -178,7 +178,7 @@ static bool is_built_for(const ingot_recipe_program_t *facts, const char *device
 }
 
 /* Chooses the devices of the programs, so that no context is created for any other device. */
-static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user)
+static bool choose_recorded_devices(size_t count, char *const *texts, bool *is_chosen, void *user)
 {
     const struct part *part = user;
     for (size_t i = 0; i < count; ++i) {
@@ -209,7 +209,7 @@ static bool build_part_programs(struct part *part)
         .plan = &part->plan, .options = &options, .is_only_recorded = true, .has_server = true};
     const struct schedule_limits limits = {processors < MOST_WORKERS ? processors : MOST_WORKERS, SCHEDULE_TIME_NS,
                                            SCHEDULE_MEMORY_BYTES};
-    const struct schedule_calls calls = {.choose = choose, .result = tell_if_unstored, .user = part};
+    const struct schedule_calls calls = {.choose = choose_recorded_devices, .result = tell_if_unstored, .user = part};
     if (part->plan.program_count == 0)
         return true;
     qsort(part->plan.programs, part->plan.program_count, sizeof(*part->plan.programs), compare_worth);

@@ -11,7 +11,7 @@
 
 static struct handle *buckets[1u << BUCKET_BITS]; /* guarded by the lock */
 
-static struct handle **bucket_of(const void *key)
+static struct handle **handle_bucket_of(const void *key)
 {
     const uint64_t mixed = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
     return &buckets[mixed >> (64 - BUCKET_BITS)];
@@ -19,7 +19,7 @@ static struct handle **bucket_of(const void *key)
 
 void handles_add(struct handle *handle, const void *key, struct shadow *shadow)
 {
-    struct handle **bucket = bucket_of(key);
+    struct handle **bucket = handle_bucket_of(key);
     *handle = (struct handle){key, shadow, *bucket};
     *bucket = handle;
 }
@@ -28,7 +28,7 @@ void handles_remove(struct handle *handle)
 {
     if (handle->key == NULL)
         return;
-    struct handle **place = bucket_of(handle->key);
+    struct handle **place = handle_bucket_of(handle->key);
     while (*place != handle)
         place = &(*place)->next;
     *place = handle->next;
@@ -37,7 +37,7 @@ void handles_remove(struct handle *handle)
 
 struct shadow *handles_find(const void *key)
 {
-    const struct handle *handle = *bucket_of(key);
+    const struct handle *handle = *handle_bucket_of(key);
     while (handle != NULL && handle->key != key)
         handle = handle->next;
     return handle != NULL ? handle->shadow : NULL;

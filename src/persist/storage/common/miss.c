@@ -133,7 +133,7 @@ static void name_id(size_t id_size, const uint8_t *id, size_t capacity, char *na
 }
 
 /* Writes the reason, as far as one was found, and what was requested. */
-static void explain(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t capacity, char *reason)
+static void explain_miss(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t capacity, char *reason)
 {
     struct nearest nearest = {.id_size = id_size, .id = id, .distance = SIZE_MAX};
     char name[256];
@@ -159,7 +159,7 @@ ingot_status_t storage_judge_miss(ingot_storage_t storage, const struct ingot_co
     } else if (context != NULL && !storage_serves(storage, context)) {
         (void)snprintf(reason, sizeof(reason), "miss: the storage does not serve programs of this backend");
     } else if (id != NULL) {
-        explain(storage, id_size, id, sizeof(reason), reason);
+        explain_miss(storage, id_size, id, sizeof(reason), reason);
     } else {
         (void)snprintf(reason, sizeof(reason), "miss: it has no id: %.900s", kept.text);
     }
