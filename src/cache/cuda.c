@@ -99,8 +99,8 @@ static ingot_status_t load_cuda_module(const struct request *request, CUcontext 
     return status;
 }
 
-static ingot_status_t check_arguments(CUcontext context, const char *source, const char *const *options,
-                                      size_t option_count, const CUmodule *module)
+static ingot_status_t check_module_arguments(CUcontext context, const char *source, const char *const *options,
+                                             size_t option_count, const CUmodule *module)
 {
     if (context == NULL || source == NULL || module == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
@@ -119,7 +119,7 @@ ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, con
                                      CUmodule *module, ingot_origin_t *origin)
 {
     ingot_origin_t found = INGOT_ORIGIN_BUILD;
-    ingot_status_t status = check_arguments(context, source, options, option_count, module);
+    ingot_status_t status = check_module_arguments(context, source, options, option_count, module);
     if (status != INGOT_SUCCESS)
         return status;
     char *text = join_options(option_count, options);

@@ -43,8 +43,8 @@ static ingot_status_t request_module(struct ingot_cache *cache, const struct cre
 }
 
 /* Gets the module from the cache. Returns INGOT_UNIMPLEMENTED if the cache does not take such a module. */
-static ingot_status_t get_from_cache(struct ingot_cache *cache, const struct creation *creation,
-                                     ze_module_handle_t *module, ingot_origin_t *origin)
+static ingot_status_t get_module_from_cache(struct ingot_cache *cache, const struct creation *creation,
+                                            ze_module_handle_t *module, ingot_origin_t *origin)
 {
     const ze_module_desc_t *desc = creation->desc;
     const bool has_constants = desc->pConstants != NULL && desc->pConstants->numConstants != 0;
@@ -76,7 +76,7 @@ static ingot_status_t get_or_create_module(struct ingot_cache *cache, const stru
     ingot_status_t status = INGOT_NOT_FOUND;
     if (cache_storage(cache) != NULL) {
         ze_module_build_log_handle_t *const before = loader_level_zero_keep_log(log != NULL ? &kept : NULL);
-        status = get_from_cache(cache, creation, module, origin);
+        status = get_module_from_cache(cache, creation, module, origin);
         (void)loader_level_zero_keep_log(before);
         /* A module that the driver would not survive is refused before the driver sees it, without a log. */
         if (status == INGOT_BUILD_FAILED || (status == INGOT_SUCCESS && (log == NULL || kept != NULL))) {

@@ -89,8 +89,8 @@ static ingot_status_t request_native_program(struct ingot_cache *cache, const st
     return status;
 }
 
-static ingot_status_t get_from_cache(struct ingot_cache *cache, const struct build *build, cl_program *native,
-                                     ingot_origin_t *origin)
+static ingot_status_t get_program_from_cache(struct ingot_cache *cache, const struct build *build, cl_program *native,
+                                             ingot_origin_t *origin)
 {
     cl_device_id *all = NULL;
     cl_uint count = build->device_count;
@@ -158,7 +158,7 @@ static ingot_status_t get_or_build(struct ingot_cache *cache, const struct build
     if (cache_storage(cache) != NULL) {
         cl_program refused = NULL;
         cl_program *const before = loader_opencl_keep_refused(&refused);
-        status = get_from_cache(cache, build, program, origin);
+        status = get_program_from_cache(cache, build, program, origin);
         (void)loader_opencl_keep_refused(before);
         if (status == INGOT_BUILD_FAILED && refused != NULL) {
             *program = refused; /* the detail holds the log */

@@ -63,7 +63,7 @@ void arena_reset(struct arena *arena)
     cut_from(arena, arena->chunks);
 }
 
-static bool add_chunk(struct arena *arena, size_t needed)
+static bool add_chunk_to_arena(struct arena *arena, size_t needed)
 {
     size_t size = arena->chunks == NULL ? FIRST_CHUNK : arena->chunks->size * 2;
     if (size > LARGEST_CHUNK)
@@ -87,7 +87,7 @@ void *arena_take(struct arena *arena, size_t size)
         return NULL;
     const bool absurd = size > SIZE_MAX / 2;
     const size_t needed = absurd ? 0 : round_up_piece_size(size);
-    if (absurd || ((arena->next == NULL || needed > arena->left) && !add_chunk(arena, needed))) {
+    if (absurd || ((arena->next == NULL || needed > arena->left) && !add_chunk_to_arena(arena, needed))) {
         arena->failed = true;
         return NULL;
     }

@@ -43,8 +43,8 @@ static size_t size_of_all(size_t count, const ingot_binary_t *binaries)
     return size;
 }
 
-static ingot_status_t load_part(const struct cuda_state *state, const ingot_build_request_t *request,
-                                struct cuda_part *part)
+static ingot_status_t load_cuda_part(const struct cuda_state *state, const ingot_build_request_t *request,
+                                     struct cuda_part *part)
 {
     const ingot_status_t status = cuda_image_read(&part->image, part->size, part->bytes);
     if (status != INGOT_SUCCESS)
@@ -71,7 +71,7 @@ ingot_status_t cuda_load(void *opaque, const ingot_build_request_t *request, siz
             memcpy(place, binaries[i].bytes, part->size);
             place += pad_image_size(part->size);
         }
-        status = load_part(state, request, part);
+        status = load_cuda_part(state, request, part);
     }
     if (status == INGOT_SUCCESS) {
         *out = program;

@@ -37,7 +37,7 @@ static ingot_status_t add_version(ingot_identity_t *identity, const char *name, 
     return add_identity_text(identity, name, text);
 }
 
-static void add_name(struct compiler_names *names, const char *format, unsigned major, unsigned minor)
+static void add_compiler_name(struct compiler_names *names, const char *format, unsigned major, unsigned minor)
 {
     char *text = names->texts[names->count];
     (void)snprintf(text, sizeof(names->texts[0]), format, major, minor);
@@ -48,16 +48,16 @@ static void add_name(struct compiler_names *names, const char *format, unsigned 
  * version, because NVRTC reports its own minor version only when it is loaded, and loading it would take longer than
  * everything else here. A machine without a compiler has a different identity, so it does not load what compilers
  * made on other machines. */
-static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identity_t *identity)
+static ingot_status_t add_compilers_to_identity(const struct cuda_state *state, ingot_identity_t *identity)
 {
     struct compiler_names names = {.count = 0};
     const unsigned newest = (unsigned)state->driver.version / 1000;
     const void *driver_function = NULL;
     for (unsigned major = newest; major >= CUDA_NVRTC_OLDEST_MAJOR && names.count < MAX_NAMES; --major) {
-        add_name(&names, "libnvrtc.so.%u", major, 0);
-        add_name(&names, "libnvJitLink.so.%u", major, 0);
+        add_compiler_name(&names, "libnvrtc.so.%u", major, 0);
+        add_compiler_name(&names, "libnvJitLink.so.%u", major, 0);
         for (unsigned minor = 0; minor < MINORS; ++minor)
-            add_name(&names, "libnvrtc-builtins.so.%u.%u", major, minor);
+            add_compiler_name(&names, "libnvrtc-builtins.so.%u.%u", major, minor);
     }
     memcpy(&driver_function, &state->driver.load_module, sizeof(driver_function));
     return ingot_identity_add_compiler(identity, driver_function, names.names);
@@ -74,6 +74,6 @@ ingot_status_t cuda_identify_device(void *opaque, uint32_t device_index, ingot_i
     if (status == INGOT_SUCCESS)
         status = add_version(identity, "driver_version", version / 1000, version % 1000 / 10);
     if (status == INGOT_SUCCESS)
-        status = add_compilers(state, identity);
+        status = add_compilers_to_identity(state, identity);
     return status == INGOT_SUCCESS ? ingot_identity_add_environment(identity, code_variables) : status;
 }

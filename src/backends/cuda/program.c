@@ -100,7 +100,7 @@ size_t cuda_get_program_size(void *state, void *opaque_program)
     return total + program->block_size - room_offset(program->part_count);
 }
 
-static const struct cuda_program *native_of(const_ingot_program_t handle, const void *out)
+static const struct cuda_program *get_cuda_program(const_ingot_program_t handle, const void *out)
 {
     const struct cuda_program *program = NULL;
     if (handle == NULL || out == NULL) {
@@ -115,7 +115,7 @@ static const struct cuda_program *native_of(const_ingot_program_t handle, const 
 
 ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t handle, uint32_t device_index, CUmodule *native)
 {
-    const struct cuda_program *program = native_of(handle, native);
+    const struct cuda_program *program = get_cuda_program(handle, native);
     const struct cuda_part *part = program != NULL ? cuda_program_part(program, device_index) : NULL;
     if (part == NULL)
         return INGOT_INVALID_ARGUMENTS;
@@ -125,7 +125,7 @@ ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t handle, uint3
 
 ingot_status_t cuda_take_module(ingot_program_t handle, uint32_t device_index, CUmodule *module)
 {
-    const struct cuda_program *program = native_of(handle, module);
+    const struct cuda_program *program = get_cuda_program(handle, module);
     struct cuda_part *part = program != NULL ? (struct cuda_part *)cuda_program_part(program, device_index) : NULL;
     if (part == NULL)
         return INGOT_INVALID_ARGUMENTS;
@@ -137,7 +137,7 @@ ingot_status_t cuda_take_module(ingot_program_t handle, uint32_t device_index, C
 ingot_status_t ingot_cuda_program_get_lowered_name(const_ingot_program_t handle, const char *expression,
                                                    const char **lowered_name)
 {
-    const struct cuda_program *program = native_of(handle, lowered_name);
+    const struct cuda_program *program = get_cuda_program(handle, lowered_name);
     if (program == NULL)
         return INGOT_INVALID_ARGUMENTS;
     if (expression == NULL)

@@ -63,7 +63,7 @@ static ingot_status_t add_numbers(ingot_identity_t *identity, size_t count, cons
     return status;
 }
 
-static ingot_status_t add_driver(const struct level_zero_state *state, ingot_identity_t *identity)
+static ingot_status_t add_driver_to_identity(const struct level_zero_state *state, ingot_identity_t *identity)
 {
     ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
     ze_api_version_t api_version = ZE_API_VERSION_1_0;
@@ -158,14 +158,14 @@ static ingot_status_t find_driver_function(const struct level_zero_state *state,
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the library of the Level Zero driver was not found");
 }
 
-static ingot_status_t add_compiler(const struct level_zero_state *state, ingot_identity_t *identity)
+static ingot_status_t add_compiler_to_identity(const struct level_zero_state *state, ingot_identity_t *identity)
 {
     const void *function = NULL;
     const ingot_status_t status = find_driver_function(state, &function);
     return status == INGOT_SUCCESS ? ingot_identity_add_compiler(identity, function, compilers) : status;
 }
 
-static ingot_status_t add_settings(ingot_identity_t *identity)
+static ingot_status_t add_settings_to_identity(ingot_identity_t *identity)
 {
     bool reads_keys = false;
     for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i)
@@ -178,14 +178,14 @@ static ingot_status_t add_settings(ingot_identity_t *identity)
 ingot_status_t level_zero_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
 {
     const struct level_zero_state *state = opaque;
-    ingot_status_t status = add_driver(state, identity);
+    ingot_status_t status = add_driver_to_identity(state, identity);
     if (status == INGOT_SUCCESS)
         status = add_device_properties(state, device_index, identity);
     if (status == INGOT_SUCCESS)
         status = add_module_properties(state, device_index, identity);
     if (status == INGOT_SUCCESS)
-        status = add_compiler(state, identity);
+        status = add_compiler_to_identity(state, identity);
     if (status == INGOT_SUCCESS)
-        status = add_settings(identity);
+        status = add_settings_to_identity(identity);
     return status;
 }

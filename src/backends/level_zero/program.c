@@ -109,7 +109,7 @@ size_t level_zero_get_program_size(void *state, void *opaque_program)
 
 /* Returns the modules of a device, the first of which is the native program. If an argument is wrong, sets the error
  * detail and returns NULL. */
-static ze_module_handle_t *native_of(const_ingot_program_t handle, uint32_t device_index, const void *out)
+static ze_module_handle_t *get_level_zero_modules(const_ingot_program_t handle, uint32_t device_index, const void *out)
 {
     if (handle == NULL || out == NULL) {
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
@@ -125,7 +125,7 @@ static ze_module_handle_t *native_of(const_ingot_program_t handle, uint32_t devi
 ingot_status_t ingot_level_zero_program_get_native(const_ingot_program_t handle, uint32_t device_index,
                                                    ze_module_handle_t *native)
 {
-    const ze_module_handle_t *modules = native_of(handle, device_index, native);
+    const ze_module_handle_t *modules = get_level_zero_modules(handle, device_index, native);
     if (modules == NULL)
         return INGOT_INVALID_ARGUMENTS;
     *native = modules[0];
@@ -134,7 +134,7 @@ ingot_status_t ingot_level_zero_program_get_native(const_ingot_program_t handle,
 
 ingot_status_t level_zero_take_module(ingot_program_t handle, uint32_t device_index, ze_module_handle_t *module)
 {
-    ze_module_handle_t *modules = native_of(handle, device_index, module);
+    ze_module_handle_t *modules = get_level_zero_modules(handle, device_index, module);
     if (modules == NULL)
         return INGOT_INVALID_ARGUMENTS;
     *module = modules[0];

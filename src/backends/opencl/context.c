@@ -244,13 +244,13 @@ static ingot_status_t get_context_devices(const cl_icd_dispatch *cl, const ingot
 #define HAS(name) &&cl->name != NULL
 
 /* True if the table has the functions that every operation needs. Other functions are checked where they are called. */
-static bool is_complete(const cl_icd_dispatch *cl)
+static bool has_all_functions(const cl_icd_dispatch *cl)
 {
     return true OPENCL_EACH_FUNCTION(HAS);
 }
 
-static ingot_status_t check_arguments(const ingot_context_t *context, const cl_icd_dispatch *cl, cl_context cl_context,
-                                      uint32_t device_count, const cl_device_id *devices)
+static ingot_status_t check_context_arguments(const ingot_context_t *context, const cl_icd_dispatch *cl,
+                                              cl_context cl_context, uint32_t device_count, const cl_device_id *devices)
 {
     if (context == NULL || cl == NULL || cl_context == NULL || (device_count != 0 && devices == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
@@ -258,7 +258,7 @@ static ingot_status_t check_arguments(const ingot_context_t *context, const cl_i
                                       : cl == NULL         ? "functions"
                                       : cl_context == NULL ? "cl_context"
                                                            : "devices");
-    if (!is_complete(cl))
+    if (!has_all_functions(cl))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "functions lacks a function of OpenCL 1.2");
     return INGOT_SUCCESS;
 }
@@ -271,7 +271,7 @@ ingot_status_t ingot_opencl_context_create_with(ingot_context_t *context, const 
     cl_device_id *of_context = NULL;
     uint32_t of_context_count = 0;
     struct opencl_state *state = NULL;
-    ingot_status_t status = check_arguments(context, cl, cl_context, device_count, devices);
+    ingot_status_t status = check_context_arguments(context, cl, cl_context, device_count, devices);
     if (status == INGOT_SUCCESS)
         status = get_context_devices(cl, &allocator, cl_context, &of_context_count, &of_context);
     if (status != INGOT_SUCCESS)

@@ -21,8 +21,8 @@ static ingot_status_t add_identity_text(ingot_identity_t *identity, const char *
     return ingot_identity_add(identity, name, strlen(value), value);
 }
 
-static ingot_status_t add_platform(const struct opencl_state *state, cl_platform_info query, const char *name,
-                                   ingot_identity_t *identity)
+static ingot_status_t add_platform_to_identity(const struct opencl_state *state, cl_platform_info query,
+                                               const char *name, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
     ingot_status_t status = opencl_platform_text(state->cl, &state->allocator, state->platform, query, &text);
@@ -88,7 +88,8 @@ static ingot_status_t add_pocl_files(const struct opencl_state *state, cl_device
     return status;
 }
 
-static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
+static ingot_status_t add_compiler_to_identity(const struct opencl_state *state, cl_device_id device,
+                                               ingot_identity_t *identity)
 {
     struct opencl_text platform = {NULL, 0};
     const void *function = NULL;
@@ -115,9 +116,9 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
 {
     const struct opencl_state *state = opaque;
     const cl_device_id device = state->devices[device_index].id;
-    ingot_status_t status = add_platform(state, CL_PLATFORM_NAME, "platform_name", identity);
+    ingot_status_t status = add_platform_to_identity(state, CL_PLATFORM_NAME, "platform_name", identity);
     if (status == INGOT_SUCCESS)
-        status = add_platform(state, CL_PLATFORM_VERSION, "platform_version", identity);
+        status = add_platform_to_identity(state, CL_PLATFORM_VERSION, "platform_version", identity);
     if (status == INGOT_SUCCESS)
         status = add_device_text(state, device, CL_DEVICE_NAME, "device_name", identity);
     if (status == INGOT_SUCCESS)
@@ -133,6 +134,6 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
     if (status == INGOT_SUCCESS)
         status = add_extensions(state, device, identity);
     if (status == INGOT_SUCCESS)
-        status = add_compiler(state, device, identity);
+        status = add_compiler_to_identity(state, device, identity);
     return status == INGOT_SUCCESS ? opencl_vendor_add_settings(state->vendor, identity) : status;
 }

@@ -64,7 +64,7 @@ static bool is_for_same_artifact(const struct ingot_turn *a, const struct ingot_
     return a->storage == b->storage && a->id_size == b->id_size && memcmp(a->id, b->id, a->id_size) == 0;
 }
 
-static struct ingot_turn *find_same(const struct ingot_turn *wanted)
+static struct ingot_turn *find_same_turn(const struct ingot_turn *wanted)
 {
     struct ingot_turn *turn = first_turn;
     while (turn != NULL && !is_for_same_artifact(turn, wanted))
@@ -200,7 +200,7 @@ static enum turn_claim wait_for_threads(const struct ingot_turn *wanted, uint64_
 {
     for (;;) {
         const uint64_t deadline_ns = end_expired_turns(wanted, false);
-        if (find_same(wanted) == NULL)
+        if (find_same_turn(wanted) == NULL)
             return is_useless(wanted) ? TURN_USELESS : TURN_LOOK;
         if (files_steady_clock_ns() >= until_ns)
             return TURN_BUSY;
@@ -214,7 +214,7 @@ enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns)
     take_lock();
     if (is_useless(turn)) {
         claim = TURN_USELESS;
-    } else if (find_same(turn) != NULL) {
+    } else if (find_same_turn(turn) != NULL) {
         claim = wait_for_threads(turn, until_ns);
     } else {
         turn->next = first_turn;

@@ -137,7 +137,7 @@ static char *ask_python(const char *python, const struct adopt_kind *kind)
 }
 
 /* Cuts the first line off a text. Returns "" if nothing is left. */
-static const char *take_line(char **rest)
+static const char *take_identity_line(char **rest)
 {
     char *line = *rest;
     const size_t size = strcspn(line, "\n");
@@ -159,9 +159,9 @@ bool adopt_identity_find(struct adopt_identity *identity, const struct adopt_kin
     free(python);
     if (rest == NULL)
         return false;
-    identity->versions = take_line(&rest);
-    identity->device = take_line(&rest);
-    identity->driver = take_line(&rest);
-    identity->processor = take_line(&rest);
+    identity->versions = take_identity_line(&rest);
+    identity->device = take_identity_line(&rest);
+    identity->driver = take_identity_line(&rest);
+    identity->processor = take_identity_line(&rest);
     return true;
 }

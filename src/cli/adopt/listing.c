@@ -42,7 +42,7 @@ static int compare_paths(const char *a, const char *b)
     return strcmp(a, b);
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_listing_rows(const void *a, const void *b)
 {
     return compare_paths(((const struct adopt_row *)a)->path, ((const struct adopt_row *)b)->path);
 }
@@ -50,13 +50,14 @@ static int compare_rows(const void *a, const void *b)
 void adopt_listing_sort(struct adopt_listing *listing)
 {
     if (listing->count != 0)
-        qsort(listing->rows, listing->count, sizeof(*listing->rows), compare_rows);
+        qsort(listing->rows, listing->count, sizeof(*listing->rows), compare_listing_rows);
 }
 
 struct adopt_row *adopt_listing_find(const struct adopt_listing *listing, const char *path)
 {
     const struct adopt_row wanted = {.path = (char *)(uintptr_t)path};
-    return listing->count != 0 ? bsearch(&wanted, listing->rows, listing->count, sizeof(wanted), compare_rows) : NULL;
+    return listing->count != 0 ? bsearch(&wanted, listing->rows, listing->count, sizeof(wanted), compare_listing_rows)
+                               : NULL;
 }
 
 size_t adopt_listing_unit_end(const struct adopt_listing *listing, size_t begin)

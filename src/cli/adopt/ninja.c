@@ -168,7 +168,7 @@ static void add_input(struct reading *reading, const char *path)
     free(content.bytes);
 }
 
-static void read_input(void *user, bool is_deps, size_t size, uint8_t *at)
+static void read_ninja_input(void *user, bool is_deps, size_t size, uint8_t *at)
 {
     struct reading *reading = user;
     if (is_deps)
@@ -189,5 +189,5 @@ bool ninja_read_inputs(struct ninja_inputs *inputs, const struct adopt_content *
 {
     struct reading reading = {inputs, directory, true};
     *inputs = (struct ninja_inputs){0, 0, 0};
-    return walk_deps(deps, read_input, &reading) && reading.is_complete;
+    return walk_deps(deps, read_ninja_input, &reading) && reading.is_complete;
 }

@@ -16,7 +16,7 @@
 #define KIND "adopted"
 
 /* Puts the server that the environment names behind the store. Returns false, with a message, on failure. */
-static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
+static bool add_server_to_shelf(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
 {
     ingot_storage_t chain = NULL;
     const ingot_status_t status = server_behind_open(&chain, &shelf->server, shelf->storage, store_tell_event, NULL);
@@ -49,7 +49,7 @@ bool adopt_shelf_open(struct adopt_shelf *shelf)
     options_take_namespace(&options);
     shelf->is_read_only = store_is_on("INGOT_PERSIST_READ_ONLY");
     if (store_open(&shelf->storage, &options, STORE_MAKE, NULL) == EXIT_DONE &&
-        store_read_trust(&trust, &options) == EXIT_DONE && add_server(shelf, trust.policy))
+        store_read_trust(&trust, &options) == EXIT_DONE && add_server_to_shelf(shelf, trust.policy))
         return true;
     adopt_shelf_close(shelf);
     return false;

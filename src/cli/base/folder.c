@@ -119,7 +119,7 @@ bool folder_create_file(int at, const char *name, size_t size, const void *bytes
     return is_written && is_closed;
 }
 
-static bool is_own(int fd)
+static bool is_own_folder(int fd)
 {
     struct stat about;
     if (fstat(fd, &about) != 0)
@@ -132,7 +132,7 @@ static bool is_own(int fd)
 /* Removes what is in the folder. Closes `fd`. */
 static bool remove_content(int fd, unsigned depth)
 {
-    DIR *stream = depth < MAX_DEPTH && is_own(fd) ? fdopendir(fd) : NULL;
+    DIR *stream = depth < MAX_DEPTH && is_own_folder(fd) ? fdopendir(fd) : NULL;
     bool is_empty = stream != NULL;
     const struct dirent *item;
     while (is_empty && (item = readdir(stream)) != NULL) {

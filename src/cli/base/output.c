@@ -81,7 +81,7 @@ static void put_formatted(const struct printing *printing, const cJSON *value, c
     (void)fputs(text, printing->stream);
 }
 
-static const char *put_value(const struct printing *printing, const char *at)
+static const char *put_json_value(const struct printing *printing, const char *at)
 {
     char name[NAME_SIZE];
     char format[NAME_SIZE] = "";
@@ -129,7 +129,7 @@ static const char *put_pattern(const struct printing *printing, const char *at, 
 {
     while (*at != end) {
         if (*at == '{')
-            at = put_value(printing, at + 1);
+            at = put_json_value(printing, at + 1);
         else if (*at == '[')
             at = put_if(printing, at + 1);
         else if (*at == '<')

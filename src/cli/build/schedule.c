@@ -139,7 +139,7 @@ static void end_worker(struct schedule *schedule, size_t i, enum outcome outcome
     }
 }
 
-static void check_limits(struct schedule *schedule, size_t i)
+static void check_worker_limits(struct schedule *schedule, size_t i)
 {
     const struct schedule_limits *limits = schedule->limits;
     const struct slot *slot = &schedule->slots[i];
@@ -255,7 +255,7 @@ static void wait_for_workers(struct schedule *schedule)
         }
     }
     for (uint32_t i = 0; i < count; ++i)
-        check_limits(schedule, i);
+        check_worker_limits(schedule, i);
 }
 
 static void init_schedule(struct schedule *schedule)

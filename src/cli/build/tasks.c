@@ -19,7 +19,7 @@ static bool is_of_backend(const char *device, const char *backend)
     return strncmp(device, backend, length) == 0 && device[length] == ':';
 }
 
-static bool is_there(const char *text, size_t device_count, char *const *devices)
+static bool is_device_listed(const char *text, size_t device_count, char *const *devices)
 {
     for (size_t i = 0; i < device_count; ++i) {
         if (strcmp(devices[i], text) == 0)
@@ -43,7 +43,7 @@ bool tasks_is_for(const struct plan_program *program, size_t device, size_t devi
     for (size_t i = 0; i < program->device_count; ++i) {
         const struct plan_device *known = &program->devices[i];
         if (strcmp(known->text, text) == 0 ||
-            (ends_with(text, known->text + known->platform) && !is_there(known->text, device_count, devices)))
+            (ends_with(text, known->text + known->platform) && !is_device_listed(known->text, device_count, devices)))
             return true;
     }
     return program->devices == NULL;

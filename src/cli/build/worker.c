@@ -71,7 +71,7 @@ static void tell_server_event(const ingot_event_t *event, void *context)
 }
 
 /* Puts the server behind the store. If that fails, the programs are stored on this machine only. */
-static void add_server(struct worker *worker, ingot_context_t context)
+static void add_server_to_worker(struct worker *worker, ingot_context_t context)
 {
     char reason[MESSAGE_TEXT_SIZE];
     ingot_event_t event = INGOT_EVENT_INIT;
@@ -98,7 +98,7 @@ static ingot_status_t open_context(struct worker *worker, uint32_t number)
         return INGOT_SUCCESS;
     const ingot_status_t status = device->backend->open(device, &info, &worker->contexts[number]);
     if (status == INGOT_SUCCESS && worker->setup->has_server && !worker->has_tried_server)
-        add_server(worker, worker->contexts[number]);
+        add_server_to_worker(worker, worker->contexts[number]);
     return status;
 }
 
@@ -143,7 +143,7 @@ static void compile_and_store(struct worker *worker, const_ingot_program_desc_t 
 
 /* Handles a program that the store already has. Adds its id to the store's recipe, as for a compiled program, because
  * the process that stored the program may have been killed before it added the id. */
-static void note_present(const struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
+static void note_program_present(const struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
 {
     result->outcome = OUTCOME_PRESENT;
     if (worker->setup->options->keeps_recipes)
@@ -178,13 +178,13 @@ static void build_job_program(struct worker *worker, struct message *result)
     if (status != INGOT_SUCCESS)
         fail_job(result, OUTCOME_FAILED, status);
     else if (is_stored(worker, desc, &result->blob_bytes))
-        note_present(worker, desc, result);
+        note_program_present(worker, desc, result);
     else
         compile_and_store(worker, desc, result);
     ingot_program_desc_release(desc);
 }
 
-static bool open_store(struct worker *worker)
+static bool open_store_of_worker(struct worker *worker)
 {
     ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
     if (store_open(&worker->store, worker->setup->options, STORE_WRITE, NULL) != EXIT_DONE ||
@@ -233,7 +233,7 @@ static bool prepare_worker(struct worker *worker)
     if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECIPE") != 0 ||
         unsetenv("INGOT_LAYER_WAITING") != 0 || setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
         return false;
-    return open_store(worker);
+    return open_store_of_worker(worker);
 }
 
 /* Gives the last uploads some time. The server's last release reports what is not uploaded then. */

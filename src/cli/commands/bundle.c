@@ -99,7 +99,7 @@ static int list_bundle(void *values)
     return code;
 }
 
-static int extract_entry(const ingot_persist_entry_t *entry, void *user)
+static int extract_bundle_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct extraction *extraction = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -131,7 +131,7 @@ static int extract_bundle(void *values)
         code = store_open(&extraction.store, &options, STORE_MAKE, NULL);
     if (code == EXIT_DONE) {
         interrupt_catch();
-        code = entry_visit_all(extraction.bundle, extract_entry, &extraction);
+        code = entry_visit_all(extraction.bundle, extract_bundle_entry, &extraction);
         (void)print_entry_count(bundling, "{entries} entries extracted\n", extraction.entry_count);
         if (code == EXIT_DONE && extraction.status != INGOT_SUCCESS)
             code = EXIT_FAILED;

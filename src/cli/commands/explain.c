@@ -175,7 +175,7 @@ static void compare_with_entry(struct comparison *comparison, const ingot_persis
 }
 
 /* Compares an entry with all that is wanted. Returns false if nothing can be nearer. */
-static int compare_entry(const ingot_persist_entry_t *facts, void *user)
+static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *user)
 {
     struct explaining *explaining = user;
     bool is_done = true;
@@ -204,10 +204,10 @@ static int find_nearest(struct explaining *explaining)
 {
     struct entry other;
     if (explaining->other_name == NULL)
-        return entry_visit_all(explaining->storage, compare_entry, explaining);
+        return entry_visit_all(explaining->storage, compare_entry_with_wanted, explaining);
     const int code = find_other(explaining, &other);
     if (code == EXIT_DONE) {
-        (void)compare_entry(&other.facts, explaining);
+        (void)compare_entry_with_wanted(&other.facts, explaining);
         entry_fini(&other);
     }
     return code;
@@ -266,8 +266,8 @@ static void add_file_names_to_differences(const struct explaining *explaining, c
 #define DIFFERENCES                                                                                                    \
     "<differences*{field}[file? of {file}]\n  wanted:  {expected:11|(none)}\n  stored:  {found:11|(none)}\n>"
 
-static cJSON *to_json(const struct explaining *explaining, struct comparison *comparison, const char *verdict,
-                      const char *detail)
+static cJSON *comparison_to_json(const struct explaining *explaining, struct comparison *comparison,
+                                 const char *verdict, const char *detail)
 {
     const bool is_compared = comparison->differences != NULL;
     cJSON *json = cJSON_CreateObject();
@@ -298,7 +298,8 @@ static int print_verdict(struct explaining *explaining)
         is_hit = false;
         detail = ingot_last_error_detail();
     }
-    output_print(to_json(explaining, comparison, is_hit ? "hit" : "miss", detail), explaining->common.is_json,
+    output_print(comparison_to_json(explaining, comparison, is_hit ? "hit" : "miss", detail),
+                 explaining->common.is_json,
                  "{verdict}: [nearest?[differences?nearest is][differences!stored as] {nearest}]"
                  "[nearest!no entry to compare with][refusal?, refused: {refusal}]\n" DIFFERENCES);
     store_release_blob(&blob);
@@ -318,7 +319,7 @@ static int tell_last(struct explaining *explaining)
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
         const bool is_new = !is_related(comparison);
-        cJSON *json = to_json(explaining, comparison, is_new ? "new" : "miss", "");
+        cJSON *json = comparison_to_json(explaining, comparison, is_new ? "new" : "miss", "");
         json_add_text(json, "entry", comparison->wanted.name);
         json_add_text(json, "name", entry_title(comparison->blob));
         json_add_time(json, "created", comparison->wanted.facts.created_ns);

@@ -49,7 +49,7 @@ static const struct command_option options[] = {
 
 /* ---- files ---- */
 
-static int fail_with_errno(const char *doing, const char *name)
+static int fail_extracting(const char *doing, const char *name)
 {
     char *line = text_in_one_line(name);
     (void)fprintf(stderr, "ingot: %s %s: %s\n", doing, line, strerror(errno));
@@ -63,12 +63,12 @@ static int write_part(int folder, const char *name, size_t size, const uint8_t *
     const char *file = NULL;
     if (!folder_is_path_below(name)) {
         errno = EINVAL;
-        (void)fail_with_errno("left out the part", name);
+        (void)fail_extracting("left out the part", name);
         return EXIT_FINDING;
     }
     const int at = folder_open_below(folder, name, true, &file);
     const int code =
-        at >= 0 && folder_create_file(at, file, size, bytes) ? EXIT_DONE : fail_with_errno("creating", name);
+        at >= 0 && folder_create_file(at, file, size, bytes) ? EXIT_DONE : fail_extracting("creating", name);
     if (at >= 0)
         (void)close(at);
     return code;
@@ -76,7 +76,7 @@ static int write_part(int folder, const char *name, size_t size, const uint8_t *
 
 /* ---- artifacts ---- */
 
-static int write_parts(struct extracting *extracting, int folder, const ingot_buffer_t *value)
+static int write_artifact_parts(struct extracting *extracting, int folder, const ingot_buffer_t *value)
 {
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     size_t at = 0;
@@ -130,8 +130,8 @@ static int extract_entry(struct extracting *extracting, const ingot_persist_entr
     if (status != INGOT_SUCCESS)
         return tell_entry_left_out(facts, status);
     const int folder = open_artifact_folder(extracting, facts);
-    const int code = folder >= 0 ? write_parts(extracting, folder, &value)
-                                 : fail_with_errno("opening the folder", extracting->output);
+    const int code = folder >= 0 ? write_artifact_parts(extracting, folder, &value)
+                                 : fail_extracting("opening the folder", extracting->output);
     if (folder >= 0)
         (void)close(folder);
     value.release(&value);

@@ -63,7 +63,7 @@ static int compare_text(const char *a, const char *b)
     return strcmp(a != NULL ? a : "", b != NULL ? b : "");
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_ls_rows(const void *a, const void *b)
 {
     const struct row *x = a;
     const struct row *y = b;
@@ -225,7 +225,7 @@ static void sort_rows(struct listing *listing)
 {
     const size_t count = listing->row_count;
     if (count > 1)
-        qsort(listing->rows, count, sizeof(*listing->rows), compare_rows);
+        qsort(listing->rows, count, sizeof(*listing->rows), compare_ls_rows);
     for (size_t i = 0; listing->is_reverse && i < count / 2; ++i) {
         const struct row row = listing->rows[i];
         listing->rows[i] = listing->rows[count - 1 - i];

@@ -104,7 +104,7 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static cJSON *to_json(const struct summary *summary, const ingot_persist_count_t *count)
+static cJSON *summary_to_json(const struct summary *summary, const ingot_persist_count_t *count)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", summary->entry_count);
@@ -166,7 +166,7 @@ static int print_statistics(struct summary *summary, ingot_storage_t storage)
         if (summary->by[i].count > 1)
             qsort(summary->by[i].shares, summary->by[i].count, sizeof(struct share), by_bytes);
     }
-    cJSON *json = to_json(summary, &count);
+    cJSON *json = summary_to_json(summary, &count);
     if (!summary->common.is_json) {
         output_put(pattern, json);
         print_groups(json);

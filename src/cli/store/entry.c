@@ -96,7 +96,7 @@ struct visit {
     uint64_t bytes;
 };
 
-static ingot_status_t visit_entry(const ingot_persist_entry_t *facts, void *user)
+static ingot_status_t call_entry_visitor(const ingot_persist_entry_t *facts, void *user)
 {
     struct visit *visit = user;
     visit->bytes += facts->bytes;
@@ -109,7 +109,7 @@ int entry_visit_all(ingot_storage_t storage, entry_visitor visit_one, void *user
 {
     struct visit visit = {.next = visit_one, .user = user};
     progress_init(&visit.progress, "reading");
-    const ingot_status_t status = ingot_persist_for_each(storage, visit_entry, &visit);
+    const ingot_status_t status = ingot_persist_for_each(storage, call_entry_visitor, &visit);
     progress_fini(&visit.progress);
     if (status != INGOT_SUCCESS && !visit.is_stopped)
         return store_failed("reading the store", status);

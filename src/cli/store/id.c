@@ -48,7 +48,7 @@ static void add_once(char **list, const cJSON *fields, const cJSON *field, const
 }
 
 /* Adds a source. The kind is eight hexadecimal digits if only the backend knows it; such a source is called "own". */
-static void add_source(char **list, const char *kind, const char *digest)
+static void add_source_name(char **list, const char *kind, const char *digest)
 {
     char source[64];
     const bool is_own = strlen(kind) == 8 && strspn(kind, "0123456789abcdef") == 8;
@@ -86,7 +86,7 @@ void id_add_to_json(cJSON *object, const cJSON *fields)
         else if (has_prefix(field->string, "source[") && strcmp(part, "kind") == 0)
             source_kind = field->valuestring;
         else if (has_prefix(field->string, "source[") && strcmp(part, "blake2b") == 0)
-            add_source(&sources, source_kind, field->valuestring);
+            add_source_name(&sources, source_kind, field->valuestring);
     }
     json_add_text(object, "kind", id_kind(fields));
     json_add_text(object, "backend", json_text(fields, "backend"));

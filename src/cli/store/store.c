@@ -46,7 +46,7 @@ static bool is_store(const char *path)
     return has_mark;
 }
 
-static bool is_there(const char *path, enum store_access store_access)
+static bool is_store_there(const char *path, enum store_access store_access)
 {
     if (access(path, F_OK) != 0 && store_access == STORE_TRY)
         return false;
@@ -139,7 +139,7 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     if (store_access <= STORE_READ)
         info->flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     opening->is_environment_valid = true;
-    opening->is_there = store_access == STORE_MAKE || is_there(info->path, store_access);
+    opening->is_there = store_access == STORE_MAKE || is_store_there(info->path, store_access);
     return opening->is_there ? INGOT_SUCCESS : INGOT_NOT_FOUND;
 }
 

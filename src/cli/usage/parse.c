@@ -87,7 +87,8 @@ static void take_flag(struct parsing *parsing, const struct command_option *opti
 }
 
 /* Takes an option with the value that is part of its argument, or NULL if there is none. */
-static void take_option(struct parsing *parsing, const struct command_option *option, char *value, const char *spelled)
+static void take_command_option(struct parsing *parsing, const struct command_option *option, char *value,
+                                const char *spelled)
 {
     static char none[] = "";
     char expected[VALUE_EXPECTED_SIZE];
@@ -132,7 +133,7 @@ static void take_long(struct parsing *parsing, char *name)
         return;
     }
     (void)snprintf(spelled, sizeof(spelled), "--%s", option->name);
-    take_option(parsing, option, name[size] == '=' ? name + size + 1 : NULL, spelled);
+    take_command_option(parsing, option, name[size] == '=' ? name + size + 1 : NULL, spelled);
 }
 
 static void take_letters(struct parsing *parsing, char *letters)
@@ -146,7 +147,7 @@ static void take_letters(struct parsing *parsing, char *letters)
         } else if (option->kind == VALUE_NONE) {
             take_flag(parsing, option);
         } else {
-            take_option(parsing, option, letters[1] != '\0' ? letters + 1 : NULL, spelled);
+            take_command_option(parsing, option, letters[1] != '\0' ? letters + 1 : NULL, spelled);
             return;
         }
     }

@@ -81,8 +81,8 @@ static void put_terminated(struct bytes_writer *writer, const char *text)
     bytes_put(writer, strlen(text) + 1, text);
 }
 
-static void write_blob(struct bytes_writer *writer, const char *kind, const uint8_t id_digest[DIGEST_SIZE],
-                       const ingot_artifact_info_t *info, size_t size, const void *bytes)
+static void write_artifact_envelope(struct bytes_writer *writer, const char *kind, const uint8_t id_digest[DIGEST_SIZE],
+                                    const ingot_artifact_info_t *info, size_t size, const void *bytes)
 {
     size_t texts_size = strlen(kind) + 1 + strlen(info->label) + 1;
     for (size_t i = 0; i < info->part_count; ++i)
@@ -151,7 +151,7 @@ ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingo
     digest_of(id_size, id, id_digest);
     (void)alloc_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
     bytes_writer_init(&writer, &allocator);
-    write_blob(&writer, kind, id_digest, &known, size, bytes);
+    write_artifact_envelope(&writer, kind, id_digest, &known, size, bytes);
     if (writer.failed) {
         bytes_writer_fini(&writer);
         return error_out_of_memory();
@@ -208,7 +208,7 @@ static ingot_status_t check_envelope_frame(struct bytes_reader *reader, struct a
 }
 
 /* Returns the next text and its NUL, or NULL if it does not end or is longer than max_size. */
-static const char *get_text(struct bytes_reader *texts, size_t max_size)
+static const char *read_envelope_text(struct bytes_reader *texts, size_t max_size)
 {
     const size_t left = bytes_left(texts);
     const char *text = (const char *)texts->bytes + texts->offset;
@@ -220,15 +220,15 @@ static const char *get_text(struct bytes_reader *texts, size_t max_size)
     return (const char *)bytes_get(texts, size + 1);
 }
 
-static ingot_status_t check_texts(struct artifact_view *view, size_t size, const uint8_t *bytes)
+static ingot_status_t check_envelope_texts(struct artifact_view *view, size_t size, const uint8_t *bytes)
 {
     struct bytes_reader texts;
     bytes_reader_init(&texts, size, bytes);
-    view->kind = get_text(&texts, ARTIFACT_MAX_KIND_SIZE);
-    view->label = get_text(&texts, MAX_LABEL_SIZE);
+    view->kind = read_envelope_text(&texts, ARTIFACT_MAX_KIND_SIZE);
+    view->label = read_envelope_text(&texts, MAX_LABEL_SIZE);
     view->part_names = (const char *)texts.bytes + texts.offset;
     for (uint32_t i = 0; i < view->part_count && !texts.failed; ++i)
-        (void)get_text(&texts, MAX_NAME_SIZE);
+        (void)read_envelope_text(&texts, MAX_NAME_SIZE);
     if (texts.failed || texts.offset != size || !artifact_id_is_kind(strlen(view->kind), view->kind))
         return fail_envelope_corrupt("its texts do not fit");
     return INGOT_SUCCESS;
@@ -263,7 +263,7 @@ ingot_status_t artifact_blob_read(struct artifact_view *view, size_t size, const
     if (texts_size > bytes_left(&reader))
         return fail_envelope_corrupt("its texts are larger than the envelope");
     const uint8_t *texts = bytes_get(&reader, (size_t)texts_size);
-    status = check_texts(view, (size_t)texts_size, texts);
+    status = check_envelope_texts(view, (size_t)texts_size, texts);
     view->size = bytes_left(&reader);
     view->bytes = bytes_get(&reader, view->size);
     return status == INGOT_SUCCESS ? check_part_sizes(view) : status;

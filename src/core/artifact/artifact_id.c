@@ -61,12 +61,12 @@ static ingot_status_t check_key(const ingot_artifact_key_t *key)
     return INGOT_SUCCESS;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_field_names(const void *a, const void *b)
 {
     return strcmp((*(const ingot_artifact_field_t *const *)a)->name, (*(const ingot_artifact_field_t *const *)b)->name);
 }
 
-static void put_field(struct bytes_writer *writer, const ingot_artifact_field_t *field)
+static void put_artifact_field(struct bytes_writer *writer, const ingot_artifact_field_t *field)
 {
     uint8_t digest[DIGEST_SIZE];
     bytes_put_framed(writer, strlen(field->name), field->name);
@@ -81,17 +81,17 @@ static void put_field(struct bytes_writer *writer, const ingot_artifact_field_t 
 }
 
 /* Appends the fields in the order of their names. */
-static ingot_status_t put_fields(struct bytes_writer *writer, const ingot_artifact_key_t *key)
+static ingot_status_t put_artifact_fields(struct bytes_writer *writer, const ingot_artifact_key_t *key)
 {
     const ingot_artifact_field_t *sorted[MAX_FIELDS];
     for (size_t i = 0; i < key->field_count; ++i)
         sorted[i] = &key->fields[i];
     if (key->field_count > 1)
-        qsort(sorted, key->field_count, sizeof(sorted[0]), compare_names);
+        qsort(sorted, key->field_count, sizeof(sorted[0]), compare_field_names);
     for (size_t i = 0; i < key->field_count; ++i) {
         if (i != 0 && strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
             return error_set(INGOT_INVALID_ARGUMENTS, "the key has two fields with the name \"%s\"", sorted[i]->name);
-        put_field(writer, sorted[i]);
+        put_artifact_field(writer, sorted[i]);
     }
     return INGOT_SUCCESS;
 }
@@ -108,7 +108,7 @@ ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifa
     bytes_put(writer, MAGIC_SIZE, MAGIC);
     bytes_put_u32(writer, FORMAT_VERSION);
     bytes_put_framed(writer, strlen(known.kind), known.kind);
-    status = put_fields(writer, &known);
+    status = put_artifact_fields(writer, &known);
     if (status != INGOT_SUCCESS)
         return status;
     if (writer->failed)

@@ -22,7 +22,7 @@ static const char *get_variable_text(const char *name)
 }
 
 /* Reads a variable's value. Leaves *value unchanged if the variable is not set. */
-static ingot_status_t read_value(const char *name, enum environment_kind kind, uint64_t *value)
+static ingot_status_t read_environment_value(const char *name, enum environment_kind kind, uint64_t *value)
 {
     const char *text = get_variable_text(name);
 
@@ -31,22 +31,22 @@ static ingot_status_t read_value(const char *name, enum environment_kind kind, u
     return error_set(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, text, environment_expected(kind));
 }
 
-static ingot_status_t read_limits(struct memory_cache_limits *limits)
+static ingot_status_t read_cache_limits(struct memory_cache_limits *limits)
 {
     ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
     uint64_t is_on = 1;
 
-    ingot_status_t status = read_value("INGOT_CACHE", ENVIRONMENT_SWITCH, &is_on);
+    ingot_status_t status = read_environment_value("INGOT_CACHE", ENVIRONMENT_SWITCH, &is_on);
     if (status == INGOT_SUCCESS && is_on == 0) {
         limits->max_entries = 0;
         return INGOT_SUCCESS;
     }
     if (status == INGOT_SUCCESS)
-        status = read_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &capacity.max_programs);
+        status = read_environment_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &capacity.max_programs);
     if (status == INGOT_SUCCESS)
-        status = read_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &capacity.max_bytes);
+        status = read_environment_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &capacity.max_bytes);
     if (status == INGOT_SUCCESS)
-        status = read_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &capacity.max_groups);
+        status = read_environment_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &capacity.max_groups);
     return status == INGOT_SUCCESS ? capacity_read(&capacity, &capacity_defaults, limits) : status;
 }
 
@@ -62,9 +62,9 @@ ingot_status_t environment_read(struct environment *environment, bool ignore, bo
     environment->compile_options = get_variable_text("INGOT_COMPILE_OPTIONS");
     environment->link_options = get_variable_text("INGOT_LINK_OPTIONS");
     uint64_t header_memo = 1;
-    const ingot_status_t status = read_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
+    const ingot_status_t status = read_environment_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
     environment->header_memo = header_memo != 0;
-    return status == INGOT_SUCCESS && uses_limits ? read_limits(&environment->limits) : status;
+    return status == INGOT_SUCCESS && uses_limits ? read_cache_limits(&environment->limits) : status;
 }
 
 static void tell_unknown(const char *name, size_t size, const struct trace *trace)

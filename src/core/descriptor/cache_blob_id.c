@@ -32,7 +32,7 @@ static void end_field(struct id_writing *id)
     bytes_patch_u64(&id->bytes, id->field_start - 8, id->bytes.size - id->field_start);
 }
 
-static void put_field(struct id_writing *id, size_t size, const void *value)
+static void put_id_field(struct id_writing *id, size_t size, const void *value)
 {
     begin_field(id);
     bytes_put(&id->bytes, size, value);
@@ -41,7 +41,7 @@ static void put_field(struct id_writing *id, size_t size, const void *value)
 
 static void put_text_field(struct id_writing *id, const char *text)
 {
-    put_field(id, strlen(text), text);
+    put_id_field(id, strlen(text), text);
 }
 
 static void put_library_field(struct id_writing *id)
@@ -80,7 +80,7 @@ static void put_device_fields(struct id_writing *id)
         qsort(identities, desc->device_count, sizeof(*identities), compare_identities);
         for (size_t i = 0; i < desc->device_count; ++i) {
             if (i == 0 || compare_identities(&identities[i], &identities[i - 1]) != 0)
-                put_field(id, identities[i]->size, identities[i]->bytes);
+                put_id_field(id, identities[i]->size, identities[i]->bytes);
         }
     }
     alloc_free(allocator, identities, size);
@@ -120,7 +120,7 @@ static void put_header_fields(struct id_writing *id)
 
 static void put_file_field(struct id_writing *id)
 {
-    put_field(id, id->desc->files_size, program_desc_files(id->desc));
+    put_id_field(id, id->desc->files_size, program_desc_files(id->desc));
 }
 
 /* Appends the options without -I. The files that were found through -I are in the files field. */

@@ -53,7 +53,7 @@ static void visit_part(struct walk *walk, const char *part, size_t size, const u
 
 /* Visits a device's values, whose paths end with their names. If a name is too long for a path, it is cut off, but
  * the value is still visited. */
-static void read_device(struct walk *walk, struct bytes_reader *field)
+static void read_device_part(struct walk *walk, struct bytes_reader *field)
 {
     while (bytes_left(field) != 0) {
         char part[1 + 128 + 1];
@@ -68,7 +68,7 @@ static void read_device(struct walk *walk, struct bytes_reader *field)
     }
 }
 
-static const char *kind_name(uint32_t kind)
+static const char *source_kind_name(uint32_t kind)
 {
     switch (kind) {
     case INGOT_SOURCE_OPENCL_C: return "opencl_c";
@@ -79,10 +79,10 @@ static const char *kind_name(uint32_t kind)
     }
 }
 
-static void read_kind(struct walk *walk, struct bytes_reader *field)
+static void read_kind_part(struct walk *walk, struct bytes_reader *field)
 {
     const uint8_t *bytes = bytes_get(field, 4);
-    const char *word = bytes != NULL ? kind_name(le_get_u32(bytes)) : NULL;
+    const char *word = bytes != NULL ? source_kind_name(le_get_u32(bytes)) : NULL;
 
     if (word != NULL)
         visit_part(walk, ".kind", strlen(word), (const uint8_t *)word, true);
@@ -114,7 +114,7 @@ static void read_included_file(struct walk *walk, unsigned index, struct bytes_r
     }
 }
 
-static void read_files(struct walk *walk, struct bytes_reader *field)
+static void read_files_part(struct walk *walk, struct bytes_reader *field)
 {
     for (unsigned index = 0; bytes_left(field) != 0; ++index) {
         struct bytes_reader entry;
@@ -131,7 +131,7 @@ static void read_files(struct walk *walk, struct bytes_reader *field)
     }
 }
 
-static void read_part(struct walk *walk, enum id_part part, struct bytes_reader *field)
+static void read_id_part(struct walk *walk, enum id_part part, struct bytes_reader *field)
 {
     size_t size = bytes_left(field);
 
@@ -145,9 +145,9 @@ static void read_part(struct walk *walk, enum id_part part, struct bytes_reader 
         break;
     }
     case ID_PART_DIGEST: visit_part(walk, ".blake2b", DIGEST_SIZE, bytes_get(field, DIGEST_SIZE), false); break;
-    case ID_PART_KIND: read_kind(walk, field); break;
-    case ID_PART_DEVICE: read_device(walk, field); break;
-    case ID_PART_FILES: read_files(walk, field); break;
+    case ID_PART_KIND: read_kind_part(walk, field); break;
+    case ID_PART_DEVICE: read_device_part(walk, field); break;
+    case ID_PART_FILES: read_files_part(walk, field); break;
     }
 }
 
@@ -161,7 +161,7 @@ static bool read_tagged_field(struct walk *walk, uint32_t tag, size_t size, cons
     bytes_reader_init(&field, size, value);
     begin_path(walk, rule, walk->count[tag]++, &field);
     for (size_t i = 0; i < sizeof(rule->parts) / sizeof(rule->parts[0]) && !field.failed; ++i)
-        read_part(walk, rule->parts[i], &field);
+        read_id_part(walk, rule->parts[i], &field);
     return !field.failed && bytes_left(&field) == 0;
 }
 

@@ -131,7 +131,7 @@ struct comparison {
 };
 
 /* Appends the value of a field, or null, and returns the offset of its text. */
-static size_t put_value(struct bytes_writer *texts, const struct field *field)
+static size_t put_value_as_text(struct bytes_writer *texts, const struct field *field)
 {
     const size_t start = texts->size;
     if (field != NULL)
@@ -149,8 +149,8 @@ static void visit_difference(struct comparison *comparison, const char *path, co
     texts->size = 0;
     json_put_text(texts, path);
     bytes_put(texts, 1, "");
-    const size_t expected_start = put_value(texts, expected);
-    const size_t found_start = put_value(texts, found);
+    const size_t expected_start = put_value_as_text(texts, expected);
+    const size_t found_start = put_value_as_text(texts, found);
     const char *text = (const char *)texts->bytes;
     if (!texts->failed)
         comparison->visit(comparison->user, text, text + expected_start, text + found_start);

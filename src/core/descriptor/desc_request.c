@@ -48,7 +48,8 @@ static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_
 
 /* Sets source_settings: for each source, all options and headers that apply to it. Sets arena->failed if out of
  * memory. */
-static void add_settings(ingot_build_request_t *request, const struct ingot_program_desc *desc, struct arena *arena)
+static void add_source_settings(ingot_build_request_t *request, const struct ingot_program_desc *desc,
+                                struct arena *arena)
 {
     ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
     for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
@@ -84,6 +85,6 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
     for (size_t i = 0; i < count; ++i)
         views[i] = source_view(desc->sources[i]);
     if (has_settings(desc))
-        add_settings(request, desc, arena);
+        add_source_settings(request, desc, arena);
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }

@@ -311,8 +311,8 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
 }
 
 /* Reads the included files again, and checks that they are still those in the descriptor's key. */
-static ingot_status_t read_files(struct hermetic_request *request, const struct ingot_program_desc *desc,
-                                 struct arena *arena)
+static ingot_status_t read_include_files(struct hermetic_request *request, const struct ingot_program_desc *desc,
+                                         struct arena *arena)
 {
     struct hermetic *hermetic = &request->hermetic;
     const ingot_status_t status =
@@ -339,7 +339,7 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
     request->request = *native;
     status = keep_all_options(&request->request, desc, arena);
     if (status == INGOT_SUCCESS && desc->files_size != 0)
-        status = read_files(request, desc, arena);
+        status = read_include_files(request, desc, arena);
     request->is_there = status == INGOT_SUCCESS && request->refusal == NULL;
     return status;
 }

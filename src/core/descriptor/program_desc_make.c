@@ -125,7 +125,7 @@ enum key_kind {
     KEY_OF_FILES
 };
 
-static enum key_kind kind_of(const struct hermetic *hermetic, bool has_directories)
+static enum key_kind kind_of_desc_key(const struct hermetic *hermetic, bool has_directories)
 {
     if (hermetic->reason != NULL)
         return KEY_OF_ITSELF;
@@ -138,7 +138,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
                       const struct hermetic *hermetic)
 {
     const struct bytes_writer *files = &hermetic->files;
-    const enum key_kind kind = kind_of(hermetic, desc->has_directories);
+    const enum key_kind kind = kind_of_desc_key(hermetic, desc->has_directories);
     uint8_t *const key = program_desc_key(desc);
     uint8_t *place = key;
 
@@ -348,7 +348,7 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
 }
 
 /* True if a program in memory has an equal key. */
-static bool is_known(const struct ingot_program_desc *desc)
+static bool is_plain_key_known(const struct ingot_program_desc *desc)
 {
     const struct cache_request request = {desc->key_hash, desc, NULL, NULL, false};
     return memory_cache_contains(desc->context->programs, &request);
@@ -371,11 +371,11 @@ static ingot_status_t create_desc(ingot_program_desc_t *desc, ingot_context_t co
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
     status = create_descriptor(&made, context, &known, &texts, includes);
-    if (status == INGOT_SUCCESS && !is_known(made))
+    if (status == INGOT_SUCCESS && !is_plain_key_known(made))
         status = desc_texts_resolve(&texts, made);
     if (status == INGOT_SUCCESS && includes != NULL && texts.hermetic.reason != NULL)
         status = error_set(INGOT_BLOB_CORRUPT, "%s", texts.hermetic.reason);
-    if (status == INGOT_SUCCESS && kind_of(&texts.hermetic, texts.has_directories) != KEY_PLAIN) {
+    if (status == INGOT_SUCCESS && kind_of_desc_key(&texts.hermetic, texts.has_directories) != KEY_PLAIN) {
         destroy_descriptor(made);
         made = NULL;
         status = create_descriptor(&made, context, &known, &texts, includes);

@@ -78,7 +78,7 @@ static bool has_name(const struct macro_table *table, const struct token *token)
     return token->kind == TOKEN_IDENTIFIER && macro_table_find(table, token->size, token->start) != NULL;
 }
 
-static void add_name(struct pasters *pasters, struct macro_table *table, const struct token *name)
+static void add_paster_name(struct pasters *pasters, struct macro_table *table, const struct token *name)
 {
     if (name->kind != TOKEN_IDENTIFIER || has_name(table, name))
         return;
@@ -112,9 +112,9 @@ static void read_definition(struct part_search *search, struct token *token)
     is_callable = is_callable || (before.start != name.start && has_name(&pasters->callable, &before));
     pasters->is_lost = pasters->is_lost || depth != 0; /* a call may get its parentheses from this macro */
     if (pastes)
-        add_name(pasters, &pasters->names, &name);
+        add_paster_name(pasters, &pasters->names, &name);
     if (pastes && is_callable)
-        add_name(pasters, &pasters->callable, &name);
+        add_paster_name(pasters, &pasters->callable, &name);
 }
 
 /* Reads the name of a paster, and its arguments if it has any. All names in these may be parts. If they do not end in

@@ -60,7 +60,7 @@ struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin o
     return text;
 }
 
-static bool is_stopped(const struct source_graph *graph)
+static bool is_graph_stopped(const struct source_graph *graph)
 {
     return graph->arena.failed || graph->scratch.failed || graph->witness->arena.failed ||
            graph->status != INGOT_SUCCESS || graph->limit != NULL;
@@ -148,7 +148,7 @@ static void check_definition(struct source_graph *graph, const struct option *op
         graph->option_problem = name;
 }
 
-static void add_definition(struct source_graph *graph, const struct option *option)
+static void add_definition_of_option(struct source_graph *graph, const struct option *option)
 {
     if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL)
         macro_table_doubt(&graph->macros, macro_name_length(option->value_size, option->value), option->value);
@@ -166,7 +166,7 @@ static void add_options(struct source_graph *graph, const char *options)
         if (option.kind == OPTION_DIRECTORY)
             add_option_directory(graph, &option);
         else if (option.kind == OPTION_DEFINE)
-            add_definition(graph, &option);
+            add_definition_of_option(graph, &option);
         else if (option.kind == OPTION_UNDEFINE)
             macro_table_undefine(&graph->macros, macro_name_of(option.value_size, option.value));
         graph->has_debug_information = graph->has_debug_information || option_keeps_names(&option);
@@ -289,7 +289,7 @@ static void resolve_has_include(struct source_graph *graph, struct graph_text *t
 
 static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 {
-    for (struct text_event *event = text->first_event; event != NULL && !is_stopped(graph); event = event->next) {
+    for (struct text_event *event = text->first_event; event != NULL && !is_graph_stopped(graph); event = event->next) {
         const struct header_name name = {event->form, event->operand, event->operand_size};
         if (event->form == HEADER_NONE || event->gap != NULL)
             continue;
@@ -303,7 +303,7 @@ static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 /* Scans `text`, the texts that were found after it, and all texts that are found meanwhile. */
 static void scan_from(struct source_graph *graph, struct graph_text *text)
 {
-    for (; text != NULL && !is_stopped(graph); text = text->next) {
+    for (; text != NULL && !is_graph_stopped(graph); text = text->next) {
         if (text->absent || text->problem != NULL)
             continue;
         graph_scan(graph, text);
@@ -321,7 +321,8 @@ static bool is_computed(const struct text_event *event)
 static void resolve_all_computed(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        for (struct text_event *event = text->first_event; event != NULL && !is_stopped(graph); event = event->next) {
+        for (struct text_event *event = text->first_event; event != NULL && !is_graph_stopped(graph);
+             event = event->next) {
             if (is_computed(event))
                 resolve_computed(graph, text, event);
         }
@@ -331,7 +332,7 @@ static void resolve_all_computed(struct source_graph *graph)
 static void grow_graph(struct source_graph *graph)
 {
     scan_from(graph, graph->first);
-    for (size_t round = 0; !is_stopped(graph); ++round) {
+    for (size_t round = 0; !is_graph_stopped(graph); ++round) {
         const struct graph_text *known = graph->last;
         resolve_all_computed(graph);
         if (known == graph->last)
@@ -386,7 +387,7 @@ static void put_problem(struct bytes_writer *out, const struct graph_text *text)
     bytes_put_text(out, text->problem_clause);
 }
 
-static void put_gap(struct bytes_writer *out, const struct graph_text *text, const struct text_event *event)
+static void put_gap_message(struct bytes_writer *out, const struct graph_text *text, const struct text_event *event)
 {
     const char *quotes = event->form == HEADER_QUOTED ? "\"\"" : event->form == HEADER_ANGLE ? "<>" : NULL;
     if (event->target != NULL && event->target->problem != NULL) {
@@ -509,7 +510,7 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
     if (status == INGOT_SUCCESS && graph->limit == NULL)
         put_files(&hermetic->files, &walk);
     if (status == INGOT_SUCCESS && walk.gap != NULL && hermetic->gap == NULL) {
-        put_gap(&gap, walk.gap_text, walk.gap);
+        put_gap_message(&gap, walk.gap_text, walk.gap);
         status = take_written_text(&gap, &hermetic->gap);
     }
     if (shape.failed || graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed ||

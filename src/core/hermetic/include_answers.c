@@ -38,7 +38,7 @@ ingot_status_t include_record_close(struct include_record *record)
 
 /* Returns the number of the first recorded file in this graph that is the same file as `text`, or `number` if there
  * is none. */
-static size_t find_same(const struct source_graph *graph, const struct graph_text *text, size_t number)
+static size_t find_same_file(const struct source_graph *graph, const struct graph_text *text, size_t number)
 {
     size_t first = number;
     for (const struct graph_text *other = graph->first; other != NULL; other = other->next) {
@@ -60,7 +60,7 @@ static void record_file(struct source_graph *graph, struct graph_text *text)
     struct include_record *record = graph->record;
     ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
     ingot_source_t file = NULL;
-    put_recorded_number(&record->numbers, find_same(graph, text, record->file_count));
+    put_recorded_number(&record->numbers, find_same_file(graph, text, record->file_count));
     text->record_number = ++record->file_count;
     info.kind = INGOT_SOURCE_HEADER;
     info.name = text->path;

@@ -202,8 +202,8 @@ static void check_directory(struct option *option, const ingot_text_rules_t *rul
         mark_option_unknown(option, not_plain);
 }
 
-static void read_value(struct option_reader *reader, const struct name *name, const struct word *word,
-                       struct option *option)
+static void read_option_value(struct option_reader *reader, const struct name *name, const struct word *word,
+                              struct option *option)
 {
     const size_t length = strlen(name->text);
     option->kind = name->kind;
@@ -232,7 +232,7 @@ static void classify_option(struct option_reader *reader, const struct word *wor
     if (word->problem != NULL) {
         mark_option_unknown(option, word->problem);
     } else if (name != NULL) {
-        read_value(reader, name, word, option);
+        read_option_value(reader, name, word, option);
     } else if (is_in(word, reader->rules->options_with_value)) {
         if (!next_word(reader, &next) || next.problem != NULL || next.has_quotes || next.text[0] == '-')
             mark_option_unknown(option, "without a plain value");

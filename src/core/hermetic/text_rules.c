@@ -10,7 +10,7 @@
 
 static const char *const common_options[] = {"-O*", "-g", "-w", "-W", "-Wall", "-Wextra", "-Werror", "-Wno-*", NULL};
 
-static void put_list(struct bytes_writer *out, const char *const *list)
+static void put_name_list(struct bytes_writer *out, const char *const *list)
 {
     for (; list != NULL && *list != NULL; ++list)
         bytes_put_framed(out, strlen(*list), *list);
@@ -33,9 +33,9 @@ static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allo
                             (of_backend->assembler_reads_files ? 8u : 0u));
     if (of_backend->unnamed_source != NULL)
         bytes_put_framed(&out, strlen(of_backend->unnamed_source), of_backend->unnamed_source);
-    put_list(&out, of_backend->options);
-    put_list(&out, of_backend->options_with_value);
-    put_list(&out, of_backend->late_directories);
+    put_name_list(&out, of_backend->options);
+    put_name_list(&out, of_backend->options_with_value);
+    put_name_list(&out, of_backend->late_directories);
     bytes_put_framed(&out, strlen(rules->variable_options), rules->variable_options);
     const bool is_made = !out.failed;
     if (is_made)

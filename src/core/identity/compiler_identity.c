@@ -123,7 +123,7 @@ static void add_needed(struct library_set *set)
     }
 }
 
-static void add_compilers(struct library_set *set, const char *const *names)
+static void add_compilers_to_set(struct library_set *set, const char *const *names)
 {
     for (; names != NULL && *names != NULL; ++names)
         find_library(set, *names, NULL);
@@ -152,7 +152,7 @@ static ingot_status_t put_content_hash(struct library_set *set, struct bytes_wri
                            "the driver's library %s has no build-id and could not be read", path);
 }
 
-static ingot_status_t add_line(struct library_set *set, const struct library *library)
+static ingot_status_t add_line_of_library(struct library_set *set, const struct library *library)
 {
     const struct link_map *loaded = library->loaded;
     const uint8_t *id = loaded == NULL ? library->file->build_id : NULL;
@@ -200,7 +200,7 @@ static ingot_status_t add_field(struct library_set *set, ingot_identity_t *ident
     struct bytes_writer text;
     ingot_status_t status = check_files(set);
     for (size_t i = 0; i < set->count && status == INGOT_SUCCESS; ++i)
-        status = add_line(set, &set->libraries[i]);
+        status = add_line_of_library(set, &set->libraries[i]);
     if (status != INGOT_SUCCESS)
         return status;
     identity_sort(set->line_count, set->lines);
@@ -234,7 +234,7 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     if (compiler_libraries != NULL && *compiler_libraries != NULL)
         library_search_init(&set->search, &set->arena);
     set->libraries[set->count++].loaded = driver; /* the driver itself is added whatever its name is */
-    add_compilers(set, compiler_libraries);
+    add_compilers_to_set(set, compiler_libraries);
     add_needed(set);
     ingot_status_t status = set->arena.failed ? INGOT_OUT_OF_MEMORY : add_field(set, identity);
     while (set->opened_count != 0)

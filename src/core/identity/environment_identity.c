@@ -34,7 +34,7 @@ static bool is_camel_case(const char *variable)
     return has_small;
 }
 
-static bool is_named(const char *variable, const char *name)
+static bool variable_matches_name(const char *variable, const char *name)
 {
     const size_t length = strlen(name);
     if (length == 0)
@@ -49,9 +49,9 @@ static bool is_asked_for(const char *variable, const char *const *names)
 {
     bool is_in = false;
     for (; *names != NULL; ++names) {
-        if (**names == '!' && is_named(variable, *names + 1))
+        if (**names == '!' && variable_matches_name(variable, *names + 1))
             return false;
-        is_in = is_in || (**names != '!' && is_named(variable, *names));
+        is_in = is_in || (**names != '!' && variable_matches_name(variable, *names));
     }
     return is_in;
 }

@@ -47,7 +47,7 @@ static bool read_at(const struct reading *reading, uint64_t offset, size_t size,
     return *got == size;
 }
 
-static void *read_part(const struct reading *reading, uint64_t offset, uint64_t size)
+static void *read_library_part(const struct reading *reading, uint64_t offset, uint64_t size)
 {
     size_t got;
     void *part = size != 0 && size <= MAX_PART ? arena_take(reading->arena, (size_t)size) : NULL;
@@ -78,7 +78,7 @@ static bool read_build_id(const struct reading *reading, struct library_file *fi
         const ElfW(Phdr) *segment = &reading->segments[i];
         if (segment->p_type != PT_NOTE || segment->p_filesz == 0)
             continue;
-        const uint8_t *notes = read_part(reading, segment->p_offset, segment->p_filesz);
+        const uint8_t *notes = read_library_part(reading, segment->p_offset, segment->p_filesz);
         if (notes == NULL)
             return false;
         (void)library_find_build_id((size_t)segment->p_filesz, notes, segment->p_align, &file->build_id,
@@ -152,7 +152,7 @@ static bool read_dynamic(struct reading *reading, struct library_file *file)
     for (size_t i = 0; i < reading->segment_count; ++i) {
         if (reading->segments[i].p_type != PT_DYNAMIC)
             continue;
-        entries = read_part(reading, reading->segments[i].p_offset, reading->segments[i].p_filesz);
+        entries = read_library_part(reading, reading->segments[i].p_offset, reading->segments[i].p_filesz);
         count = (size_t)(reading->segments[i].p_filesz / sizeof(*entries));
     }
     if (entries == NULL)
@@ -169,8 +169,8 @@ static bool read_dynamic(struct reading *reading, struct library_file *file)
     return true;
 }
 
-static enum library_place read_open(int file, struct arena *arena, const char *path, const struct library_file *known,
-                                    const struct library_file **found)
+static enum library_place read_open_library(int file, struct arena *arena, const char *path,
+                                            const struct library_file *known, const struct library_file **found)
 {
     struct reading reading = {.file = file, .arena = arena};
     struct stat about;
@@ -208,7 +208,7 @@ enum library_place library_file_read(struct arena *arena, const char *path, cons
     enum library_place place = LIBRARY_ABSENT;
     const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (opened >= 0) {
-        place = read_open(opened, arena, path, known, file);
+        place = read_open_library(opened, arena, path, known, file);
         (void)close(opened);
     } else if (is_lack_of_resources(errno)) {
         arena->failed = true; /* the file may be there */

@@ -21,7 +21,7 @@ void memo_entry_release(struct memo_entry *entry)
 }
 
 /* Releases entries that were taken out of the table. They are linked by `next`. */
-static void release_all(struct memo_entry *dead)
+static void release_dead_entries(struct memo_entry *dead)
 {
     while (dead != NULL) {
         struct memo_entry *next = dead->next;
@@ -128,7 +128,7 @@ void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator
         insert_entry(table, entry, true);
     }
     pthread_mutex_unlock(&table->lock);
-    release_all(dead);
+    release_dead_entries(dead);
 }
 
 void memo_table_put_last(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry)
@@ -160,5 +160,5 @@ void memo_table_clear(struct memo_table *table)
     while (table->oldest != NULL)
         dead = take_out_entry(table, find_entry_place(table, table->oldest->key), dead);
     pthread_mutex_unlock(&table->lock);
-    release_all(dead);
+    release_dead_entries(dead);
 }

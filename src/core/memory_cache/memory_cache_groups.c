@@ -135,7 +135,7 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
 
 /* ---- clearing ---- */
 
-static bool is_named(const char *group, const void *wanted)
+static bool is_group_named(const char *group, const void *wanted)
 {
     return strcmp(group, wanted) == 0;
 }
@@ -159,7 +159,7 @@ void memory_cache_clear(struct memory_cache *cache, const char *group, enum evic
 {
     struct cache_victims victims;
     if (group != NULL) {
-        memory_cache_clear_groups(cache, is_named, group, reason);
+        memory_cache_clear_groups(cache, is_group_named, group, reason);
         return;
     }
     memory_cache_begin_change(cache, &victims);

@@ -426,7 +426,7 @@ void *ingot_object_get_value(const_ingot_object_t object)
 
 /* ---- the cache itself ---- */
 
-static ingot_status_t read_limits(const ingot_object_cache_limits_t *given, struct memory_cache_limits *limits)
+static ingot_status_t read_object_limits(const ingot_object_cache_limits_t *given, struct memory_cache_limits *limits)
 {
     ingot_object_cache_limits_t known;
 
@@ -453,7 +453,7 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
     struct memory_cache_limits limits = {.max_entries = SIZE_MAX};
-    ingot_status_t status = known.limits != NULL ? read_limits(known.limits, &limits) : INGOT_SUCCESS;
+    ingot_status_t status = known.limits != NULL ? read_object_limits(known.limits, &limits) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
         return status;
     struct ingot_object_cache *made = alloc_zeroed(&allocator, sizeof(*made));
@@ -506,7 +506,7 @@ ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache, const i
 
     if (cache == NULL)
         return error_null_argument("cache");
-    const ingot_status_t status = read_limits(limits, &known);
+    const ingot_status_t status = read_object_limits(limits, &known);
     if (status == INGOT_SUCCESS)
         memory_cache_set_limits(cache->objects, &known);
     return status;

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/program/device_classes.h"
 
-static size_t class_of(struct device_classes *classes, const struct device_identity *identity, uint32_t device)
+static size_t class_of_device(struct device_classes *classes, const struct device_identity *identity, uint32_t device)
 {
     for (size_t i = 0; i < classes->class_count; ++i) {
         if (memcmp(classes->classes[i].identity->digest, identity->digest, DIGEST_SIZE) == 0)
@@ -30,7 +30,7 @@ ingot_status_t device_classes_init(struct device_classes *classes, const struct 
         const struct device_identity *identity = NULL;
         status = context_get_identity(desc->context, desc->device_indices[i], &identity);
         if (status == INGOT_SUCCESS)
-            classes->class_of[i] = class_of(classes, identity, desc->device_indices[i]);
+            classes->class_of[i] = class_of_device(classes, identity, desc->device_indices[i]);
     }
     return status;
 }

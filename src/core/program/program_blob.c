@@ -43,9 +43,9 @@ const char *program_native_reason(const struct program_body *body)
     return body->is_native ? program_log(body) + body->log_size : NULL;
 }
 
-static void write_blob(struct bytes_writer *writer, const struct program_body *body, const struct cache_blob_id *id,
-                       const struct device_classes *classes, const struct bytes_writer *binaries, const size_t *ends,
-                       struct blob_section *sections)
+static void write_program_blob(struct bytes_writer *writer, const struct program_body *body,
+                               const struct cache_blob_id *id, const struct device_classes *classes,
+                               const struct bytes_writer *binaries, const size_t *ends, struct blob_section *sections)
 {
     const char *source_name = program_desc_name(body->desc);
     const struct blob_view view = {.library_digest = id->library_digest,
@@ -97,7 +97,7 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     if (status == INGOT_SUCCESS)
         status = gather_binaries(body, &classes, &binaries, ends);
     if (status == INGOT_SUCCESS) {
-        write_blob(&writer, body, id, &classes, &binaries.writer, ends, sections);
+        write_program_blob(&writer, body, id, &classes, &binaries.writer, ends, sections);
         *blob = bytes_take(&writer, size);
         *device_bytes = bytes_of_devices(&classes, count, ends);
         status = *blob != NULL ? INGOT_SUCCESS : error_out_of_memory();

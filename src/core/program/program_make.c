@@ -266,7 +266,7 @@ static ingot_status_t finish_program(struct workshop *shop, struct program_parts
     return program_create(program, shop->desc, parts);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_kernel_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -289,7 +289,7 @@ static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char
     for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
         each[i] = name;
     if (count > 1)
-        qsort(each, count, sizeof(*each), compare_names);
+        qsort(each, count, sizeof(*each), compare_kernel_names);
     *names = sorted;
     *size = given->size;
     for (size_t i = 0; i < count; ++i) {

@@ -419,7 +419,7 @@ struct removal {
 
 static int remove_below(int at, const char *name, int depth);
 
-static bool remove_one(void *user, const char *name)
+static bool remove_folder_member(void *user, const char *name)
 {
     const struct removal *removal = user;
     (void)remove_below(removal->at, name, removal->depth); /* if this fails, removing the directory fails, too */
@@ -436,7 +436,7 @@ static int remove_below(int at, const char *name, int depth)
     struct removal removal = {files_open_place(at, name), depth - 1};
     if (removal.at < 0)
         return removal.at;
-    (void)files_list(at, name, remove_one, &removal);
+    (void)files_list(at, name, remove_folder_member, &removal);
     (void)steady_close(removal.at);
     return files_remove_directory(at, name);
 }

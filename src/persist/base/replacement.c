@@ -35,7 +35,7 @@ static int empty_new_file(const struct replacement *replacement, int fd, const s
     return removed < 0 ? removed : -EEXIST;
 }
 
-static int open_locked(const struct replacement *replacement)
+static int open_locked_replacement(const struct replacement *replacement)
 {
     for (int i = 0; i < ATTEMPTS; ++i) {
         struct file_facts opened;
@@ -76,7 +76,7 @@ ingot_status_t replacement_begin(struct replacement *replacement, const char *pa
     memcpy(replacement->name, name, length + 1);
     memcpy(replacement->new_name, name, length);
     memcpy(replacement->new_name + length, suffix, sizeof(suffix));
-    replacement->fd = open_locked(replacement);
+    replacement->fd = open_locked_replacement(replacement);
     if (replacement->fd >= 0)
         return INGOT_SUCCESS;
     const ingot_status_t status = files_write_failed(replacement->fd, "making", replacement->new_name);
@@ -117,8 +117,8 @@ ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t s
     return status;
 }
 
-static ingot_status_t read_open(int fd, const char *path, const ingot_allocator_t *allocator, size_t max_size,
-                                bool may_be_of_root, size_t *size, uint8_t **bytes)
+static ingot_status_t read_open_replacement(int fd, const char *path, const ingot_allocator_t *allocator,
+                                            size_t max_size, bool may_be_of_root, size_t *size, uint8_t **bytes)
 {
     struct file_facts facts;
     const int result = files_facts(fd, &facts);
@@ -143,7 +143,7 @@ ingot_status_t replacement_read(const char *path, const ingot_allocator_t *alloc
     const int fd = files_open_path(path);
     if (fd < 0)
         return files_read_failed(fd, "opening", path);
-    const ingot_status_t status = read_open(fd, path, allocator, max_size, may_be_of_root, size, bytes);
+    const ingot_status_t status = read_open_replacement(fd, path, allocator, max_size, may_be_of_root, size, bytes);
     (void)files_close(fd);
     return status;
 }

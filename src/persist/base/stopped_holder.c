@@ -28,7 +28,7 @@ static bool read_small_file(int folder, const char *name, char text[TEXT_CAPACIT
 }
 
 /* True if the state in /proc/PID/stat is "stopped". It follows the name, which is in parentheses. */
-static bool is_stopped(int process)
+static bool is_process_stopped(int process)
 {
     char text[TEXT_CAPACITY];
     if (!read_small_file(process, "stat", text))
@@ -61,7 +61,7 @@ static bool is_stopped_with_lock(int processes, const char *name, const char *wa
     if (name[0] < '1' || name[0] > '9')
         return false;
     const int process = openat(processes, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool is = process >= 0 && is_stopped(process) && has_lock(process, wanted);
+    const bool is = process >= 0 && is_process_stopped(process) && has_lock(process, wanted);
     if (process >= 0)
         (void)close(process);
     return is;

@@ -30,7 +30,7 @@ static uint64_t make_record(size_t id_size, const uint8_t *id, uint64_t known_ns
     return le_get_u64(sum.bytes) % RECORD_COUNT * RECORD_SIZE;
 }
 
-static bool is_trusted(const struct directory *directory, int fd)
+static bool is_costs_file_trusted(const struct directory *directory, int fd)
 {
     struct file_facts facts;
     return files_facts(fd, &facts) == 0 && facts.is_file && files_are_private(&facts, directory->owner);
@@ -49,7 +49,7 @@ uint64_t costs_file_get_ns(void *self, size_t id_size, const uint8_t *id)
     if (fd < 0)
         return 0;
     const uint64_t place = make_record(id_size, id, 0, expected);
-    if (is_trusted(directory, fd) && files_read(fd, place, sizeof(record), record, &size) == 0 &&
+    if (is_costs_file_trusted(directory, fd) && files_read(fd, place, sizeof(record), record, &size) == 0 &&
         size == sizeof(record)) {
         known_ns = le_get_u64(record + TIME_AT);
         (void)make_record(id_size, id, known_ns, expected);
@@ -70,7 +70,7 @@ void costs_file_set_ns(void *self, size_t id_size, const uint8_t *id, uint64_t c
     const int fd = files_open_update(directory->root.fd, path);
     if (fd < 0)
         return;
-    if (is_trusted(directory, fd) && files_may_grow_to(place + RECORD_SIZE))
+    if (is_costs_file_trusted(directory, fd) && files_may_grow_to(place + RECORD_SIZE))
         (void)files_write_at(fd, place, sizeof(record), record);
     (void)files_close(fd);
 }

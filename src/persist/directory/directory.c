@@ -194,7 +194,7 @@ static void change_limits(void *self, const ingot_persist_settings_t *settings)
 
 /* ---- opening ---- */
 
-static ingot_status_t check_info(const ingot_persist_info_t *info)
+static ingot_status_t check_directory_info(const ingot_persist_info_t *info)
 {
     if (info->path == NULL || info->path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is missing");
@@ -277,7 +277,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     ingot_allocator_t allocator;
     if (!STRUCT_READ(info, given))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
-    ingot_status_t status = check_info(&info);
+    ingot_status_t status = check_directory_info(&info);
     if (status == INGOT_SUCCESS)
         status = memory_init(&allocator, info.allocator);
     if (status != INGOT_SUCCESS)

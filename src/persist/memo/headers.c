@@ -45,7 +45,7 @@ struct headers {
 /* ---- the file ---- */
 
 /* Adds the file's content to a memo. */
-static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_t memo)
+static ingot_status_t add_memo_of_file(const struct headers *headers, ingot_header_memo_t memo)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -77,7 +77,7 @@ static ingot_status_t store_memo_in_custom_storage(ingot_storage_t custom, size_
 static ingot_status_t add_saved_memo(const struct headers *headers, ingot_header_memo_t memo)
 {
     const ingot_status_t status =
-        headers->custom != NULL ? add_memo_of_custom_storage(headers->custom, memo) : add_file(headers, memo);
+        headers->custom != NULL ? add_memo_of_custom_storage(headers->custom, memo) : add_memo_of_file(headers, memo);
     const bool is_replaceable = status == INGOT_NOT_FOUND || status == INGOT_BLOB_TRUNCATED ||
                                 status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION ||
                                 status == INGOT_BLOB_STALE;

@@ -111,7 +111,7 @@ static struct ahead_item *find_ahead_item(const struct ahead *ahead, size_t id_s
     return NULL;
 }
 
-static bool may_wait(const struct ingot_prewarm *prewarm, uint64_t until_ns)
+static bool may_wait_for_blob(const struct ingot_prewarm *prewarm, uint64_t until_ns)
 {
     return files_steady_clock_ns() < until_ns && !pthread_equal(prewarm->thread, pthread_self());
 }
@@ -125,7 +125,7 @@ static bool take_blob_read_ahead(struct storage_ahead *base, size_t id_size, con
     const uint64_t until_ns = files_steady_clock_ns() + MAX_WAIT_NS;
     lock_ahead(ahead);
     while (!is_taken && (item = find_ahead_item(ahead, id_size, id, &prewarm)) != NULL) {
-        if (item->state == AHEAD_ASKED && may_wait(prewarm, until_ns)) {
+        if (item->state == AHEAD_ASKED && may_wait_for_blob(prewarm, until_ns)) {
             thread_wait(&ahead->changed, &ahead->calls.base.lock, until_ns);
             continue; /* the prewarm may be gone */
         }

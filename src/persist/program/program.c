@@ -116,7 +116,7 @@ static ingot_status_t build_missing_program(ingot_program_t *program, const_ingo
 }
 
 /* Counts a load. The time that it saved is the build time of the program minus the time of the load. */
-static void note_loaded(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
+static void note_loaded_program(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
 {
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     (void)ingot_program_get_facts(program, &facts);
@@ -201,7 +201,7 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
     if (request->has_id &&
         (load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
-        note_loaded(*program, request, started_ns);
+        note_loaded_program(*program, request, started_ns);
         if (generates_code)
             drop_if_slow(*program, request, thread_time_ns() - thread_began_ns);
         return INGOT_SUCCESS;

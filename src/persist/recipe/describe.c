@@ -40,7 +40,7 @@ static ingot_status_t make_source(struct description *description, const ingot_r
     return status;
 }
 
-static void release_all(size_t count, ingot_source_t *sources)
+static void release_sources(size_t count, ingot_source_t *sources)
 {
     for (size_t i = 0; i < count && sources != NULL; ++i)
         ingot_source_release(sources[i]);
@@ -60,7 +60,7 @@ static ingot_status_t make_sources(struct description *description, size_t count
             status =
                 make_source(description, text, text->header_count, headers, &description->sources[description->count]);
         description->count += status == INGOT_SUCCESS;
-        release_all(text->header_count, headers);
+        release_sources(text->header_count, headers);
     }
     return status;
 }
@@ -128,7 +128,7 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
     /* also without includes, because a recipe's sources must never include files of this machine */
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_create_with(desc, context, &info, &includes);
-    release_all(description.count, description.sources);
+    release_sources(description.count, description.sources);
     arena_fini(&description.arena);
     return status;
 }

@@ -301,7 +301,7 @@ static void put_includes(struct recipe_draft *draft)
 
 /* Appends all fields from which the key is computed. The record of an unrecorded program, which has a reason, names
  * texts, but has no options, because these may contain paths. */
-static void put_fields(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason)
+static void put_program_fields(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason)
 {
     struct bytes_writer *content = &draft->content;
     recipe_put_number(content, FIELD_KIND, (uint32_t)(reason == NULL ? INGOT_RECIPE_PROGRAM : INGOT_RECIPE_UNRECORDED));
@@ -327,7 +327,7 @@ ingot_status_t recipe_draft_make(struct recipe_draft *draft, const_ingot_program
         status = find_reason(draft, desc, program, &reason);
     if (status != INGOT_SUCCESS)
         return status;
-    put_fields(draft, desc, reason);
+    put_program_fields(draft, desc, reason);
     if (!content->failed)
         recipe_digest(content->size, content->bytes, draft->key);
     put_remarks(draft, desc, program);

@@ -108,7 +108,8 @@ static void set_status(struct recipe_fields *fields)
 
 /* Adds a program, which then owns *content, and sets *content to NULL. Like the next two functions, returns
  * INGOT_BLOB_CORRUPT if the record must be left out. */
-static ingot_status_t add_program(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
+static ingot_status_t add_program_of_record(struct ingot_recipe *recipe, const struct recipe_record *record,
+                                            uint8_t **content)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     struct recipe_node node = {.content = *content, .size = (size_t)record->size};
@@ -228,7 +229,7 @@ static bool has_valid_size(const struct recipe_record *record)
 static ingot_status_t add_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
 {
     switch (record->kind) {
-    case RECIPE_RECORD_PROGRAM: return add_program(recipe, record, content);
+    case RECIPE_RECORD_PROGRAM: return add_program_of_record(recipe, record, content);
     case RECIPE_RECORD_ID: return add_id(recipe, record, *content);
     default: return add_kernel(recipe, record, *content);
     }
@@ -262,7 +263,7 @@ static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recip
     return record->kind == RECIPE_RECORD_TEXT ? add_text_record(recipe, record) : add_other(recipe, record);
 }
 
-static ingot_status_t check_limits(const struct ingot_recipe *recipe, const struct recipe_scan *scan)
+static ingot_status_t check_recipe_limits(const struct ingot_recipe *recipe, const struct recipe_scan *scan)
 {
     if (scan->program_bytes > RECIPE_MAX_ALL_PROGRAMS_BYTES)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s have more than 256 MiB without their texts",
@@ -282,7 +283,7 @@ static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_si
     while (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
         status = recipe_scan_next(&scan, &record, &found);
         if (status == INGOT_SUCCESS)
-            status = check_limits(recipe, &scan);
+            status = check_recipe_limits(recipe, &scan);
         if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD)
             status = add_record(recipe, &record);
     }

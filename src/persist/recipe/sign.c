@@ -55,7 +55,7 @@ static ingot_status_t fail_damaged_recipe(const char *path, const char *what)
 }
 
 /* Checks all texts before they are sealed. A seal covers only their keys, so it would also fit damaged texts. */
-static ingot_status_t check_texts(ingot_recipe_t recipe, const char *path)
+static ingot_status_t check_recipe_texts(ingot_recipe_t recipe, const char *path)
 {
     ingot_status_t status = INGOT_SUCCESS;
     if (recipe->summary.text_bytes > MAX_TEXTS)
@@ -89,7 +89,7 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
     if (status == INGOT_SUCCESS)
         *is_there = recipe_check_has(&check, seal);
     if (status == INGOT_SUCCESS && !*is_there)
-        status = check_texts(recipe, path);
+        status = check_recipe_texts(recipe, path);
     ingot_recipe_release(recipe);
     if (status == INGOT_SUCCESS && !*is_there && check.seal_count == RECIPE_MAX_SEALS)
         status = ingot_set_error_detail(INGOT_NO_SPACE,

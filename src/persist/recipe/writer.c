@@ -235,7 +235,8 @@ static ingot_status_t encode_needed(ingot_recipe_writer_t writer, size_t count, 
 
 /* Checks the limits of the file with the records that it does not have. Counts a record twice if the addition has it
  * twice. Encodes a record that is missing only because the file was replaced meanwhile. */
-static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items)
+static ingot_status_t check_recipe_room(const struct ingot_recipe_writer *writer, size_t count,
+                                        struct recipe_item *items)
 {
     struct recipe_scan scan = writer->index.scan;
     for (size_t i = 0; i < count; ++i) {
@@ -317,7 +318,7 @@ static ingot_status_t append_missing_records(struct ingot_recipe_writer *writer,
     ingot_status_t status = open_locked_recipe(writer, &fd);
     if (status != INGOT_SUCCESS)
         return status;
-    status = check_room(writer, count, items);
+    status = check_recipe_room(writer, count, items);
     if (status == INGOT_SUCCESS)
         status = write_needed(writer, fd, count, items);
     unlock_and_close_file(fd);

@@ -127,8 +127,8 @@ static ingot_status_t check_own(const struct single_file *file, int parent, cons
                                         is_there ? "" : "the directory of ", file->path);
 }
 
-static ingot_status_t write_parts(const struct replacement *replacement, size_t id_size, const uint8_t *id,
-                                  size_t blob_size, const uint8_t *blob)
+static ingot_status_t write_single_file_parts(const struct replacement *replacement, size_t id_size, const uint8_t *id,
+                                              size_t blob_size, const uint8_t *blob)
 {
     const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
     uint8_t header[KEY_FILE_HEADER_SIZE];
@@ -154,7 +154,7 @@ static ingot_status_t store_in_single_file(void *self, size_t id_size, const uin
         return status;
     status = check_own(file, replacement.parent, replacement.name);
     if (status == INGOT_SUCCESS)
-        status = write_parts(&replacement, id_size, id, blob_size, blob);
+        status = write_single_file_parts(&replacement, id_size, id, blob_size, blob);
     return replacement_end(&replacement, status);
 }
 
@@ -208,7 +208,7 @@ static void destroy_single_file(void *self)
     memory_free(&allocator, file, sizeof(*file) + file->path_size);
 }
 
-static ingot_status_t check_path(const char *path)
+static ingot_status_t check_single_file_path(const char *path)
 {
     const char *name;
     const int parent = files_open_parent(path, &name);
@@ -234,7 +234,7 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     ingot_status_t status = trust_make_info(&info, trust, &accepts_any_owner);
     if (status == INGOT_SUCCESS)
-        status = check_path(path);
+        status = check_single_file_path(path);
     if (status != INGOT_SUCCESS)
         return status;
     (void)memory_init(&allocator, NULL);

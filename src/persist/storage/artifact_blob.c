@@ -30,7 +30,7 @@ static void reject_artifact_envelope(ingot_storage_t storage, ingot_status_t sta
 }
 
 /* Counts a load, and the time that it saved. */
-static void note_loaded(ingot_storage_t storage, const ingot_buffer_t *value, uint64_t started_ns)
+static void note_loaded_artifact(ingot_storage_t storage, const ingot_buffer_t *value, uint64_t started_ns)
 {
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     (void)ingot_artifact_get_info(value, &info);
@@ -51,7 +51,7 @@ ingot_status_t artifact_blob_load(ingot_storage_t storage, size_t id_size, const
         const size_t size = blob.size;
         status = ingot_artifact_unpack(id_size, id, &blob, value);
         if (status == INGOT_SUCCESS)
-            note_loaded(storage, value, started_ns);
+            note_loaded_artifact(storage, value, started_ns);
         else if (status != INGOT_OUT_OF_MEMORY)
             reject_artifact_envelope(storage, status, id_size, id, size, started_ns);
         memory_release_buffer(&blob);

@@ -121,7 +121,7 @@ static void keep_lacking(struct many *many)
 }
 
 /* Loads up to PART ids. */
-static void load_part(struct many *many)
+static void load_group_of_ids(struct many *many)
 {
     ingot_storage_t chain = many->receiver->storage;
     const struct storage_around here = {chain, many->receiver->around, false};
@@ -150,7 +150,7 @@ static void load_many_from_tiers(const struct receiver *receiver, size_t count)
     many.ended = INGOT_SUCCESS;
     for (many.first = 0; many.first < count && many.ended == INGOT_SUCCESS; many.first += PART) {
         many.count = count - many.first < PART ? count - many.first : PART;
-        load_part(&many);
+        load_group_of_ids(&many);
     }
 }
 

@@ -148,7 +148,7 @@ ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_siz
     return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, true, id_size, id, size, bytes) : status;
 }
 
-static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
+static bool tier_has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     const ingot_status_t status = storage_load_kept(tier, false, NULL, id_size, id, &blob);
@@ -168,7 +168,7 @@ static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, c
         has_writable = has_writable || status != INGOT_READ_ONLY;
         if (status == INGOT_SUCCESS)
             has_removed = true;
-        else if (status == INGOT_READ_ONLY && !has_writable && has_blob(chain->tiers[i], id_size, id))
+        else if (status == INGOT_READ_ONLY && !has_writable && tier_has_blob(chain->tiers[i], id_size, id))
             failure = ingot_set_error_detail(status, "tier %zu has the blob, is read-only, and is asked first", i);
         else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
             failure = status;

@@ -203,7 +203,7 @@ static struct store_failure failure_of(const struct outcome *outcome)
 }
 
 /* Notes a failure for the next flush. Requires the lock. */
-static void note_failure(struct store_queue *queue, const struct store_failure *failure)
+static void note_store_failure(struct store_queue *queue, const struct store_failure *failure)
 {
     if (queue->failure.status == INGOT_SUCCESS && failure->status != INGOT_SUCCESS)
         queue->failure = *failure;
@@ -243,7 +243,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     remove_queue_item(&queue->active, item);
     if (is_released || !outcome.is_late) {
         count_outcome(queue, &outcome);
-        note_failure(queue, &failure);
+        note_store_failure(queue, &failure);
     }
     if (is_released)
         free_item(storage, item);
@@ -363,7 +363,7 @@ ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot
     const struct outcome outcome = take_and_store(storage, context, program, id_size, id);
     const struct store_failure failure = failure_of(&outcome);
     pthread_mutex_lock(&storage->queue.lock);
-    note_failure(&storage->queue, &failure);
+    note_store_failure(&storage->queue, &failure);
     pthread_mutex_unlock(&storage->queue.lock);
     return outcome.status;
 }

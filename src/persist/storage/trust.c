@@ -158,8 +158,8 @@ static bool find_sealing_keyring(ingot_storage_t holder, struct keyring *keyring
 }
 
 /* Checks bytes by all policies. Sets *policy_count to the number of policies. */
-static ingot_status_t check_all(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                const uint8_t *id, size_t size, const uint8_t *bytes, unsigned *policy_count)
+static ingot_status_t check_all_seals(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                      const uint8_t *id, size_t size, const uint8_t *bytes, unsigned *policy_count)
 {
     struct checked checked = checked_of(id_size, id, size, bytes);
     (void)visit_all(storage, around, check_one, &checked);
@@ -172,7 +172,7 @@ ingot_status_t trust_check_kept(ingot_storage_t storage, const struct storage_ar
                                 const uint8_t *id, size_t size, const uint8_t *kept)
 {
     unsigned policy_count;
-    const ingot_status_t status = check_all(storage, around, id_size, id, size, kept, &policy_count);
+    const ingot_status_t status = check_all_seals(storage, around, id_size, id, size, kept, &policy_count);
     return policy_count == 0 && seal_is(size, kept) ? seal_examine(size, kept) : status;
 }
 
@@ -182,7 +182,7 @@ static ingot_status_t check_sealed(ingot_storage_t storage, const struct storage
                                    const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
     unsigned policy_count;
-    const ingot_status_t status = check_all(storage, around, id_size, id, blob_size, blob, &policy_count);
+    const ingot_status_t status = check_all_seals(storage, around, id_size, id, blob_size, blob, &policy_count);
     return policy_count != 0 ? status
                              : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                                       "the blob begins like a sealed one, and loading it would not "

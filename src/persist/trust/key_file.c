@@ -74,7 +74,7 @@ static ingot_status_t fail_corrupt_key(const char *why)
 }
 
 /* Returns the kind that the second and third line state, or 0 if they state none. */
-static int kind_of(size_t size, const char *text)
+static int kind_of_key_text(size_t size, const char *text)
 {
     const size_t at = sizeof(first_line) - 1;
     for (int kind = 1; kind < KIND_COUNT; ++kind) {
@@ -104,7 +104,7 @@ ingot_status_t key_text_decode(struct key *key, size_t size, const char *text)
     ingot_status_t status = check_first_line(size, text);
     if (status != INGOT_SUCCESS)
         return status;
-    const int kind = kind_of(size, text);
+    const int kind = kind_of_key_text(size, text);
     if (kind == 0)
         return fail_corrupt_key("its second and third lines do not name a known algorithm and kind");
     const size_t key_at =

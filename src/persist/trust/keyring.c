@@ -31,17 +31,17 @@ struct keyring {
 
 /* ---- the keys ---- */
 
-static ingot_status_t check_room(const struct keyring *keyring)
+static ingot_status_t check_keyring_room(const struct keyring *keyring)
 {
     return keyring->count < MAX_KEYS
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage has at most %u keys", MAX_KEYS);
 }
 
-static ingot_status_t add_file(struct keyring *keyring, size_t length, const char *path)
+static ingot_status_t add_key_file(struct keyring *keyring, size_t length, const char *path)
 {
     char copy[MAX_PATH];
-    ingot_status_t status = check_room(keyring);
+    ingot_status_t status = check_keyring_room(keyring);
     if (status != INGOT_SUCCESS)
         return status;
     if (length >= sizeof(copy))
@@ -60,7 +60,7 @@ static ingot_status_t add_key_files(struct keyring *keyring, const char *paths)
     while (*paths != '\0' && status == INGOT_SUCCESS) {
         const size_t length = strcspn(paths, ":");
         if (length != 0)
-            status = add_file(keyring, length, paths);
+            status = add_key_file(keyring, length, paths);
         paths += length + (paths[length] == ':');
     }
     return status;
@@ -73,7 +73,7 @@ static ingot_status_t add_supplied(struct keyring *keyring, const ingot_persist_
         ingot_persist_key_t supplied = {.struct_size = sizeof(supplied)};
         ingot_status_t status = trust->next_key(index, &supplied, trust->user);
         if (status == INGOT_SUCCESS)
-            status = check_room(keyring);
+            status = check_keyring_room(keyring);
         if (status == INGOT_SUCCESS)
             status = key_init(&keyring->keys[keyring->count], supplied.kind, supplied.bytes);
         sodium_memzero(&supplied, sizeof(supplied));

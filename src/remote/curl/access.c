@@ -11,7 +11,7 @@
 
 #define LINE_CAPACITY 256
 
-static ingot_status_t copy_path(const char *what, const char *from, char to[ACCESS_PATH_CAPACITY])
+static ingot_status_t copy_access_path(const char *what, const char *from, char to[ACCESS_PATH_CAPACITY])
 {
     if (strlen(from) >= ACCESS_PATH_CAPACITY)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the path of %s has more than %u bytes", what,
@@ -55,11 +55,11 @@ static ingot_status_t take_certificates(struct access *access, const struct url 
     static const char authorities[] = "the certificates of authorities";
     static const char certificate[] = "the certificate";
     static const char key[] = "the private key";
-    ingot_status_t status = copy_path(authorities, url->ca, access->ca);
+    ingot_status_t status = copy_access_path(authorities, url->ca, access->ca);
     if (status == INGOT_SUCCESS)
-        status = copy_path(certificate, url->certificate, access->certificate);
+        status = copy_access_path(certificate, url->certificate, access->certificate);
     if (status == INGOT_SUCCESS)
-        status = copy_path(key, url->key, access->key);
+        status = copy_access_path(key, url->key, access->key);
     if (status == INGOT_SUCCESS)
         status = check_file(authorities, url->ca, "CERTIFICATE");
     if (status == INGOT_SUCCESS)
@@ -69,7 +69,7 @@ static ingot_status_t take_certificates(struct access *access, const struct url 
     return status == INGOT_SUCCESS ? check_file(key, url->key, "PRIVATE KEY") : status;
 }
 
-static ingot_status_t take_names(struct access *access, const struct url *url)
+static ingot_status_t take_user_and_region(struct access *access, const struct url *url)
 {
     access->auth = url->auth;
     if (strlen(url->user) >= sizeof(access->user))
@@ -85,7 +85,7 @@ static ingot_status_t take_names(struct access *access, const struct url *url)
 ingot_status_t access_init(struct access *access, const struct url *url)
 {
     memset(access, 0, sizeof(*access));
-    ingot_status_t status = take_names(access, url);
+    ingot_status_t status = take_user_and_region(access, url);
     if (status == INGOT_SUCCESS)
         status = take_certificates(access, url);
     if (status == INGOT_SUCCESS && url->credentials[0] != '\0')

@@ -179,8 +179,8 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     return CURLE_OK;
 }
 
-static CURLcode set_options(struct http_handle *handle, struct transfer *transfer, const struct request *request,
-                            CURL *easy)
+static CURLcode set_transfer_options(struct http_handle *handle, struct transfer *transfer,
+                                     const struct request *request, CURL *easy)
 {
     char url[URL_OF_OBJECT_CAPACITY];
     (void)snprintf(url, sizeof(url), "%s%s", transfer->exchange->base, transfer->exchange->path);
@@ -265,7 +265,7 @@ static void begin_transfer(struct http_handle *handle, size_t number, struct tra
         end_transfer(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer"));
         return;
     }
-    const CURLcode code = set_options(handle, transfer, request, transfer->easy);
+    const CURLcode code = set_transfer_options(handle, transfer, request, transfer->easy);
     if (code != CURLE_OK) {
         end_transfer(handle, transfer, library_explain(transfer->easy, code, transfer->error, request));
         return;
@@ -355,7 +355,7 @@ ingot_status_t http_pool_init(struct http_pool *pool)
     return library_init();
 }
 
-static struct http_handle *take_idle(struct http_pool *pool)
+static struct http_handle *take_idle_http_handle(struct http_pool *pool)
 {
     (void)pthread_mutex_lock(&pool->lock);
     struct http_handle *handle = pool->idle;
@@ -386,7 +386,7 @@ static void give_handle(struct http_pool *pool, struct http_handle *handle)
 static struct http_handle *take_handle(struct http_pool *pool)
 {
     struct http_handle *handle;
-    while ((handle = take_idle(pool)) != NULL) {
+    while ((handle = take_idle_http_handle(pool)) != NULL) {
         if (sockets_are_own(&handle->sockets))
             return handle;
         destroy_handle(handle);
@@ -411,7 +411,7 @@ void exchange_perform(struct http_pool *pool, size_t count, struct exchange *exc
 void http_pool_fini(struct http_pool *pool)
 {
     struct http_handle *handle;
-    while ((handle = take_idle(pool)) != NULL)
+    while ((handle = take_idle_http_handle(pool)) != NULL)
         destroy_handle(handle);
     (void)pthread_mutex_destroy(&pool->lock);
 }

@@ -36,7 +36,7 @@ struct run {
     uint64_t size;
 };
 
-static ingot_status_t note_present(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t note_entry_present(const ingot_persist_entry_t *entry, void *user)
 {
     struct pulling *pulling = user;
     uint8_t key[IMAGE_KEY_SIZE];
@@ -49,7 +49,7 @@ static ingot_status_t note_present(const ingot_persist_entry_t *entry, void *use
     return INGOT_SUCCESS;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_places_in_layers(const void *a, const void *b)
 {
     const struct image_entry *left = *(const struct image_entry *const *)a;
     const struct image_entry *right = *(const struct image_entry *const *)b;
@@ -68,7 +68,7 @@ static bool find_missing(struct pulling *pulling)
         job->status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu entries", count);
         return false;
     }
-    job->status = ingot_persist_for_each(job->storage, note_present, pulling);
+    job->status = ingot_persist_for_each(job->storage, note_entry_present, pulling);
     for (size_t i = 0; i < count; ++i) {
         if (!pulling->is_present[i])
             pulling->missing[pulling->missing_count++] = &job->image.entries[i];
@@ -76,7 +76,7 @@ static bool find_missing(struct pulling *pulling)
     job->stats.entry_count = count;
     job->stats.present_count = count - pulling->missing_count;
     if (pulling->missing_count > 1)
-        qsort(pulling->missing, pulling->missing_count, sizeof(*pulling->missing), compare_places);
+        qsort(pulling->missing, pulling->missing_count, sizeof(*pulling->missing), compare_places_in_layers);
     return job->status == INGOT_SUCCESS;
 }
 
@@ -145,7 +145,7 @@ static void note_entry(struct pulling *pulling, const struct image_entry *entry,
 }
 
 /* Notes a failure that ends the job. */
-static void note_failure(struct pulling *pulling, const struct request *request, enum outcome outcome)
+static void note_pull_failure(struct pulling *pulling, const struct request *request, enum outcome outcome)
 {
     (void)pthread_mutex_lock(&pulling->lock);
     if (pulling->job.status == INGOT_SUCCESS && !job_judge(&pulling->job, request, outcome))
@@ -169,7 +169,7 @@ static void pull_run(struct pulling *pulling, const struct run *run)
     const enum outcome outcome = registry_get_blob(&job->registry, &request, job->image.layers[first->layer].digest,
                                                    false, first->offset, (size_t)run->size, &body);
     if (outcome != OUTCOME_DONE)
-        note_failure(pulling, &request, outcome);
+        note_pull_failure(pulling, &request, outcome);
     for (size_t i = 0; outcome == OUTCOME_DONE && i < run->count; ++i) {
         const struct image_entry *entry = run->entries[i];
         note_entry(pulling, entry, store_entry(job, entry, body.bytes + (entry->offset - first->offset)));

@@ -41,7 +41,7 @@ void registry_digest(size_t size, const void *bytes, char digest[REGISTRY_DIGEST
 
 /* ---- where credentials go ---- */
 
-static bool is_own(const struct registry *registry, const char *address)
+static bool is_address_of_registry(const struct registry *registry, const char *address)
 {
     const size_t length = strlen(registry->origin);
     return strncmp(address, registry->origin, length) == 0 && address[length] == '/';
@@ -68,7 +68,7 @@ static enum outcome perform_call(struct registry *registry, struct request *requ
     struct exchange *exchange = &call->exchange;
     exchange->base = call->address;
     exchange->path = "";
-    exchange->access = is_own(registry, call->address) ? &registry->access : &registry->foreign;
+    exchange->access = is_address_of_registry(registry, call->address) ? &registry->access : &registry->foreign;
     exchange->body = (struct answer_body){.max_size = exchange->body.max_size};
     exchange->request = request;
     exchange->detail = &call->detail;
@@ -215,7 +215,7 @@ static enum outcome judge_call(struct request *request, const struct call *call)
 static enum outcome perform_authorized(struct registry *registry, struct request *request, struct call *call)
 {
     (void)pthread_mutex_lock(&registry->lock);
-    char *authorization = strdup(is_own(registry, call->address) ? registry->authorization : "");
+    char *authorization = strdup(is_address_of_registry(registry, call->address) ? registry->authorization : "");
     (void)pthread_mutex_unlock(&registry->lock);
     if (authorization == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for credentials");
@@ -236,7 +236,7 @@ static enum outcome send_call(struct registry *registry, struct request *request
         const long status = call->detail.status;
         if (outcome != OUTCOME_DONE)
             return outcome;
-        if (status == 401 && is_own(registry, call->address) && !has_authenticated) {
+        if (status == 401 && is_address_of_registry(registry, call->address) && !has_authenticated) {
             has_authenticated = true;
             outcome = answer_challenge(registry, request, call->detail.challenge);
         } else if (status >= 301 && status <= 308 && status != 304 && call->exchange.method == HTTP_GET) {
@@ -314,7 +314,7 @@ enum outcome registry_get_blob(struct registry *registry, struct request *reques
     return outcome;
 }
 
-static enum outcome has_blob(struct registry *registry, struct request *request, const char *digest)
+static enum outcome registry_has_blob(struct registry *registry, struct request *request, const char *digest)
 {
     struct call call = {.exchange = {.method = HTTP_HEAD}};
     set_address(registry, &call, "blobs", digest);
@@ -337,7 +337,7 @@ enum outcome registry_put_blob(struct registry *registry, struct request *reques
     struct call call = {.exchange = {.method = HTTP_POST}};
     registry_digest(size, bytes, digest);
     *is_sent = false;
-    enum outcome outcome = has_blob(registry, request, digest);
+    enum outcome outcome = registry_has_blob(registry, request, digest);
     if (outcome != OUTCOME_MISSING)
         return outcome;
     set_address(registry, &call, "blobs", "uploads/");

@@ -93,7 +93,7 @@ static enum outcome introduce_connection(const struct redis *redis, struct redis
     return outcome;
 }
 
-static struct redis_connection *take_idle(struct redis *redis)
+static struct redis_connection *take_idle_connection(struct redis *redis)
 {
     (void)pthread_mutex_lock(&redis->lock);
     struct redis_connection *connection = redis->idle;
@@ -108,7 +108,7 @@ static struct redis_connection *take_idle(struct redis *redis)
 static enum outcome take_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
 {
     struct redis_connection *taken;
-    while ((taken = take_idle(redis)) != NULL) {
+    while ((taken = take_idle_connection(redis)) != NULL) {
         if (stream_is_idle(&taken->stream)) {
             *connection = taken;
             return OUTCOME_DONE;
@@ -340,7 +340,7 @@ static void destroy_redis(void *self)
 {
     struct redis *redis = self;
     struct redis_connection *connection;
-    while ((connection = take_idle(redis)) != NULL)
+    while ((connection = take_idle_connection(redis)) != NULL)
         redis_connection_close(connection);
     (void)pthread_mutex_destroy(&redis->lock);
     free_redis(redis);
@@ -348,7 +348,7 @@ static void destroy_redis(void *self)
 
 /* ---- opening ---- */
 
-static ingot_status_t take_server(struct stream_server *server, const struct url *url)
+static ingot_status_t take_redis_server(struct stream_server *server, const struct url *url)
 {
     const size_t length = url->scheme == URL_REDIS_UNIX ? strlen(url->path) : 0;
     if (length >= sizeof(server->socket_path))
@@ -373,7 +373,7 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
     (void)snprintf(redis->name_space, sizeof(redis->name_space), "%s", name_space);
     if (time_to_live_s != 0)
         (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
-    const ingot_status_t status = take_server(&redis->server, url);
+    const ingot_status_t status = take_redis_server(&redis->server, url);
     return status == INGOT_SUCCESS ? access_init(&redis->server.access, url) : status;
 }
 

@@ -33,7 +33,8 @@ static int on_text(CURL *easy, curl_infotype kind, char *text, size_t size, void
     return 0;
 }
 
-static CURLcode set_options(struct stream *stream, const struct stream_server *server, const struct request *request)
+static CURLcode set_stream_options(struct stream *stream, const struct stream_server *server,
+                                   const struct request *request)
 {
     CURL *easy = stream->easy;
     CURLcode code = library_apply(easy, request, &server->access, &stream->sockets, stream->error);
@@ -84,7 +85,7 @@ static enum outcome wait_until_connected(struct stream *stream, struct request *
 
 static enum outcome connect_to(struct stream *stream, const struct stream_server *server, struct request *request)
 {
-    const CURLcode code = set_options(stream, server, request);
+    const CURLcode code = set_stream_options(stream, server, request);
     if (code != CURLE_OK)
         return library_explain(stream->easy, code, "", request);
     if (curl_multi_add_handle(stream->multi, stream->easy) != CURLM_OK)

@@ -72,7 +72,7 @@ static bool has_control_character(size_t length, const char *text)
     return false;
 }
 
-static ingot_status_t take_line(const char *what, const char *path, size_t size, char *secret)
+static ingot_status_t take_secret_line(const char *what, const char *path, size_t size, char *secret)
 {
     const char *end = memchr(secret, '\n', size);
     size_t length = end != NULL ? (size_t)(end - secret) : size;
@@ -109,7 +109,7 @@ ingot_status_t secret_file_read(const char *what, const char *path, char secret[
         status = ingot_set_error(INGOT_IO_ERROR, errno, "%s: reading %s: %s", what, path, strerror(errno));
     (void)close(fd);
     if (status == INGOT_SUCCESS)
-        status = take_line(what, path, size, secret);
+        status = take_secret_line(what, path, size, secret);
     if (status != INGOT_SUCCESS)
         secret_wipe(secret);
     return status;

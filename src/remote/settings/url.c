@@ -83,7 +83,7 @@ static ingot_status_t take_choice(struct url *url, const char *name, const char 
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t take_option(struct url *url, const char *name, const char *value)
+static ingot_status_t take_url_option(struct url *url, const char *name, const char *value)
 {
     for (size_t i = 0; i < COUNT_OF(text_options); ++i) {
         if (strcmp(name, text_options[i].name) == 0) {
@@ -107,7 +107,7 @@ static ingot_status_t take_options(struct url *url, char *text)
         *value++ = '\0';
         if (!decode_percent_escapes(value))
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option %.40s has a malformed %%XX", text);
-        const ingot_status_t status = take_option(url, text, value);
+        const ingot_status_t status = take_url_option(url, text, value);
         if (status != INGOT_SUCCESS)
             return status;
         text = next;
@@ -116,7 +116,7 @@ static ingot_status_t take_options(struct url *url, char *text)
 }
 
 /* Reads [user@]host[:port], where the host may be an IPv6 address in brackets. */
-static ingot_status_t take_server(struct url *url, char *text)
+static ingot_status_t take_url_server(struct url *url, char *text)
 {
     char *at = strrchr(text, '@');
     if (at != NULL) {
@@ -144,7 +144,7 @@ static ingot_status_t take_server(struct url *url, char *text)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_path(const struct url *url)
+static ingot_status_t check_url_path(const struct url *url)
 {
     const size_t length = strlen(url->path);
     if (is_redis_on_a_host(url) && (length > 5 || strspn(url->path, "0123456789") != length))
@@ -215,10 +215,10 @@ static ingot_status_t take_rest(struct url *url, char *rest)
             *path++ = '\0';
             trim_slashes(url, path);
         }
-        status = take_server(url, rest);
+        status = take_url_server(url, rest);
     }
     if (status == INGOT_SUCCESS && url->scheme != URL_REDIS_UNIX)
-        status = check_path(url);
+        status = check_url_path(url);
     if (status == INGOT_SUCCESS)
         status = take_options(url, options);
     return status;

@@ -167,7 +167,8 @@ static ingot_status_t check_wholeness(struct tier *tier, const struct probe_obje
     return status;
 }
 
-static ingot_status_t check_all(struct tier *tier, const struct probe_object *probe, ingot_remote_report_t *report)
+static ingot_status_t check_all_operations(struct tier *tier, const struct probe_object *probe,
+                                           ingot_remote_report_t *report)
 {
     char key[OBJECT_KEY_CAPACITY];
     const bool is_written = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0;
@@ -198,7 +199,7 @@ static ingot_status_t check_remote(const ingot_remote_info_t *info, ingot_remote
     } else {
         make_probe_id(probe);
         fill_incompressible_blob(probe->blob);
-        status = check_all(tier, probe, report);
+        status = check_all_operations(tier, probe, report);
     }
     free(probe);
     tier_free(tier);

@@ -15,7 +15,7 @@
 #include "util/struct_size.h"
 
 /* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
-static const char *value_of(const char *name)
+static const char *variable_value(const char *name)
 {
     const char *value = secure_getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
@@ -42,7 +42,7 @@ static const struct setting settings[] = {
 
 static ingot_status_t read_setting(const struct setting *setting, void *info)
 {
-    const char *value = value_of(setting->name);
+    const char *value = variable_value(setting->name);
     if (value == NULL || setting_read(setting, value, info))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", setting->name, value,
@@ -72,11 +72,11 @@ static ingot_status_t copy_setting_text(const char *value, size_t capacity, char
 }
 
 /* Reads the namespace and the paths of the key files. */
-static ingot_status_t read_texts(ingot_remote_info_t *info, ingot_persist_trust_t *trust, size_t capacity, char *memory,
-                                 size_t *used)
+static ingot_status_t read_remote_texts(ingot_remote_info_t *info, ingot_persist_trust_t *trust, size_t capacity,
+                                        char *memory, size_t *used)
 {
-    const char *name_space = value_of("INGOT_PERSIST_NAMESPACE");
-    const char *key_files = value_of("INGOT_PERSIST_KEYS");
+    const char *name_space = variable_value("INGOT_PERSIST_NAMESPACE");
+    const char *key_files = variable_value("INGOT_PERSIST_KEYS");
     ingot_status_t status = INGOT_SUCCESS;
     if (name_space != NULL)
         status = copy_setting_text(name_space, capacity, memory, used, &info->name_space);
@@ -95,12 +95,12 @@ ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, ing
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, trust, a struct_size or url is missing");
     if (read.trust != NULL && !STRUCT_READ_OVER(read_trust, read.trust))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of info's trust is missing");
-    const char *value = value_of("INGOT_PERSIST_REMOTE");
+    const char *value = variable_value("INGOT_PERSIST_REMOTE");
     if (value == NULL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST_REMOTE is not set");
     ingot_status_t status = copy_setting_text(value, url_capacity, url, &used, &read.url);
     if (status == INGOT_SUCCESS)
-        status = read_texts(&read, &read_trust, url_capacity, url, &used);
+        status = read_remote_texts(&read, &read_trust, url_capacity, url, &used);
     if (status == INGOT_SUCCESS)
         status = read_remote_settings(&read, &read_trust);
     if (status == INGOT_SUCCESS && read_trust.policy != INGOT_PERSIST_TRUST_NONE &&

@@ -39,7 +39,7 @@ static bool is_name_space(const char *text)
            strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
-static ingot_status_t check_info(const ingot_remote_info_t *info)
+static ingot_status_t check_tier_info(const ingot_remote_info_t *info)
 {
     if (info->url == NULL || info->url[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.url is missing");
@@ -132,7 +132,7 @@ void tier_free(struct tier *tier)
 
 ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
 {
-    const ingot_status_t checked = check_info(info);
+    const ingot_status_t checked = check_tier_info(info);
     if (checked != INGOT_SUCCESS)
         return checked;
     struct tier *tier = calloc(1, sizeof(*tier));

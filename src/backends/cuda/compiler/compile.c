@@ -144,7 +144,7 @@ static ingot_status_t compile_source(struct plan *plan, size_t index, struct cud
     return status;
 }
 
-static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size_t index)
+static ingot_status_t add_source_to_link(struct plan *plan, struct cuda_link *link, size_t index)
 {
     const ingot_source_view_t *source = &plan->request->sources[index];
     struct cuda_bytes cubin = {0, NULL};
@@ -167,7 +167,7 @@ static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compi
         status = cuda_link_add(&link, NVJITLINK_INPUT_CUBIN, compiled->size, compiled->bytes,
                                plan->request->sources[0].name);
     for (size_t i = 0; compiled == NULL && i < plan->request->source_count && status == INGOT_SUCCESS; ++i)
-        status = add_source(plan, &link, i);
+        status = add_source_to_link(plan, &link, i);
     if (status == INGOT_SUCCESS)
         status = cuda_link_finish(&link, cubin);
     cuda_link_fini(&link);

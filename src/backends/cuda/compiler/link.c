@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, size_t *), int (*get)(void *, char *))
+static ingot_status_t take_link_log(struct cuda_link *link, int (*get_size)(void *, size_t *),
+                                    int (*get)(void *, char *))
 {
     size_t size = 0;
     struct cuda_bytes text = {0, NULL};
@@ -29,7 +30,7 @@ static ingot_status_t fail_link_call(struct cuda_link *link, const char *call, i
     const bool is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
     ingot_status_t status = INGOT_SUCCESS;
     if (link->handle != NULL)
-        status = take_log(link, link->linker.error_log_size, link->linker.error_log);
+        status = take_link_log(link, link->linker.error_log_size, link->linker.error_log);
     if (status != INGOT_SUCCESS)
         return status;
     /* nvJitLinkComplete also returns NVJITLINK_ERROR_INTERNAL for an undefined function, which the log names */
@@ -76,7 +77,7 @@ ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin
     int result = link->linker.complete(link->handle);
     if (result != NVJITLINK_SUCCESS)
         return fail_link_call(link, "nvJitLinkComplete", result);
-    ingot_status_t status = take_log(link, link->linker.info_log_size, link->linker.info_log);
+    ingot_status_t status = take_link_log(link, link->linker.info_log_size, link->linker.info_log);
     if (status != INGOT_SUCCESS)
         return status;
     result = link->linker.cubin_size(link->handle, &size);

@@ -53,7 +53,8 @@ static ingot_status_t add_expressions(const struct cuda_nvrtc_job *job, const st
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t take_log(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program)
+static ingot_status_t take_nvrtc_log(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
+                                     nvrtcProgram program)
 {
     size_t size = 0;
     nvrtcResult result = nvrtc->log_size(program, &size);
@@ -76,14 +77,14 @@ static ingot_status_t compile_nvrtc_program(const struct cuda_nvrtc_job *job, co
     if (job->options->count > INT_MAX)
         return ingot_refuse_program(job->log, 0, "%zu options are more than NVRTC accepts", job->options->count);
     const nvrtcResult result = nvrtc->compile(program, (int)job->options->count, job->options->words);
-    const ingot_status_t status = take_log(job, nvrtc, program);
+    const ingot_status_t status = take_nvrtc_log(job, nvrtc, program);
     if (result == NVRTC_SUCCESS || status != INGOT_SUCCESS)
         return status;
     return fail_nvrtc_call(nvrtc, "nvrtcCompileProgram", result);
 }
 
-static ingot_status_t take_names(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
-                                 struct cuda_bytes *head)
+static ingot_status_t take_lowered_names(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
+                                         nvrtcProgram program, struct cuda_bytes *head)
 {
     const size_t count = job->expression_count;
     const size_t size = count * sizeof(char *);
@@ -137,7 +138,7 @@ ingot_status_t cuda_nvrtc_compile(const struct cuda_nvrtc_job *job, struct cuda_
     if (status == INGOT_SUCCESS)
         status = compile_nvrtc_program(job, &nvrtc, program);
     if (status == INGOT_SUCCESS)
-        status = take_names(job, &nvrtc, program, head);
+        status = take_lowered_names(job, &nvrtc, program, head);
     if (status == INGOT_SUCCESS)
         status = take_cubin(job, &nvrtc, program, cubin);
     if (program != NULL)

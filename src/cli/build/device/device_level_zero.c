@@ -9,7 +9,7 @@
 #include "cli/base/memory.h"
 #include "cli/build/device/device.h"
 
-static void add_driver(struct device_list *list, ze_driver_handle_t driver)
+static void add_devices_of_driver(struct device_list *list, ze_driver_handle_t driver)
 {
     uint32_t count = 0;
     if (zeDeviceGet(driver, &count, NULL) != ZE_RESULT_SUCCESS || count == 0)
@@ -34,7 +34,7 @@ static void add_level_zero_devices(struct device_list *list)
     ze_driver_handle_t *drivers = memory_get(count * sizeof(ze_driver_handle_t));
     if (zeDriverGet(&count, drivers) == ZE_RESULT_SUCCESS) {
         for (uint32_t i = 0; i < count; ++i)
-            add_driver(list, drivers[i]);
+            add_devices_of_driver(list, drivers[i]);
     }
     free(drivers);
 }

@@ -10,7 +10,7 @@
 
 enum { NAME_SIZE = 224 };
 
-static void add_platform(struct device_list *list, cl_platform_id platform)
+static void add_devices_of_platform(struct device_list *list, cl_platform_id platform)
 {
     char platform_name[NAME_SIZE] = "";
     cl_uint count = 0;
@@ -37,7 +37,7 @@ static void add_opencl_devices(struct device_list *list)
     cl_platform_id *platforms = memory_get(count * sizeof(cl_platform_id));
     if (clGetPlatformIDs(count, platforms, NULL) == CL_SUCCESS) {
         for (cl_uint i = 0; i < count; ++i)
-            add_platform(list, platforms[i]);
+            add_devices_of_platform(list, platforms[i]);
     }
     free(platforms);
 }

@@ -72,7 +72,7 @@ static const struct command_option build_options[] = {
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-static int check_arguments(const struct building *building)
+static int check_build_arguments(const struct building *building)
 {
     const char *wrong = NULL;
     if (building->paths.count == 0 && !building->is_stale)
@@ -286,7 +286,7 @@ static int run_build(void *values)
 {
     struct building *building = values;
     char *waiting = NULL;
-    int code = check_arguments(building);
+    int code = check_build_arguments(building);
     if (code != EXIT_DONE)
         return code;
     building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : schedule_count_processors();

@@ -40,7 +40,7 @@ cJSON *recipe_program_to_json(const ingot_recipe_program_t *program)
     return json;
 }
 
-static const char *kind_name(ingot_source_kind_t kind)
+static const char *source_kind_name(ingot_source_kind_t kind)
 {
     switch (kind) {
     case INGOT_SOURCE_OPENCL_C: return "opencl_c";
@@ -57,7 +57,7 @@ static cJSON *texts_to_json(size_t count, const ingot_recipe_text_t *texts)
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < count; ++i) {
         cJSON *json = cJSON_CreateObject();
-        json_add_text(json, "kind", kind_name(texts[i].kind));
+        json_add_text(json, "kind", source_kind_name(texts[i].kind));
         json_add_text(json, "name", texts[i].name);
         json_add_u64(json, "bytes", texts[i].size);
         if (texts[i].compile_options[0] != '\0')

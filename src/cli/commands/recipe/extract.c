@@ -179,7 +179,7 @@ static int write_program(struct extracting *extracting, int folder, const ingot_
 /* ---- the programs ---- */
 
 /* Adds a program to those to extract, unless the recipe does not have it as a whole. */
-static void add_program(struct extracting *extracting, const ingot_recipe_program_t *program)
+static void add_program_to_extract(struct extracting *extracting, const ingot_recipe_program_t *program)
 {
     char key[PLAN_KEY_TEXT_SIZE];
     if (program->status != INGOT_SUCCESS) {
@@ -201,14 +201,14 @@ static void choose_programs(struct extracting *extracting, uint64_t program_coun
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
     for (size_t i = 0; i < extracting->keys.count; ++i) {
         if (plan_find_program(extracting->recipe, extracting->keys.items[i], &program) == EXIT_DONE)
-            add_program(extracting, &program);
+            add_program_to_extract(extracting, &program);
         else
             extracting->finding = EXIT_FINDING;
     }
     for (uint64_t i = 0; i < program_count && extracting->keys.count == 0; ++i) {
         if (ingot_recipe_get_program(extracting->recipe, (size_t)i, &program) == INGOT_SUCCESS &&
             program.kind != INGOT_RECIPE_UNRECORDED)
-            add_program(extracting, &program);
+            add_program_to_extract(extracting, &program);
     }
 }
 

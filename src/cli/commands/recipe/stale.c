@@ -36,7 +36,7 @@ static const char *platform_of(const cJSON *id, const char *backend)
 
 /* Writes the text of an entry's device. Returns false unless the id names exactly one device: the id of a program for
  * several devices differs from the ids for each of them. */
-static bool read_device(struct plan_device *device, const char *backend, const ingot_persist_entry_t *entry)
+static bool read_device_of_entry(struct plan_device *device, const char *backend, const ingot_persist_entry_t *entry)
 {
     cJSON *id = id_read(entry->id_size, entry->id);
     char text[DEVICE_TEXT_SIZE];
@@ -103,7 +103,7 @@ static struct stale_part *part_of(struct visit *visit, const char *name_space)
 }
 
 /* Adds the device of an entry to the devices of the entry's program. */
-static ingot_status_t visit_entry(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t add_device_of_entry(const ingot_persist_entry_t *entry, void *user)
 {
     size_t index = 0;
     struct plan_device device;
@@ -117,7 +117,7 @@ static ingot_status_t visit_entry(const ingot_persist_entry_t *entry, void *user
         return INGOT_SUCCESS;
     }
     struct plan_program *program = &part->plan.programs[index];
-    if (read_device(&device, program->facts.backend, entry))
+    if (read_device_of_entry(&device, program->facts.backend, entry))
         add_program_device(program, &device);
     else
         ++part->unknown_count;
@@ -140,7 +140,7 @@ int stale_open(struct stale *stale, ingot_storage_t store)
 {
     struct visit visit = {stale, store};
     *stale = (struct stale){.parts = NULL};
-    const ingot_status_t status = ingot_persist_for_each(store, visit_entry, &visit);
+    const ingot_status_t status = ingot_persist_for_each(store, add_device_of_entry, &visit);
     for (size_t i = 0; i < stale->part_count; ++i)
         drop_others(&stale->parts[i].plan);
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("listing the store", status);

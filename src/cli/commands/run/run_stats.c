@@ -64,7 +64,7 @@ char *run_stats_begin(void)
     return NULL;
 }
 
-static void add_line(char *line, uint64_t counts[COUNT_COUNT])
+static void add_line_of_counts(char *line, uint64_t counts[COUNT_COUNT])
 {
     char *value = strchr(line, '=');
     uint64_t number = 0;
@@ -118,7 +118,7 @@ void run_stats_end(const char *path, bool is_storing_later)
     size_t capacity = 0;
     FILE *file = fopen(path, "re");
     while (file != NULL && getline(&line, &capacity, file) > 0)
-        add_line(line, counts);
+        add_line_of_counts(line, counts);
     free(line);
     if (file != NULL)
         (void)fclose(file);

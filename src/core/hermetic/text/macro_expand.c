@@ -165,8 +165,8 @@ static void put_token(struct expansion *expansion, struct output *output, const 
     output->paste_next = false;
 }
 
-static void put_list(struct expansion *expansion, struct output *output, const struct macro_token *list,
-                     bool space_before)
+static void put_token_list(struct expansion *expansion, struct output *output, const struct macro_token *list,
+                           bool space_before)
 {
     for (const struct macro_token *at = list; at != NULL && !is_expansion_stopped(expansion); at = at->next) {
         struct token token = at->token;
@@ -215,7 +215,7 @@ static struct macro_token *substitute_arguments(struct expansion *expansion, con
                 raw ? arguments[index].tokens : expanded_argument(expansion, &arguments[index]);
             if (raw && list == NULL)
                 note_doubt(expansion, "it pastes an empty argument", name->size, name->start);
-            put_list(expansion, &output, list, at->token.space_before);
+            put_token_list(expansion, &output, list, at->token.space_before);
         } else {
             put_token(expansion, &output, &at->token, NULL);
         }

@@ -78,7 +78,8 @@ static struct macro *find_or_add(struct macro_table *table, struct macro_name na
     return macro;
 }
 
-static struct macro *add_definition(struct macro_table *table, struct macro_name name, size_t size, const char *text)
+static struct macro *add_macro_definition(struct macro_table *table, struct macro_name name, size_t size,
+                                          const char *text)
 {
     struct macro *macro = find_or_add(table, name);
     if (macro == NULL)
@@ -99,7 +100,7 @@ static struct macro *add_definition(struct macro_table *table, struct macro_name
 
 void macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text)
 {
-    (void)add_definition(table, name, size, text);
+    (void)add_macro_definition(table, name, size, text);
 }
 
 void macro_table_undefine(struct macro_table *table, struct macro_name name)
@@ -146,7 +147,7 @@ void macro_table_define_option(struct macro_table *table, size_t size, const cha
         copy[assignment - (value + name_size)] = ' ';
         body = copy;
     }
-    struct macro *macro = add_definition(table, macro_name_of(name_size, value), body_size, body);
+    struct macro *macro = add_macro_definition(table, macro_name_of(name_size, value), body_size, body);
     if (macro != NULL)
         macro->of_options = true;
 }

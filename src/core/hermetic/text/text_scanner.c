@@ -279,7 +279,7 @@ static const unsigned char classes[256] = {
     ['Z'] = LETTER,
 };
 
-static unsigned char class_of(char c)
+static unsigned char class_of_character(char c)
 {
     const unsigned char byte = (unsigned char)c;
     return byte >= 0x80 ? (unsigned char)LETTER : classes[byte];
@@ -287,7 +287,7 @@ static unsigned char class_of(char c)
 
 static bool in_name(char c)
 {
-    return (class_of(c) & (LETTER | DIGIT)) != 0;
+    return (class_of_character(c) & (LETTER | DIGIT)) != 0;
 }
 
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus)
@@ -319,7 +319,7 @@ bool scanner_skip_space(struct scanner *scanner)
 {
     const char *from = scanner->at;
     while (scanner->at < scanner->end) {
-        if (class_of(*scanner->at) & BLANK) {
+        if (class_of_character(*scanner->at) & BLANK) {
             ++scanner->at;
         } else if (*scanner->at == '/' && peek_character(scanner, 1) == '*') {
             const size_t left = (size_t)(scanner->end - scanner->at) - 2;
@@ -460,10 +460,10 @@ static enum token_kind scan_punctuator(struct scanner *scanner)
 static enum token_kind scan_one(struct scanner *scanner)
 {
     const char c = *scanner->at;
-    const unsigned char class = class_of(c);
+    const unsigned char class = class_of_character(c);
     if (class & LETTER)
         return scan_identifier(scanner);
-    if ((class & DIGIT) || (c == '.' && (class_of(peek_character(scanner, 1)) & DIGIT)))
+    if ((class & DIGIT) || (c == '.' && (class_of_character(peek_character(scanner, 1)) & DIGIT)))
         return scan_number(scanner);
     if (c == '"' || c == '\'')
         return scan_literal(scanner);

@@ -17,7 +17,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void open_store(void)
+static void open_store_of_layer(void)
 {
     settings_open_store("the OpenCL layer caches nothing", layer_trace);
     reclaim_init();
@@ -25,7 +25,7 @@ static void open_store(void)
 
 static bool has_store(void)
 {
-    (void)pthread_once(&once, open_store);
+    (void)pthread_once(&once, open_store_of_layer);
     return settings_store() != NULL || settings_must_not_compile();
 }
 

@@ -59,7 +59,7 @@ static void store_binaries(const_ingot_program_desc_t desc, const struct binarie
 }
 
 /* Lets the driver write its binaries into `binaries`, whose sizes are set. */
-static bool read_bytes(cl_program native, struct binaries *binaries)
+static bool read_program_binaries(cl_program native, struct binaries *binaries)
 {
     unsigned char **places = calloc(binaries->count, sizeof(*places));
     binaries->bytes = malloc(total_of(binaries) + 1);
@@ -83,7 +83,7 @@ struct binaries *binaries_read(const_ingot_program_desc_t desc, cl_program nativ
     struct binaries *binaries = create_binaries(size / sizeof(size_t));
     if (binaries != NULL &&
         layer_target.clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, size, binaries->sizes, NULL) == CL_SUCCESS &&
-        read_bytes(native, binaries)) {
+        read_program_binaries(native, binaries)) {
         store_binaries(desc, binaries);
         return binaries;
     }

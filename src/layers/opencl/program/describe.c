@@ -19,7 +19,7 @@ struct input {
     char *bytes;
 };
 
-static ingot_status_t read_bytes(cl_program native, cl_program_info name, struct input *input)
+static ingot_status_t read_program_bytes(cl_program native, cl_program_info name, struct input *input)
 {
     size_t size = 0;
     if (layer_target.clGetProgramInfo(native, name, 0, NULL, &size) != CL_SUCCESS || size == 0)
@@ -37,7 +37,7 @@ static ingot_status_t read_source_text(const struct shadow *shadow, struct input
 {
     if (shadow->has_text_after_nul)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the source has text after a NUL");
-    const ingot_status_t status = read_bytes(shadow->native, CL_PROGRAM_SOURCE, input);
+    const ingot_status_t status = read_program_bytes(shadow->native, CL_PROGRAM_SOURCE, input);
     if (status != INGOT_SUCCESS)
         return status;
     const size_t size = input->size;
@@ -47,9 +47,9 @@ static ingot_status_t read_source_text(const struct shadow *shadow, struct input
                : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the source is empty or contains NUL");
 }
 
-static ingot_status_t read_input(const struct shadow *shadow, struct input *input)
+static ingot_status_t read_program_input(const struct shadow *shadow, struct input *input)
 {
-    return shadow->kind == INGOT_SOURCE_SPIRV ? read_bytes(shadow->native, CL_PROGRAM_IL, input)
+    return shadow->kind == INGOT_SOURCE_SPIRV ? read_program_bytes(shadow->native, CL_PROGRAM_IL, input)
                                               : read_source_text(shadow, input);
 }
 
@@ -92,8 +92,8 @@ static ingot_status_t copy_constants(const struct shadow *shadow, ingot_spec_con
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t create_desc(const struct shadow *shadow, const struct input *input, const char *options,
-                                  ingot_program_desc_t *desc)
+static ingot_status_t create_desc_of_shadow(const struct shadow *shadow, const struct input *input, const char *options,
+                                            ingot_program_desc_t *desc)
 {
     ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
@@ -126,9 +126,9 @@ ingot_status_t describe_build(const struct shadow *shadow, const char *options, 
     const char *reason = why_not_with(options);
     if (reason != NULL)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
-    ingot_status_t status = read_input(shadow, &input);
+    ingot_status_t status = read_program_input(shadow, &input);
     if (status == INGOT_SUCCESS)
-        status = create_desc(shadow, &input, options, &desc);
+        status = create_desc_of_shadow(shadow, &input, options, &desc);
     if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS) {
         (void)ingot_recipe_record_program(settings_store(), desc, NULL); /* the recipe lists it with the reason */
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);

@@ -138,8 +138,8 @@ static int write_total(const struct account *account)
 
 /* Opens and locks the file. Unless is_last is set, sets *is_deleted and closes it if it was deleted before it was
  * locked. */
-static ingot_status_t open_locked(struct directory *directory, const char *path, uint64_t deadline_ns, bool is_last,
-                                  int *fd, bool *is_deleted)
+static ingot_status_t open_locked_account(struct directory *directory, const char *path, uint64_t deadline_ns,
+                                          bool is_last, int *fd, bool *is_deleted)
 {
     struct file_facts facts = {0};
     *fd = files_open_update(directory->root.fd, path);
@@ -168,7 +168,7 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
     *account = (struct account){.directory = directory, .name_space = name_space};
     account_path(path, name_space, NAME);
     for (unsigned i = 0; i < OPEN_ATTEMPTS && is_deleted && status == INGOT_SUCCESS; ++i)
-        status = open_locked(directory, path, deadline_ns, i + 1 == OPEN_ATTEMPTS, &account->fd, &is_deleted);
+        status = open_locked_account(directory, path, deadline_ns, i + 1 == OPEN_ATTEMPTS, &account->fd, &is_deleted);
     if (status == INGOT_SUCCESS)
         (void)read_total(account->fd, &account->total);
     return status;
@@ -269,7 +269,7 @@ static bool read_counts(int fd, struct savings_counts *counts)
 }
 
 /* Adds to the counts in the file. Requires the lock. */
-static bool add_counts(int fd, const struct savings_counts *more)
+static bool add_savings_counts(int fd, const struct savings_counts *more)
 {
     struct savings_counts counts;
     (void)read_counts(fd, &counts);
@@ -289,7 +289,7 @@ bool account_add_counts(struct directory *directory, const struct savings_counts
         return false; /* also before the first blob is stored: then a namespace has no directory */
     const int fd = files_open_update(directory->root.fd, path);
     const bool is_added = fd >= 0 && files_facts(fd, &facts) == 0 && facts.is_file &&
-                          files_are_private(&facts, directory->owner) && add_counts(fd, more);
+                          files_are_private(&facts, directory->owner) && add_savings_counts(fd, more);
     if (fd >= 0)
         (void)files_close(fd);
     account_end(&account);

@@ -57,7 +57,7 @@ void kept_recipe_begin(ingot_storage_t storage, const struct directory *director
 
 /* ---- removing ---- */
 
-static int remove_one(const struct directory *directory, const char *name_space, const char *name)
+static int remove_recipe_file(const struct directory *directory, const char *name_space, const char *name)
 {
     char path[PATH_CAPACITY];
     account_path(path, name_space, name);
@@ -67,9 +67,9 @@ static int remove_one(const struct directory *directory, const char *name_space,
 
 static ingot_status_t remove_of(const struct directory *directory, const char *name_space)
 {
-    int result = remove_one(directory, name_space, PATHS_RECIPE);
+    int result = remove_recipe_file(directory, name_space, PATHS_RECIPE);
     if (result == 0)
-        result = remove_one(directory, name_space, PATHS_RECIPE_REWRITE);
+        result = remove_recipe_file(directory, name_space, PATHS_RECIPE_REWRITE);
     return result < 0 ? files_write_failed(result, "removing", PATHS_RECIPE) : INGOT_SUCCESS;
 }
 

@@ -94,7 +94,7 @@ static void furnish_store_root(struct directory *directory)
 
 /* Copies the path to directory->path, and makes it absolute. Removes trailing slashes, because they would make the
  * kernel follow a link. */
-static ingot_status_t copy_path(struct directory *directory, const char *path)
+static ingot_status_t copy_root_path(struct directory *directory, const char *path)
 {
     const ingot_status_t status = files_absolute(path, &directory->allocator, &directory->path, &directory->path_size);
     size_t length = status == INGOT_SUCCESS ? strlen(directory->path) : 0;
@@ -185,7 +185,7 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
 {
     int root;
     atomic_init(&directory->root.fd, -1);
-    ingot_status_t status = copy_path(directory, info->path);
+    ingot_status_t status = copy_root_path(directory, info->path);
     if (status != INGOT_SUCCESS)
         return status;
     directory->makes_parents = (info->flags & (uint32_t)INGOT_PERSIST_MAKE_PARENTS) != 0;

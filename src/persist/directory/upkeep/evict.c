@@ -347,8 +347,8 @@ static bool is_private(const struct directory *directory, const char *name_space
 }
 
 /* Adds what was counted in a namespace, and what it has recorded. */
-static void add_counts(const struct directory *directory, const struct survey_name_space *counted,
-                       ingot_persist_count_t *count)
+static void add_survey_counts(const struct directory *directory, const struct survey_name_space *counted,
+                              ingot_persist_count_t *count)
 {
     struct savings_counts saved;
     (void)account_read_counts(directory, counted->name, &saved);
@@ -373,7 +373,7 @@ ingot_status_t evict_recount(struct directory *directory, const char *name_space
         if ((!each->is_recorded && each->entry_count == 0) || !is_private(directory, each->name))
             continue; /* perhaps an unrelated directory */
         is_any_in_use = true;
-        add_counts(directory, each, count);
+        add_survey_counts(directory, each, count);
         if (watch->ended != INGOT_SUCCESS || each->unread_count != 0 || directory->is_read_only)
             continue;
         status = account_correct(directory, each->name, &each->before, each->total_bytes, each->entry_count);

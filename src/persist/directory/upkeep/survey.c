@@ -141,7 +141,7 @@ static int read_name_space(struct survey *survey, const struct directory *direct
     return result;
 }
 
-static int compare_names(const void *left, const void *right)
+static int compare_name_spaces(const void *left, const void *right)
 {
     return strcmp(((const struct survey_name_space *)left)->name, ((const struct survey_name_space *)right)->name);
 }
@@ -164,7 +164,8 @@ ingot_status_t survey_init(struct survey *survey, const struct directory *direct
     bytes_writer_init(&survey->buckets, &directory->allocator);
     int result = list_name_spaces(survey, directory, name_space);
     if (survey->name_space_count > 1) /* makes the order independent of the file system; "" stays first */
-        qsort(survey->name_spaces.bytes, survey->name_space_count, sizeof(struct survey_name_space), compare_names);
+        qsort(survey->name_spaces.bytes, survey->name_space_count, sizeof(struct survey_name_space),
+              compare_name_spaces);
     for (uint32_t i = 0; i < survey->name_space_count && result == 0 && !is_ended(survey); ++i)
         result = read_name_space(survey, directory, i);
     if (is_out_of_memory(survey))
@@ -184,7 +185,7 @@ static int order_numbers(uint64_t left, uint64_t right)
     return (left > right) - (left < right);
 }
 
-static int compare_places(const void *left_entry, const void *right_entry)
+static int compare_entry_places(const void *left_entry, const void *right_entry)
 {
     const struct survey_entry *left = left_entry;
     const struct survey_entry *right = right_entry;
@@ -199,7 +200,7 @@ static int compare_times(const void *left_entry, const void *right_entry)
     const struct survey_entry *left = left_entry;
     const struct survey_entry *right = right_entry;
     const int result = order_numbers(left->time_ns, right->time_ns);
-    return result != 0 ? result : compare_places(left_entry, right_entry);
+    return result != 0 ? result : compare_entry_places(left_entry, right_entry);
 }
 
 void survey_sort_by_time(struct survey *survey)
@@ -211,7 +212,7 @@ void survey_sort_by_time(struct survey *survey)
 void survey_sort_by_place(struct survey *survey)
 {
     if (survey->entry_count > 1)
-        qsort(survey->entries.bytes, survey->entry_count, sizeof(struct survey_entry), compare_places);
+        qsort(survey->entries.bytes, survey->entry_count, sizeof(struct survey_entry), compare_entry_places);
 }
 
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY])

@@ -80,7 +80,7 @@ static bool may_repeat(uint32_t tag)
            tag == FIELD_NAME_EXPRESSION || tag == FIELD_FILE || tag == FIELD_OBJECT || tag > FIELD_LAST;
 }
 
-static bool is_known(uint32_t tag)
+static bool is_tag_known(uint32_t tag)
 {
     return tag <= FIELD_REASON || tag >= FIELD_REMARKS;
 }
@@ -96,7 +96,7 @@ static bool count_fields(struct bytes_reader content, size_t *key_size, size_t c
             return false;
         if (field.tag == 0)
             break;
-        if (field.tag < before || (field.tag == before && !may_repeat(field.tag)) || !is_known(field.tag))
+        if (field.tag < before || (field.tag == before && !may_repeat(field.tag)) || !is_tag_known(field.tag))
             return false;
         before = field.tag;
         if (field.tag <= FIELD_LAST)
@@ -152,7 +152,7 @@ static bool allocate_program_arrays(struct decoding *to)
 }
 
 /* Reads a text, which must not contain a NUL. */
-static const char *get_text(struct decoding *to, size_t size)
+static const char *get_field_text(struct decoding *to, size_t size)
 {
     const uint8_t *bytes = bytes_get(&to->value, size);
     if (bytes == NULL || memchr(bytes, '\0', size) != NULL) {
@@ -165,13 +165,13 @@ static const char *get_text(struct decoding *to, size_t size)
 /* Reads a text that is preceded by its size. */
 static const char *get_sized_text(struct decoding *to)
 {
-    return get_text(to, bytes_get_u32(&to->value));
+    return get_field_text(to, bytes_get_u32(&to->value));
 }
 
 /* Reads a text that is the rest of the value. */
 static const char *get_rest(struct decoding *to)
 {
-    return get_text(to, bytes_left(&to->value));
+    return get_field_text(to, bytes_left(&to->value));
 }
 
 /* Reads the digest and the size of a text, and finds the text. */
@@ -286,7 +286,7 @@ static bool read_program_field(struct decoding *to, uint32_t tag)
 }
 
 /* True if the program has what its kind requires. */
-static bool is_complete(const struct recipe_fields *fields)
+static bool has_all_fields(const struct recipe_fields *fields)
 {
     const ingot_recipe_program_t *program = &fields->program;
     if (fields->number_count < program->file_count)
@@ -314,5 +314,5 @@ bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, siz
         if (!read_program_field(&to, field.tag) || arena->failed)
             return false;
     }
-    return is_complete(fields);
+    return has_all_fields(fields);
 }

@@ -36,7 +36,7 @@ struct environment_settings {
 };
 
 /* Returns the value of an environment variable, or NULL if it is unset or empty. */
-static const char *value_of(const struct environment *environment, const char *name)
+static const char *variable_value(const struct environment *environment, const char *name)
 {
     const char *value = environment->lookup(name, environment->user);
     return value != NULL && value[0] != '\0' ? value : NULL;
@@ -95,7 +95,7 @@ static ingot_status_t read_setting_list(const struct environment *environment, s
                                         const struct setting *settings, void *info)
 {
     for (size_t i = 0; i < count; ++i) {
-        const char *value = value_of(environment, settings[i].name);
+        const char *value = variable_value(environment, settings[i].name);
         if (value != NULL && !setting_read(&settings[i], value, info))
             return fail_bad_setting(settings[i].name, value, setting_expected(&settings[i]));
     }
@@ -105,8 +105,8 @@ static ingot_status_t read_setting_list(const struct environment *environment, s
 /* Refuses keys that no trust policy uses, because they would give a false sense of protection. */
 static ingot_status_t check_keys(const struct environment *environment, const ingot_persist_trust_t *trust)
 {
-    if (value_of(environment, "INGOT_PERSIST_KEYS") != NULL && value_of(environment, "INGOT_PERSIST_TRUST") == NULL &&
-        trust->policy == INGOT_PERSIST_TRUST_NONE)
+    if (variable_value(environment, "INGOT_PERSIST_KEYS") != NULL &&
+        variable_value(environment, "INGOT_PERSIST_TRUST") == NULL && trust->policy == INGOT_PERSIST_TRUST_NONE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "INGOT_PERSIST_KEYS has no effect: set "
                                                                "INGOT_PERSIST_TRUST to verify or require, too");
     return INGOT_SUCCESS;
@@ -114,7 +114,7 @@ static ingot_status_t check_keys(const struct environment *environment, const in
 
 static ingot_status_t read_trust(const struct environment *environment, ingot_persist_trust_t *trust)
 {
-    const char *key_files = value_of(environment, "INGOT_PERSIST_KEYS"); /* checked when the store is opened */
+    const char *key_files = variable_value(environment, "INGOT_PERSIST_KEYS"); /* checked when the store is opened */
     ingot_status_t status = read_setting_list(environment, 1, &trust_policy, trust);
     if (status == INGOT_SUCCESS)
         status = check_keys(environment, trust);
@@ -158,11 +158,11 @@ static ingot_status_t set_root_folder(struct environment_settings *settings, con
 
 static ingot_status_t find_root(const struct environment *environment, struct environment_settings *settings)
 {
-    settings->info.path = value_of(environment, "INGOT_PERSIST_DIR");
+    settings->info.path = variable_value(environment, "INGOT_PERSIST_DIR");
     if (settings->info.path != NULL)
         return INGOT_SUCCESS;
-    const char *cache = value_of(environment, "XDG_CACHE_HOME");
-    const char *home = value_of(environment, "HOME");
+    const char *cache = variable_value(environment, "XDG_CACHE_HOME");
+    const char *home = variable_value(environment, "HOME");
     if (cache != NULL && cache[0] == '/')
         return set_root_folder(settings, cache, "/ingot");
     if (home != NULL && home[0] == '/')
@@ -171,7 +171,7 @@ static ingot_status_t find_root(const struct environment *environment, struct en
 }
 
 /* Sets the texts, which stay in the environment. */
-static ingot_status_t read_texts(const struct environment *environment, ingot_persist_info_t *info)
+static ingot_status_t read_persist_texts(const struct environment *environment, ingot_persist_info_t *info)
 {
     const struct {
         const char *name;
@@ -184,7 +184,7 @@ static ingot_status_t read_texts(const struct environment *environment, ingot_pe
         {"INGOT_RECIPE", NULL, NULL, &info->recipe_path}, /* checked when the store is opened */
     };
     for (size_t i = 0; i < COUNT_OF(texts); ++i) {
-        const char *value = value_of(environment, texts[i].name);
+        const char *value = variable_value(environment, texts[i].name);
         if (value != NULL && texts[i].is_valid != NULL && !texts[i].is_valid(value))
             return fail_bad_setting(texts[i].name, value, texts[i].expected);
         if (value != NULL)
@@ -214,7 +214,7 @@ static ingot_status_t read_environment(struct environment_settings *settings, co
     ingot_status_t status = take_defaults(settings, defaults);
     if (status != INGOT_SUCCESS)
         return status;
-    const char *value = value_of(environment, "INGOT_PERSIST");
+    const char *value = variable_value(environment, "INGOT_PERSIST");
     if (value != NULL && !environment_parse(ENVIRONMENT_SWITCH, value, &is_on))
         return fail_bad_setting("INGOT_PERSIST", value, environment_expected(ENVIRONMENT_SWITCH));
     if (is_on == 0)
@@ -225,7 +225,7 @@ static ingot_status_t read_environment(struct environment_settings *settings, co
     if (status == INGOT_SUCCESS)
         status = find_root(environment, settings);
     if (status == INGOT_SUCCESS)
-        status = read_texts(environment, &settings->info);
+        status = read_persist_texts(environment, &settings->info);
     return status;
 }
 

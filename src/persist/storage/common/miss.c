@@ -81,7 +81,7 @@ static void add_difference(void *user, const char *path, const char *expected, c
                        (int)strnlen(path, MOST_SHOWN) - 2, path + 1, MOST_SHOWN, expected, MOST_SHOWN, found);
 }
 
-static ingot_status_t compare_entry(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t compare_entry_with_missed(const ingot_persist_entry_t *entry, void *user)
 {
     struct nearest *nearest = user;
     struct difference difference = {.distance = 0};
@@ -105,7 +105,7 @@ static ingot_status_t compare_entry(const ingot_persist_entry_t *entry, void *us
 static void compare_all(struct nearest *nearest, ingot_storage_t storage)
 {
     if (storage->tier_count == 0)
-        (void)ingot_persist_for_each(storage, compare_entry, nearest);
+        (void)ingot_persist_for_each(storage, compare_entry_with_missed, nearest);
     for (size_t i = 0; i < storage->tier_count; ++i)
         compare_all(nearest, storage->tiers[i]);
 }

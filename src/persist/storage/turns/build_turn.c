@@ -63,7 +63,7 @@ struct build_turn {
     bool is_pointless;      /* another process has found that waiting is useless */
     bool is_late;           /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
-    uint64_t until_ns;      /* the limit of the wait, see may_wait */
+    uint64_t until_ns;      /* the limit of the wait, see may_wait_for_turn */
     uint64_t last_until_ns; /* the limit of a wait for a holder that works */
     uint64_t since_ns;      /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
                              * wait began */
@@ -193,7 +193,7 @@ static bool is_holder_working(const struct build_turn *turn, ingot_lease_answer_
 }
 
 /* True if there is time left to wait. While the holder works, moves the limit on, a few seconds at a time. */
-static bool may_wait(struct build_turn *turn, uint64_t now_ns, ingot_lease_answer_t answer)
+static bool may_wait_for_turn(struct build_turn *turn, uint64_t now_ns, ingot_lease_answer_t answer)
 {
     if (now_ns < turn->until_ns)
         return true;
@@ -224,7 +224,7 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease
         turn->until_ns = turn->waiting_ns + (wait_ns != 0 ? wait_ns : WAIT_NS);
         turn->last_until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
     }
-    if (!may_wait(turn, now_ns, answer)) {
+    if (!may_wait_for_turn(turn, now_ns, answer)) {
         turn->is_late = true;
         return false;
     }
