@@ -66,20 +66,31 @@ cJSON *json_describe(ingot_status_t (*describe)(size_t size, const uint8_t *byte
     return json;
 }
 
-static void print_and_delete(cJSON *json, char *text, const char *end)
+static void print_text(char *text)
 {
     (void)fputs(text, stdout);
-    (void)fputs(end, stdout);
     cJSON_free(text);
-    cJSON_Delete(json);
+}
+
+static void print_list(const cJSON *list)
+{
+    const cJSON *item;
+    (void)putchar('[');
+    cJSON_ArrayForEach(item, list)
+    {
+        (void)fputs(item == list->child ? "\n" : ",\n", stdout);
+        print_text(cJSON_PrintUnformatted(item));
+    }
+    (void)fputs(list->child != NULL ? "\n]\n" : "]\n", stdout);
 }
 
 void json_print(cJSON *json)
 {
-    print_and_delete(json, cJSON_Print(json), "\n");
-}
-
-void json_print_item(cJSON *json)
-{
-    print_and_delete(json, cJSON_PrintUnformatted(json), "");
+    if (cJSON_IsArray(json)) {
+        print_list(json);
+    } else {
+        print_text(cJSON_Print(json));
+        (void)putchar('\n');
+    }
+    cJSON_Delete(json);
 }

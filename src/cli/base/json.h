@@ -24,9 +24,8 @@ void json_add_text(cJSON *object, const char *name, const char *text);
 /* Returns what a function of the library that describes bytes as JSON says about them, or NULL on failure. */
 cJSON *json_describe(ingot_status_t (*describe)(size_t size, const uint8_t *bytes, size_t *text_size, char *text),
                      size_t size, const uint8_t *bytes);
-/* Prints the value and deletes it. */
+/* Prints the value and deletes it. A list is printed with an item per line, and its text is never entirely in memory.
+ */
 void json_print(cJSON *json);
-/* Prints an item of a list on one line, without a line end, and deletes it. The list is never entirely in memory. */
-void json_print_item(cJSON *json);
 
 #endif

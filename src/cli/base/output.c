@@ -49,14 +49,13 @@ static bool is_set(const cJSON *value)
 static void put_formatted_text(const struct printing *printing, const char *text, const char *format)
 {
     const unsigned long column = strtoul(format, NULL, 10);
-    char *line = printing->is_line ? text_in_one_line(text) : NULL;
     if (strcmp(format, "short") == 0)
         (void)fprintf(printing->stream, "%.*s", SHORT_SIZE, text);
-    else if (line != NULL)
-        (void)fputs(line, printing->stream);
     else
-        text_put(printing->stream, text, column != 0 ? (unsigned)column : DEFAULT_INDENT);
-    free(line);
+        text_put(printing->stream, text,
+                 printing->is_line ? TEXT_ONE_LINE
+                 : column != 0     ? (unsigned)column
+                                   : DEFAULT_INDENT);
 }
 
 static void put_formatted(const struct printing *printing, const cJSON *value, const char *format)
@@ -142,9 +141,9 @@ static const char *put_pattern(const struct printing *printing, const char *at, 
     return end != '\0' ? at + 1 : at;
 }
 
-void output_put(const char *pattern, const cJSON *json)
+void output_put(FILE *stream, const char *pattern, const cJSON *json)
 {
-    const struct printing printing = {stdout, false, json};
+    const struct printing printing = {stream, false, json};
     (void)put_pattern(&printing, pattern, '\0');
 }
 
@@ -168,6 +167,6 @@ void output_print(cJSON *json, bool is_json, const char *pattern)
         return;
     }
     for (; item != NULL; item = item->next)
-        output_put(pattern, item);
+        output_put(stdout, pattern, item);
     cJSON_Delete(json);
 }

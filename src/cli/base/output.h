@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /* clang-format off */
 /*
@@ -23,7 +24,7 @@
 /* clang-format on */
 
 /* Prints an object by a pattern. */
-void output_put(const char *pattern, const cJSON *json);
+void output_put(FILE *stream, const char *pattern, const cJSON *json);
 /* Returns what a pattern makes of an object, without line ends of its texts. The caller frees it. */
 char *output_text(const char *pattern, const cJSON *json);
 /* Prints a command's object, or each object of its list, as JSON or by a pattern, and deletes it. */

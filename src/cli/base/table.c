@@ -12,12 +12,14 @@
 #include "cli/base/output.h"
 #include "cli/base/text.h"
 
-void table_init(struct table *table, size_t column_count, const struct table_column *columns)
-{
-    *table = (struct table){columns, column_count, NULL, 0};
-}
+struct table {
+    const struct table_column *columns;
+    size_t column_count;
+    char **cells; /* row by row */
+    size_t cell_count;
+};
 
-void table_add(struct table *table, const cJSON *row)
+static void add_row(struct table *table, const cJSON *row)
 {
     for (size_t column = 0; column < table->column_count; ++column) {
         char *cell = output_text(table->columns[column].pattern, row);
@@ -50,7 +52,7 @@ static void print_cell(const struct table *table, size_t column, size_t width, c
         (void)putchar('\n');
 }
 
-void table_print(struct table *table)
+static void print_table(struct table *table)
 {
     size_t *widths = memory_get(table->column_count * sizeof(*widths));
     for (size_t column = 0; column < table->column_count; ++column)
@@ -67,14 +69,15 @@ void table_print(struct table *table)
 
 void table_print_list(const cJSON *list, size_t column_count, const struct table_column *columns)
 {
-    struct table table;
+    struct table table = {.columns = columns, .column_count = column_count};
     const cJSON *row;
-    table_init(&table, column_count, columns);
+    if (list->child == NULL)
+        return;
     cJSON_ArrayForEach(row, list)
     {
-        table_add(&table, row);
+        add_row(&table, row);
     }
-    table_print(&table);
+    print_table(&table);
 }
 
 void table_report(cJSON *list, bool is_json, size_t column_count, const struct table_column *columns)

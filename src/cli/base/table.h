@@ -14,18 +14,7 @@ struct table_column {
     bool is_number;      /* aligned to the right */
 };
 
-struct table {
-    const struct table_column *columns;
-    size_t column_count;
-    char **cells; /* row by row */
-    size_t cell_count;
-};
-
-void table_init(struct table *table, size_t column_count, const struct table_column *columns);
-void table_add(struct table *table, const cJSON *row);
-/* Prints the table and frees it. */
-void table_print(struct table *table);
-/* Prints all objects of a list as a table. */
+/* Prints all objects of a list as a table, and nothing if there are none. */
 void table_print_list(const cJSON *list, size_t column_count, const struct table_column *columns);
 /* Prints a command's list of objects as JSON or as a table, and deletes it. */
 void table_report(cJSON *list, bool is_json, size_t column_count, const struct table_column *columns);

@@ -27,18 +27,6 @@ static size_t commands_terminal(const unsigned char *c)
     return is_mark || is_embedding || is_isolate ? 3 : 0;
 }
 
-void text_put(FILE *stream, const char *text, unsigned indent)
-{
-    while (*text != '\0') {
-        const size_t size = commands_terminal((const unsigned char *)text);
-        if (*text == '\n')
-            (void)fprintf(stream, "\n%*s", (int)indent, "");
-        else
-            (void)fputc(size == 0 || *text == '\t' ? *text : '?', stream);
-        text += size > 1 ? size : 1;
-    }
-}
-
 static unsigned code_point(const unsigned char *c, size_t size)
 {
     return size == 1   ? c[0]
@@ -46,24 +34,21 @@ static unsigned code_point(const unsigned char *c, size_t size)
                        : (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
 }
 
-char *text_in_one_line(const char *text)
+void text_put(FILE *stream, const char *text, unsigned indent)
 {
-    enum { ESCAPED_SIZE = 7 }; /* "\uXXXX" */
-    char *line = memory_get(strlen(text) * (ESCAPED_SIZE - 1) + 1);
-    char *end = line;
     while (*text != '\0') {
         const unsigned char *c = (const unsigned char *)text;
         const size_t size = commands_terminal(c);
-        if (size == 0)
-            *end++ = *text;
+        if (*text == '\n' && indent != TEXT_ONE_LINE)
+            (void)fprintf(stream, "\n%*s", (int)indent, "");
+        else if (size == 0 || (*text == '\t' && indent != TEXT_ONE_LINE))
+            (void)fputc(*text, stream);
         else if (*text == '\n' || *text == '\t')
-            end += snprintf(end, ESCAPED_SIZE, *text == '\n' ? "\\n" : "\\t");
+            (void)fputs(*text == '\n' ? "\\n" : "\\t", stream);
         else
-            end += snprintf(end, ESCAPED_SIZE, size == 1 ? "\\x%02x" : "\\u%04x", code_point(c, size));
+            (void)fprintf(stream, size == 1 ? "\\x%02x" : "\\u%04x", code_point(c, size));
         text += size > 1 ? size : 1;
     }
-    *end = '\0';
-    return line;
 }
 
 bool text_contains(const char *text, const char *part)

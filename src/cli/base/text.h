@@ -4,15 +4,17 @@
 #ifndef INGOT_CLI_BASE_TEXT_H
 #define INGOT_CLI_BASE_TEXT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/* Prints to a stream. Characters that control the terminal or change the direction of text become '?'; after a
- * line end, the next line begins with `indent` spaces. */
+/* The indent of a text that must begin no line: line ends and tabs become \n and \t. */
+#define TEXT_ONE_LINE UINT_MAX
+
+/* Prints to a stream. Characters that control the terminal or change the direction of text are escaped, as \x1b and
+ * \u202e; after a line end, the next line begins with `indent` spaces. */
 void text_put(FILE *stream, const char *text, unsigned indent);
-/* Returns a copy, which the caller frees. Escapes line ends and what text_put replaces: \n, \x1b, \u202e. */
-char *text_in_one_line(const char *text);
 /* True if `part` occurs in `text`, ignoring case. */
 bool text_contains(const char *text, const char *part);
 /* Returns the width of `text` in columns; every UTF-8 character counts as one. */

@@ -10,6 +10,7 @@
 
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "cli/store/store.h"
 #include "util/hex.h"
 
 const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE])
@@ -41,7 +42,7 @@ int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, co
     if (status == INGOT_SUCCESS)
         status = ingot_recipe_get_summary(*recipe, summary);
     if (status != INGOT_SUCCESS) {
-        (void)fprintf(stderr, "ingot: %s: %s: %s\n", path, ingot_status_name(status), ingot_last_error_detail());
+        store_tell_failure(status, "%s", path);
         return EXIT_NO_STORE;
     }
     plan_tell_damage(summary, path);

@@ -170,18 +170,21 @@ static void print_report(struct report *report, bool is_interrupted, const uint6
         json_print(json);
         return;
     }
-    output_put(report->is_stale ? "[interrupted?interrupted: ]{built} rebuilt, {present} up to date"
+    output_put(stdout,
+               report->is_stale ? "[interrupted?interrupted: ]{built} rebuilt, {present} up to date"
                                 : "[interrupted?interrupted: ]{built} built, {present} present",
                json);
     for (size_t i = OUTCOME_FAILED; i < OUTCOME_COUNT; ++i) {
         if (report->counts[i] != 0)
             (void)printf(", %" PRIu64 " %s", report->counts[i], outcomes[i].words);
     }
-    output_put("[not_recordable?, {not_recordable} not recordable]"
+    output_put(stdout,
+               "[not_recordable?, {not_recordable} not recordable]"
                "[without_device?, {without_device} without a device]"
                "[without_recipe?, {without_recipe} entries without a recipe]",
                json);
-    output_put(bundled_count != NULL ? ", {bundled} in the bundle ({elapsed_ns:duration})\n"
+    output_put(stdout,
+               bundled_count != NULL ? ", {bundled} in the bundle ({elapsed_ns:duration})\n"
                                      : " ({elapsed_ns:duration})\n",
                json);
     cJSON_Delete(json);

@@ -49,41 +49,19 @@ bool tasks_is_for(const struct plan_program *program, size_t device, size_t devi
     return program->devices == NULL;
 }
 
-static uint32_t rank_of(size_t device, char *const *devices, const bool *is_chosen)
-{
-    uint32_t rank = 0;
-    for (size_t i = 0; i < device; ++i)
-        rank += is_chosen[i] && strcmp(devices[i], devices[device]) == 0;
-    return rank;
-}
-
-static int compare_tasks(const void *a, const void *b)
-{
-    const struct task *left = a;
-    const struct task *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    if (left->program != right->program) /* in the plan, the most expensive come first */
-        return left->program < right->program ? -1 : 1;
-    return (left->device > right->device) - (left->device < right->device);
-}
-
 void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
                 const bool *is_chosen)
 {
     for (size_t i = 0; i < device_count; ++i) {
-        const uint32_t rank = rank_of(i, devices, is_chosen);
         for (size_t j = 0; j < plan->program_count; ++j) {
             const ingot_recipe_program_t *facts = &plan->programs[j].facts;
             if (!is_chosen[i] || !tasks_can_build(facts) || !tasks_is_for(&plan->programs[j], i, device_count, devices))
                 continue;
             tasks->items = memory_grow(tasks->items, tasks->count, sizeof(*tasks->items));
-            tasks->items[tasks->count++] = (struct task){(uint32_t)j, (uint32_t)i, rank};
+            tasks->items[tasks->count++] = (struct task){(uint32_t)j, (uint32_t)i};
             tasks->cost_ns += facts->build_time_ns;
         }
     }
-    if (tasks->count > 1)
-        qsort(tasks->items, tasks->count, sizeof(*tasks->items), compare_tasks);
 }
 
 void tasks_free(struct tasks *tasks)

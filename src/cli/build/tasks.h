@@ -11,7 +11,6 @@
 struct task {
     uint32_t program; /* index in the plan */
     uint32_t device;
-    uint32_t rank; /* how many chosen devices with the same text come before this one */
 };
 
 struct tasks {
@@ -22,9 +21,9 @@ struct tasks {
 
 /* True if a program can be built. */
 bool tasks_can_build(const ingot_recipe_program_t *program);
-/* Makes a task for each program that can be built and each chosen device that it should be built for. The most
- * expensive tasks come first. If two devices have the same text, all tasks of the second one follow those of the first:
- * both devices probably give the same ids, so the store then already has the programs. */
+/* Makes a task for each program that can be built and each chosen device that it should be built for: device by device,
+ * and for each the most expensive programs first. If two devices have the same text, both probably give the same ids,
+ * so the store already has the programs when the second one's turn comes. */
 void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
                 const bool *is_chosen);
 void tasks_free(struct tasks *tasks);

@@ -68,13 +68,11 @@ static int find_wanted(struct explaining *explaining)
 {
     size_t size = 0;
     struct comparison *comparison = &explaining->comparisons[0];
-    FILE *file = id_file_open(explaining->wanted_name);
     explaining->count = 1;
-    explaining->is_stored = file == NULL;
-    const int code = file != NULL ? id_file_read(&comparison->wanted, explaining->wanted_name, file)
-                                  : entry_find(&comparison->wanted, explaining->storage, explaining->wanted_name);
-    if (file != NULL)
-        (void)fclose(file);
+    explaining->is_stored = !id_file_is(explaining->wanted_name);
+    const int code = explaining->is_stored
+                         ? entry_find(&comparison->wanted, explaining->storage, explaining->wanted_name)
+                         : id_file_read(&comparison->wanted, explaining->wanted_name);
     if (code != EXIT_DONE)
         return code;
     const ingot_persist_entry_t *facts = &comparison->wanted.facts;
@@ -191,13 +189,9 @@ static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *u
 /* Reads the id to compare with, from a single file or an entry. */
 static int find_other(struct explaining *explaining, struct entry *other)
 {
-    FILE *file = id_file_open(explaining->other_name);
-    if (file == NULL)
-        return entry_find(other, explaining->storage, explaining->other_name);
-    explaining->is_of_file = true;
-    const int code = id_file_read(other, explaining->other_name, file);
-    (void)fclose(file);
-    return code;
+    explaining->is_of_file = id_file_is(explaining->other_name);
+    return explaining->is_of_file ? id_file_read(other, explaining->other_name)
+                                  : entry_find(other, explaining->storage, explaining->other_name);
 }
 
 static int find_nearest(struct explaining *explaining)
@@ -326,9 +320,10 @@ static int tell_last(struct explaining *explaining)
         (void)cJSON_AddItemToArray(list, json);
         if (explaining->common.is_json)
             continue;
-        output_put(i != 0 ? "\n" : "", json);
-        output_put("{entry} [name?{name}, ]stored {created:age} ago: ", json);
-        output_put(is_new ? "new, no earlier entry has its sources\n" : "nearest is {nearest}\n" DIFFERENCES, json);
+        output_put(stdout, i != 0 ? "\n" : "", json);
+        output_put(stdout, "{entry} [name?{name}, ]stored {created:age} ago: ", json);
+        output_put(stdout, is_new ? "new, no earlier entry has its sources\n" : "nearest is {nearest}\n" DIFFERENCES,
+                   json);
     }
     output_print(list, explaining->common.is_json, "");
     return EXIT_DONE;

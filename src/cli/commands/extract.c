@@ -51,9 +51,10 @@ static const struct command_option options[] = {
 
 static int fail_extracting(const char *doing, const char *name)
 {
-    char *line = text_in_one_line(name);
-    (void)fprintf(stderr, "ingot: %s %s: %s\n", doing, line, strerror(errno));
-    free(line);
+    const int error = errno;
+    (void)fprintf(stderr, "ingot: %s ", doing);
+    text_put(stderr, name, TEXT_ONE_LINE);
+    (void)fprintf(stderr, ": %s\n", strerror(error));
     return EXIT_FAILED;
 }
 
@@ -111,14 +112,6 @@ static int open_artifact_folder(const struct extracting *extracting, const ingot
     return folder;
 }
 
-static int tell_entry_left_out(const ingot_persist_entry_t *facts, ingot_status_t status)
-{
-    char name[ENTRY_NAME_SIZE];
-    entry_name(facts, name);
-    (void)fprintf(stderr, "ingot: left out %s: %s: %s\n", name, ingot_status_name(status), ingot_last_error_detail());
-    return EXIT_FINDING;
-}
-
 static int extract_entry(struct extracting *extracting, const ingot_persist_entry_t *facts)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -127,8 +120,10 @@ static int extract_entry(struct extracting *extracting, const ingot_persist_entr
     if (status == INGOT_SUCCESS)
         status = ingot_artifact_unpack(facts->id_size, facts->id, &blob, &value);
     store_release_blob(&blob);
-    if (status != INGOT_SUCCESS)
-        return tell_entry_left_out(facts, status);
+    if (status != INGOT_SUCCESS) {
+        entry_tell_failure(facts, "left out", status);
+        return EXIT_FINDING;
+    }
     const int folder = open_artifact_folder(extracting, facts);
     const int code = folder >= 0 ? write_artifact_parts(extracting, folder, &value)
                                  : fail_extracting("opening the folder", extracting->output);
@@ -167,6 +162,20 @@ static void print_counts(const struct extracting *extracting)
     output_print(json, extracting->common.is_json, "{artifacts} artifacts extracted, {files} files\n");
 }
 
+/* A store_user_t. */
+static int extract_artifacts(ingot_storage_t storage, void *values)
+{
+    struct extracting *extracting = values;
+    extracting->storage = storage;
+    extracting->has_folders = extracting->kind != NULL || extracting->names.count > 1;
+    for (size_t i = 0; i < extracting->names.count && !interrupt_seen(); ++i)
+        extract_named_entry(extracting, extracting->names.items[i]);
+    const int code = extracting->kind != NULL ? entry_visit_all(storage, extract_entry_of_kind, extracting) : EXIT_DONE;
+    extracting->code = code > extracting->code ? code : extracting->code;
+    print_counts(extracting);
+    return extracting->code;
+}
+
 static int run_extract(void *values)
 {
     struct extracting *extracting = values;
@@ -174,20 +183,7 @@ static int run_extract(void *values)
         return parse_refuse(&command_extract, "name either entries, or a kind with --kind");
     if (extracting->output == NULL)
         extracting->output = ".";
-    extracting->code = store_open(&extracting->storage, &extracting->common, STORE_READ, NULL);
-    if (extracting->code == EXIT_DONE) {
-        interrupt_catch();
-        extracting->has_folders = extracting->kind != NULL || extracting->names.count > 1;
-        for (size_t i = 0; i < extracting->names.count && !interrupt_seen(); ++i)
-            extract_named_entry(extracting, extracting->names.items[i]);
-        const int code = extracting->kind != NULL
-                             ? entry_visit_all(extracting->storage, extract_entry_of_kind, extracting)
-                             : EXIT_DONE;
-        extracting->code = code > extracting->code ? code : extracting->code;
-        print_counts(extracting);
-    }
-    ingot_storage_release(extracting->storage);
-    return extracting->code;
+    return store_use(&extracting->common, STORE_READ, extract_artifacts, extracting);
 }
 
 const struct command command_extract = {

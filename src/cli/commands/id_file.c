@@ -4,6 +4,7 @@
 #include "cli/commands/id_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,11 +22,6 @@ bool id_file_is(const char *path)
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
-FILE *id_file_open(const char *path)
-{
-    return id_file_is(path) ? fopen(path, "re") : NULL;
-}
-
 /* Returns the size of the id according to the header of a key.bin. In a single file, the blob follows the id. */
 static size_t id_size_in(const uint8_t *header, size_t at_most)
 {
@@ -33,10 +29,15 @@ static size_t id_size_in(const uint8_t *header, size_t at_most)
     return size < at_most ? (size_t)size : at_most;
 }
 
-int id_file_read(struct entry *entry, const char *path, FILE *file)
+int id_file_read(struct entry *entry, const char *path)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        (void)fprintf(stderr, "ingot: %s cannot be read: %s\n", path, strerror(errno));
+        return EXIT_FAILED;
+    }
     for (int c = getc(file); c != EOF && size <= (size_t)ID_SIZE_LIMIT + KEY_BIN_AT_ID; c = getc(file)) {
         bytes = memory_grow(bytes, size, 1);
         bytes[size++] = (uint8_t)c;
@@ -53,11 +54,11 @@ int id_file_read(struct entry *entry, const char *path, FILE *file)
                                          .id = size != 0 ? bytes + header_size : NULL};
     entry_copy(entry, &facts);
     free(bytes);
-    if (ferror(file) != 0) {
-        (void)fprintf(stderr, "ingot: reading %s failed: %s\n", path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    return EXIT_DONE;
+    const bool is_read = ferror(file) == 0;
+    (void)fclose(file);
+    if (!is_read)
+        (void)fprintf(stderr, "ingot: reading %s failed\n", path);
+    return is_read ? EXIT_DONE : EXIT_FAILED;
 }
 
 ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob)

@@ -5,18 +5,15 @@
 #define INGOT_CLI_COMMANDS_ID_FILE_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "cli/store/entry.h"
 
+/* True if the path names a file. A directory is none: if the tool runs inside a store, the name of an entry is also the
+ * path of a directory. */
 bool id_file_is(const char *path);
 
-/* Opens a file, or returns NULL if there is none. Does not open a directory: if the tool runs inside a store, the name
- * of an entry is also the path of a directory. */
-FILE *id_file_open(const char *path);
-
 /* Reads the file's id and sizes into an entry's facts. Returns an exit_code; on failure, prints a message. */
-int id_file_read(struct entry *entry, const char *path, FILE *file);
+int id_file_read(struct entry *entry, const char *path);
 
 /* Loads the blob from a single file that has the entry's id. */
 ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob);

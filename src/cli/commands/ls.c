@@ -5,7 +5,6 @@
  */
 #include "cli/commands/ls.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/table.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
@@ -233,18 +233,8 @@ static void sort_rows(struct listing *listing)
     }
 }
 
-static void print_json(const struct listing *listing)
-{
-    (void)putchar('[');
-    for (size_t i = 0; i < listing->row_count; ++i) {
-        (void)fputs(i == 0 ? "\n" : ",\n", stdout);
-        json_print_item(listing->rows[i].json);
-    }
-    (void)fputs(listing->row_count != 0 ? "\n]\n" : "]\n", stdout);
-}
-
 /* In the row of a bad entry, the status follows the times. */
-static void print_table(const struct listing *listing)
+static void print_rows(const struct listing *listing)
 {
     static const struct table_column columns[] = {
         {"ENTRY", "{entry}", false},
@@ -258,30 +248,20 @@ static void print_table(const struct listing *listing)
         {"NAME", "[reason!{name}]", false},
         {"OPTIONS", "[reason!{difference}]", false},
         {"DEVICE", "[reason!{device}]", false}};
-    struct table table;
-    if (listing->row_count == 0)
-        return;
-    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
+    cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < listing->row_count; ++i)
-        table_add(&table, listing->rows[i].json);
-    table_print(&table);
-}
-
-static void print_rows(const struct listing *listing)
-{
-    if (listing->common.is_json)
-        print_json(listing);
-    else if (!listing->is_names_only)
-        print_table(listing);
+        (void)cJSON_AddItemToArray(list, listing->rows[i].json);
+    if (listing->is_names_only && !listing->common.is_json)
+        output_print(list, false, "{entry}\n");
     else
-        for (size_t i = 0; i < listing->row_count; ++i)
-            (void)puts(json_text(listing->rows[i].json, "entry"));
+        table_report(list, listing->common.is_json, sizeof(columns) / sizeof(columns[0]), columns);
 }
 
-static int list_storage(struct listing *listing, ingot_storage_t storage)
+/* A store_user_t. */
+static int list_storage(ingot_storage_t storage, void *values)
 {
+    struct listing *listing = values;
     listing->storage = storage;
-    interrupt_catch();
     const int code = entry_visit_all(storage, collect_row, listing);
     if (code != EXIT_FAILED) {
         if (!listing->common.is_json)
@@ -296,19 +276,14 @@ int ls_all(ingot_storage_t storage, bool is_json)
 {
     static struct listing listing;
     listing.common.is_json = is_json;
-    return list_storage(&listing, storage);
+    interrupt_catch();
+    return list_storage(storage, &listing);
 }
 
 static int run_ls(void *values)
 {
     struct listing *listing = values;
-    ingot_storage_t storage = NULL;
-    int code = store_open(&storage, &listing->common, STORE_READ, NULL);
-    if (code != EXIT_DONE)
-        return code;
-    code = list_storage(listing, storage);
-    ingot_storage_release(storage);
-    return code;
+    return store_use(&listing->common, STORE_READ, list_storage, listing);
 }
 
 const struct command command_ls = {

@@ -119,8 +119,7 @@ static int run_manifest(void *values)
     struct listing *listing = values;
     const ingot_status_t status = ingot_manifest_read(listing->path, note_item, listing);
     if (status != INGOT_SUCCESS) {
-        (void)fprintf(stderr, "ingot: %s: %s: %s\n", listing->path, ingot_status_name(status),
-                      ingot_last_error_detail());
+        store_tell_failure(status, "%s", listing->path);
     } else {
         interrupt_catch();
         find_titles(listing);

@@ -46,30 +46,27 @@ static void print_recount(const struct recounting *recounting, const ingot_persi
                                              "[was_right!{recorded_bytes} bytes were recorded]\n");
 }
 
-static int run_recount(void *values)
+/* A store_user_t. */
+static int recount_store(ingot_storage_t storage, void *values)
 {
     const struct recounting *recounting = values;
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_storage_t storage = NULL;
-
-    int code = store_open(&storage, &recounting->common, recounting->is_dry ? STORE_READ : STORE_WRITE, NULL);
-    if (code != EXIT_DONE)
-        return code;
     struct progress progress;
-    interrupt_catch();
     progress_init(&progress, "counting");
     count.on_progress = progress_follow_upkeep;
     count.user = &progress;
     const ingot_status_t status = ingot_persist_recount(storage, &count);
     progress_fini(&progress);
-    if (status != INGOT_SUCCESS && !interrupt_seen()) {
-        code = store_failed("counting", status);
-    } else {
-        print_recount(recounting, &count);
-        code = interrupt_seen() ? EXIT_INTERRUPTED : recounting->is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
-    }
-    ingot_storage_release(storage);
-    return code;
+    if (status != INGOT_SUCCESS && !interrupt_seen())
+        return store_failed("counting", status);
+    print_recount(recounting, &count);
+    return interrupt_seen() ? EXIT_INTERRUPTED : recounting->is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
+}
+
+static int run_recount(void *values)
+{
+    struct recounting *recounting = values;
+    return store_use(&recounting->common, recounting->is_dry ? STORE_READ : STORE_WRITE, recount_store, recounting);
 }
 
 const struct command command_recount = {

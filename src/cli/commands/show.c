@@ -18,7 +18,7 @@
 struct showing {
     struct common_options common;
     struct text_list names;
-    bool is_first; /* true if nothing has been shown yet */
+    cJSON *entries; /* what is shown */
 };
 
 static const struct command_option options[] = {
@@ -49,9 +49,8 @@ static const char artifact_pattern[] = "[label?  label        {label:15}\n]"
                                        "[made_at_unix_ms?  made         {made_at_unix_ms:time_ms}\n]"
                                        "<parts*  part         [name?{name:15}][name!(unnamed)], {bytes:size}\n>";
 
-/* Shows an entry, and frees `blob`, the description of its blob. If `blob` is NULL, the library's last error detail
- * says why. */
-static void print_entry(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
+/* Adds an entry with the description of its blob. If `blob` is NULL, the library's last error detail says why. */
+static void add_entry(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
     cJSON *json = entry_to_json(&entry->facts);
     json_add_text(json, "blob_refusal", blob == NULL ? ingot_last_error_detail() : NULL);
@@ -59,16 +58,24 @@ static void print_entry(const struct showing *showing, const struct entry *entry
     (void)cJSON_ReplaceItemInObject(json, "entry", cJSON_CreateString(name));
     (void)cJSON_AddItemToObject(json, "id", id != NULL ? id : cJSON_CreateNull());
     (void)cJSON_AddItemToObject(json, "blob", blob != NULL ? blob : cJSON_CreateNull());
+    (void)cJSON_AddItemToArray(showing->entries, json);
+}
+
+static void print_entries(const struct showing *showing)
+{
+    const cJSON *entry;
     if (showing->common.is_json) {
-        (void)fputs(showing->is_first ? "[\n" : ",\n", stdout);
-        json_print_item(json);
+        json_print(showing->entries);
         return;
     }
-    (void)fputs(showing->is_first ? "" : "\n", stdout);
-    output_put(entry_pattern, json);
-    if (blob != NULL)
-        output_put(cJSON_HasObjectItem(blob, "parts") ? artifact_pattern : program_pattern, blob);
-    cJSON_Delete(json);
+    cJSON_ArrayForEach(entry, showing->entries)
+    {
+        const cJSON *blob = cJSON_GetObjectItem(entry, "blob");
+        output_put(stdout, entry == showing->entries->child ? "" : "\n", entry);
+        output_put(stdout, entry_pattern, entry);
+        output_put(stdout, cJSON_HasObjectItem(blob, "parts") ? artifact_pattern : program_pattern,
+                   cJSON_IsNull(blob) ? NULL : blob);
+    }
 }
 
 /* A file without the header of an entry must be an id. Of a damaged entry, what is readable is shown. */
@@ -83,12 +90,7 @@ static int show_file(const struct showing *showing, const char *path)
 {
     struct entry entry = {.name = ""};
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    FILE *file = id_file_open(path);
-    const int code = file != NULL ? id_file_read(&entry, path, file) : EXIT_FAILED;
-    if (file != NULL)
-        (void)fclose(file);
-    else
-        (void)fprintf(stderr, "ingot: %s cannot be read\n", path);
+    const int code = id_file_read(&entry, path);
     if (code == EXIT_DONE && !is_entry_or_id(&entry)) {
         (void)fprintf(stderr, "ingot: %s is neither an entry nor an id: %s\n", path, ingot_last_error_detail());
         entry_fini(&entry);
@@ -96,7 +98,7 @@ static int show_file(const struct showing *showing, const char *path)
     }
     if (code == EXIT_DONE) {
         const bool is_loaded = id_file_load(path, &entry, &blob) == INGOT_SUCCESS;
-        print_entry(showing, &entry, path, is_loaded ? entry_describe_blob(&blob) : NULL);
+        add_entry(showing, &entry, path, is_loaded ? entry_describe_blob(&blob) : NULL);
     }
     entry_fini(&entry);
     return code;
@@ -107,7 +109,7 @@ static int show_entry(const struct showing *showing, ingot_storage_t storage, co
     struct entry entry;
     const int code = entry_find(&entry, storage, name);
     if (code == EXIT_DONE) {
-        print_entry(showing, &entry, entry.name, entry_read_blob(storage, &entry.facts));
+        add_entry(showing, &entry, entry.name, entry_read_blob(storage, &entry.facts));
         entry_fini(&entry);
     }
     return code;
@@ -124,10 +126,9 @@ static int show_files_and_entries(struct showing *showing)
         if (code == EXIT_DONE)
             code = is_file ? show_file(showing, name) : show_entry(showing, storage, name);
         result = code > result ? code : result;
-        showing->is_first = showing->is_first && code != EXIT_DONE;
     }
-    if (showing->common.is_json && (!showing->is_first || result <= EXIT_FINDING))
-        (void)fputs(showing->is_first ? "[]\n" : "\n]\n", stdout);
+    if (showing->entries->child != NULL || result <= EXIT_FINDING)
+        print_entries(showing);
     ingot_storage_release(storage);
     return result;
 }
@@ -135,7 +136,7 @@ static int show_files_and_entries(struct showing *showing)
 static int run_show(void *values)
 {
     struct showing *showing = values;
-    showing->is_first = true;
+    showing->entries = cJSON_CreateArray();
     interrupt_catch();
     return show_files_and_entries(showing);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
@@ -156,9 +155,14 @@ static void print_groups(const cJSON *json)
     }
 }
 
-static int print_statistics(struct summary *summary, ingot_storage_t storage)
+/* A store_user_t that summarizes the store. */
+static int summarize(ingot_storage_t storage, void *values)
 {
+    struct summary *summary = values;
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    const int code = entry_visit_all(storage, add_entry, summary);
+    if (code != EXIT_DONE)
+        return code;
     const ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
     if (status != INGOT_SUCCESS)
         return store_failed("reading the totals", status);
@@ -168,7 +172,7 @@ static int print_statistics(struct summary *summary, ingot_storage_t storage)
     }
     cJSON *json = summary_to_json(summary, &count);
     if (!summary->common.is_json) {
-        output_put(pattern, json);
+        output_put(stdout, pattern, json);
         print_groups(json);
         cJSON_Delete(json);
     } else {
@@ -180,16 +184,7 @@ static int print_statistics(struct summary *summary, ingot_storage_t storage)
 static int run_stats(void *values)
 {
     struct summary *summary = values;
-    ingot_storage_t storage = NULL;
-    int code = store_open(&storage, &summary->common, STORE_READ, NULL);
-    if (code != EXIT_DONE)
-        return code;
-    interrupt_catch();
-    code = entry_visit_all(storage, add_entry, summary);
-    if (code == EXIT_DONE)
-        code = print_statistics(summary, storage);
-    ingot_storage_release(storage);
-    return code;
+    return store_use(&summary->common, STORE_READ, summarize, summary);
 }
 
 const struct command command_stats = {

@@ -87,31 +87,28 @@ static int judge_verification(const struct verifying *verifying, const ingot_per
     return is_interrupted ? EXIT_INTERRUPTED : is_clean ? EXIT_DONE : EXIT_FINDING;
 }
 
-static int run_verify(void *values)
+/* A store_user_t. */
+static int verify_store(ingot_storage_t storage, void *values)
 {
     struct verifying *verifying = values;
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    ingot_storage_t storage = NULL;
-
-    verifying->common.trust_policy = options_policy(verifying->is_required, verifying->common.key_files);
-    int code = store_open(&storage, &verifying->common, verifying->is_repair ? STORE_WRITE : STORE_READ, NULL);
-    if (code != EXIT_DONE)
-        return code;
-    interrupt_catch();
     verifying->problems = verifying->common.is_json ? cJSON_CreateArray() : NULL;
     progress_init(&verifying->progress, "verifying");
     const ingot_status_t status =
         ingot_persist_verify(storage, verifying->is_repair, follow_verification, verifying, &found);
     progress_fini(&verifying->progress);
-    if (status != INGOT_SUCCESS && !interrupt_seen()) {
-        code = store_failed("verifying", status);
-    } else {
-        const bool is_interrupted = found.done_count < found.entry_count;
-        code = judge_verification(verifying, &found, is_interrupted);
-        print_verification(verifying, &found, is_interrupted);
-    }
-    ingot_storage_release(storage);
-    return code;
+    if (status != INGOT_SUCCESS && !interrupt_seen())
+        return store_failed("verifying", status);
+    const bool is_interrupted = found.done_count < found.entry_count;
+    print_verification(verifying, &found, is_interrupted);
+    return judge_verification(verifying, &found, is_interrupted);
+}
+
+static int run_verify(void *values)
+{
+    struct verifying *verifying = values;
+    verifying->common.trust_policy = options_policy(verifying->is_required, verifying->common.key_files);
+    return store_use(&verifying->common, verifying->is_repair ? STORE_WRITE : STORE_READ, verify_store, verifying);
 }
 
 const struct command command_verify = {

@@ -23,6 +23,13 @@ void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE])
                    facts->name_space[0] != '\0' ? "/" : "", facts->bucket, facts->number);
 }
 
+void entry_tell_failure(const ingot_persist_entry_t *facts, const char *doing, ingot_status_t status)
+{
+    char name[ENTRY_NAME_SIZE];
+    entry_name(facts, name);
+    store_tell_failure(status, "%s %s", doing, name);
+}
+
 void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts)
 {
     entry->facts = *facts;

@@ -16,6 +16,8 @@ struct entry {
 };
 
 void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE]);
+/* Reports on standard error what was not done with an entry, with the library's last error detail. */
+void entry_tell_failure(const ingot_persist_entry_t *facts, const char *doing, ingot_status_t status);
 void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts);
 void entry_fini(struct entry *entry);
 

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
 #include "util/environment.h"
 
 enum { LOCK_TIMEOUT_MS = 10000 };
@@ -27,9 +29,19 @@ struct opening {
     bool is_there;
 };
 
+void store_tell_failure(ingot_status_t status, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    (void)fputs("ingot: ", stderr);
+    (void)vfprintf(stderr, format, values);
+    (void)fprintf(stderr, ": %s: %s\n", ingot_status_name(status), ingot_last_error_detail());
+    va_end(values);
+}
+
 int store_failed(const char *doing, ingot_status_t status)
 {
-    (void)fprintf(stderr, "ingot: %s failed: %s: %s\n", doing, ingot_status_name(status), ingot_last_error_detail());
+    store_tell_failure(status, "%s failed", doing);
     return EXIT_FAILED;
 }
 
@@ -173,4 +185,16 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     else if ((status = adjust_settings_for_tool(&info, &opening)) == INGOT_SUCCESS)
         status = ingot_persist_open(storage, &info);
     return status == INGOT_SUCCESS ? EXIT_DONE : open_failed(&opening, status);
+}
+
+int store_use(const struct common_options *options, enum store_access store_access, store_user_t use, void *values)
+{
+    ingot_storage_t storage = NULL;
+    int code = store_open(&storage, options, store_access, NULL);
+    if (code == EXIT_DONE) {
+        interrupt_catch();
+        code = use(storage, values);
+    }
+    ingot_storage_release(storage);
+    return code;
 }

@@ -21,6 +21,12 @@ enum store_order { STORE_FIFO = 1, STORE_LRU };
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                unsigned *order);
 
+/* What a command does with a store. Returns an exit_code. */
+typedef int (*store_user_t)(ingot_storage_t storage, void *values);
+/* Opens a store, calls `use`, which Ctrl-C ends after the current entry, and closes the store. Returns the exit_code of
+ * `use`, or of store_open. */
+int store_use(const struct common_options *options, enum store_access store_access, store_user_t use, void *values);
+
 /* Reads the policy and the key files of a store from the options and the environment. Returns EXIT_DONE; on failure,
  * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
@@ -34,7 +40,9 @@ void store_release_blob(ingot_buffer_t *blob);
 /* Prints what a storage could not do. A callback for events of storages. */
 void store_tell_event(const ingot_event_t *event, void *unused);
 
-/* Reports a failure on standard error, with the library's last error detail, and returns EXIT_FAILED. */
+/* Reports a failure on standard error: what the format says, the status, and the library's last error detail. */
+void store_tell_failure(ingot_status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Reports that `doing` failed, and returns EXIT_FAILED. */
 int store_failed(const char *doing, ingot_status_t status);
 
 #endif

@@ -183,10 +183,10 @@ static void add_program_to_extract(struct extracting *extracting, const ingot_re
 {
     char key[PLAN_KEY_TEXT_SIZE];
     if (program->status != INGOT_SUCCESS) {
-        char *reason = text_in_one_line(program->reason);
-        (void)fprintf(stderr, "ingot: %.*s was not extracted: %s: %s\n", PLAN_SHORT_KEY,
-                      plan_key_text(program->key, key), ingot_status_name(program->status), reason);
-        free(reason);
+        (void)fprintf(stderr, "ingot: %.*s was not extracted: %s: ", PLAN_SHORT_KEY, plan_key_text(program->key, key),
+                      ingot_status_name(program->status));
+        text_put(stderr, program->reason, TEXT_ONE_LINE);
+        (void)fputc('\n', stderr);
         extracting->finding = EXIT_FINDING;
         return;
     }

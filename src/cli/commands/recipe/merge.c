@@ -93,8 +93,7 @@ static int note_copy_result(struct copying *copying, const struct plan_program *
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
     ++copying->failed_count;
-    (void)fprintf(stderr, "ingot: %.*s was not copied: %s: %s\n", PLAN_SHORT_KEY,
-                  plan_key_text(program->facts.key, key), ingot_status_name(status), ingot_last_error_detail());
+    store_tell_failure(status, "%.*s was not copied", PLAN_SHORT_KEY, plan_key_text(program->facts.key, key));
     return is_damage(status) || is_too_large(program) ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -76,9 +76,8 @@ static void open_recipe(struct stale *stale, struct stale_part *part, ingot_stor
     if (status != INGOT_SUCCESS) {
         stale->has_unusable = stale->has_unusable || status != INGOT_NOT_FOUND;
         if (status != INGOT_NOT_FOUND)
-            (void)fprintf(stderr, "ingot: the recipe of %s cannot be used: %s: %s\n",
-                          part->name_space[0] != '\0' ? part->name_space : "the store", ingot_status_name(status),
-                          ingot_last_error_detail());
+            store_tell_failure(status, "the recipe of %s cannot be used",
+                               part->name_space[0] != '\0' ? part->name_space : "the store");
         return;
     }
     (void)ingot_recipe_get_summary(recipe, &summary);

@@ -27,11 +27,13 @@
 
 enum { THREADS = 8 };
 
+/* What became of a program. The store has those of the last two. */
+enum place { PLACE_UNKNOWN, PLACE_MISSING, PLACE_FAILED, PLACE_PRESENT, PLACE_PULLED, PLACE_COUNT };
+
 struct wanted {
     size_t size;
     uint8_t *id;
-    bool is_there;  /* the store has it; the thread that took this item writes is_there and is_pulled */
-    bool is_pulled; /* this command loaded it */
+    enum place place; /* written by the thread that took this item */
 };
 
 struct pulling {
@@ -46,11 +48,7 @@ struct pulling {
     ingot_storage_t chain;  /* a chain of the store and then the server */
     struct wanted *wanted;  /* wanted and wanted_count are constant while threads run */
     size_t wanted_count;
-    atomic_size_t next; /* index of the next item to take; it and all counts are relaxed */
-    _Atomic uint64_t present_count;
-    _Atomic uint64_t pulled_count;
-    _Atomic uint64_t missing_count;
-    _Atomic uint64_t failed_count;
+    atomic_size_t next;       /* index of the next item to take; relaxed */
     pthread_mutex_t lock;     /* for standard error */
     struct progress progress; /* guarded by `lock` */
 };
@@ -81,7 +79,7 @@ static ingot_status_t note_id(size_t id_size, const uint8_t *id, uint32_t age, v
     if (!id_is_of_kind(id_size, id, pulling->kind))
         return INGOT_SUCCESS;
     pulling->wanted = memory_grow(pulling->wanted, pulling->wanted_count, sizeof(*pulling->wanted));
-    pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id), false, false};
+    pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id), PLACE_UNKNOWN};
     return INGOT_SUCCESS;
 }
 
@@ -119,36 +117,25 @@ static bool is_lacking(const struct pulling *pulling, ingot_status_t status)
 }
 
 /* Loads a program into the store: the chain stores each program that it loads from the server. */
-static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_server_asked)
+static enum place pull_one(struct pulling *pulling, const struct wanted *wanted, bool is_server_asked)
 {
-    if (load_wanted(pulling->store, wanted) == INGOT_SUCCESS) {
-        wanted->is_there = true;
-        atomic_fetch_add_explicit(&pulling->present_count, 1, memory_order_relaxed);
-        return;
-    }
-    if (!is_server_asked) {
-        atomic_fetch_add_explicit(&pulling->failed_count, 1, memory_order_relaxed);
-        return;
-    }
+    if (load_wanted(pulling->store, wanted) == INGOT_SUCCESS)
+        return PLACE_PRESENT;
+    if (!is_server_asked)
+        return PLACE_FAILED;
     ingot_status_t status = load_wanted(pulling->chain, wanted);
-    if (is_lacking(pulling, status)) {
-        atomic_fetch_add_explicit(&pulling->missing_count, 1, memory_order_relaxed);
-        return;
-    }
+    if (is_lacking(pulling, status))
+        return PLACE_MISSING;
     if (status == INGOT_SUCCESS)
         status = load_wanted(pulling->store, wanted);
     /* INGOT_NOT_FOUND: the program was stored, and was then evicted to make room for another thread's program.
-     * look_for_evicted_programs corrects the counts. */
-    if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && has_evicted(pulling))) {
-        wanted->is_there = true;
-        wanted->is_pulled = true;
-        atomic_fetch_add_explicit(&pulling->pulled_count, 1, memory_order_relaxed);
-        return;
-    }
-    atomic_fetch_add_explicit(&pulling->failed_count, 1, memory_order_relaxed);
+     * look_for_evicted_programs corrects this. */
+    if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && has_evicted(pulling)))
+        return PLACE_PULLED;
     (void)pthread_mutex_lock(&pulling->lock);
     (void)store_failed("loading a program", status);
     (void)pthread_mutex_unlock(&pulling->lock);
+    return PLACE_FAILED;
 }
 
 static void *pull_some(void *user)
@@ -159,7 +146,7 @@ static void *pull_some(void *user)
         const size_t i = atomic_fetch_add_explicit(&pulling->next, 1, memory_order_relaxed);
         if (i >= pulling->wanted_count || interrupt_seen())
             return NULL;
-        pull_one(pulling, &pulling->wanted[i], is_asking(pulling, &stats));
+        pulling->wanted[i].place = pull_one(pulling, &pulling->wanted[i], is_asking(pulling, &stats));
         (void)pthread_mutex_lock(&pulling->lock);
         progress_tell(&pulling->progress, i + 1, pulling->wanted_count, stats.loaded_bytes);
         (void)pthread_mutex_unlock(&pulling->lock);
@@ -199,11 +186,9 @@ static int look_for_evicted_programs(struct pulling *pulling)
         return code;
     for (size_t i = 0; i < pulling->wanted_count && !interrupt_seen(); ++i) {
         struct wanted *wanted = &pulling->wanted[i];
-        if (!wanted->is_there || load_wanted(pulling->store, wanted) == INGOT_SUCCESS)
+        if (wanted->place < PLACE_PRESENT || load_wanted(pulling->store, wanted) == INGOT_SUCCESS)
             continue;
-        wanted->is_there = false;
-        --*(wanted->is_pulled ? &pulling->pulled_count : &pulling->present_count);
-        ++pulling->missing_count;
+        wanted->place = PLACE_MISSING;
         ++gone_count;
     }
     if (gone_count != 0)
@@ -220,7 +205,7 @@ static cJSON *list_lacking(const struct pulling *pulling)
 {
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < pulling->wanted_count; ++i) {
-        if (pulling->wanted[i].is_there)
+        if (pulling->wanted[i].place >= PLACE_PRESENT)
             continue;
         cJSON *id = id_read(pulling->wanted[i].size, pulling->wanted[i].id);
         cJSON *item = cJSON_CreateObject();
@@ -238,27 +223,29 @@ static void print_missing_programs(const cJSON *json)
                                                   {"SOURCE", "{source}", false},
                                                   {"DEVICE", "{device}", false}};
     const cJSON *list = cJSON_GetObjectItem(json, "lacking");
-    if (list != NULL && list->child != NULL)
+    if (list != NULL)
         table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
 }
 
-static void print_pull_counts(const struct pulling *pulling, const ingot_remote_stats_t *stats)
+static void print_pull_counts(const struct pulling *pulling, const ingot_remote_stats_t *stats,
+                              const size_t counts[PLACE_COUNT])
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "programs", pulling->wanted_count);
-    json_add_u64(json, "pulled", pulling->pulled_count);
+    json_add_u64(json, "pulled", counts[PLACE_PULLED]);
     json_add_u64(json, "loaded_bytes", stats->loaded_bytes);
-    json_add_u64(json, "present", pulling->present_count);
-    json_add_u64(json, "missing", pulling->missing_count);
-    json_add_u64(json, "failed", pulling->failed_count);
+    json_add_u64(json, "present", counts[PLACE_PRESENT]);
+    json_add_u64(json, "missing", counts[PLACE_MISSING]);
+    json_add_u64(json, "failed", counts[PLACE_FAILED]);
     if (pulling->is_warm)
         (void)cJSON_AddItemToObject(json, "lacking", list_lacking(pulling));
     if (pulling->common.is_json) {
         json_print(json);
         return;
     }
-    json_add_u64(json, "in_store", pulling->pulled_count + pulling->present_count);
-    output_put(pulling->is_warm ? "{in_store} of {programs} programs are in the store ({pulled} of them from the "
+    json_add_u64(json, "in_store", counts[PLACE_PULLED] + counts[PLACE_PRESENT]);
+    output_put(stdout,
+               pulling->is_warm ? "{in_store} of {programs} programs are in the store ({pulled} of them from the "
                                   "server, {loaded_bytes:size} loaded); {missing} are missing; {failed} failed\n"
                                 : "pulled {pulled} of {programs} programs ({loaded_bytes:size} loaded); the store "
                                   "already had {present}; the server lacks {missing}; {failed} failed\n",
@@ -270,16 +257,18 @@ static void print_pull_counts(const struct pulling *pulling, const ingot_remote_
 static int report_outcome(const struct pulling *pulling)
 {
     ingot_remote_stats_t stats;
-    const bool has_failed = !is_asking(pulling, &stats) || pulling->failed_count != 0;
-    print_pull_counts(pulling, &stats);
+    size_t counts[PLACE_COUNT] = {0};
+    for (size_t i = 0; i < pulling->wanted_count; ++i)
+        ++counts[pulling->wanted[i].place];
+    const bool has_failed = !is_asking(pulling, &stats) || counts[PLACE_FAILED] != 0;
+    print_pull_counts(pulling, &stats, counts);
     if (interrupt_seen())
         return EXIT_INTERRUPTED;
-    return has_failed ? EXIT_FAILED : pulling->missing_count != 0 ? EXIT_FINDING : EXIT_DONE;
+    return has_failed ? EXIT_FAILED : counts[PLACE_MISSING] != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
 static int open_storages(struct pulling *pulling)
 {
-    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .store_mode = INGOT_PERSIST_STORE_NOW};
     options_take_namespace(&pulling->common);
     const bool has_server = !pulling->is_warm || pulling->url != NULL || server_is_named();
     int code = store_open(&pulling->store, &pulling->common, has_server ? STORE_MAKE : STORE_READ, NULL);
@@ -293,9 +282,7 @@ static int open_storages(struct pulling *pulling)
     if (code != EXIT_DONE)
         return code;
     const ingot_storage_t tiers[] = {pulling->store, pulling->server};
-    ingot_status_t status = ingot_persist_chain(&pulling->chain, 2, tiers);
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_set_settings(pulling->chain, &settings);
+    const ingot_status_t status = ingot_persist_chain(&pulling->chain, 2, tiers);
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("opening the store", status);
 }
 
@@ -311,7 +298,7 @@ static int pull_manifest(struct pulling *pulling)
         return code;
     interrupt_catch();
     pull_all(pulling);
-    if (pulling->is_warm && pulling->pulled_count != 0)
+    if (pulling->is_warm && pulling->server != NULL)
         code = look_for_evicted_programs(pulling);
     return code == EXIT_DONE ? report_outcome(pulling) : code;
 }

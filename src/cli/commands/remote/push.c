@@ -6,7 +6,6 @@
  * upload.
  */
 #include <ingot/private/remote.h>
-#include <stdio.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
@@ -69,14 +68,6 @@ static bool make_upload_room(struct pushing *pushing, size_t size)
     return has_room || pushing->waiting_count == 0 || wait_for_uploads(pushing);
 }
 
-static void tell_entry_left_out(struct pushing *pushing, const ingot_persist_entry_t *entry, ingot_status_t status)
-{
-    char name[ENTRY_NAME_SIZE];
-    ++pushing->bad_count;
-    entry_name(entry, name);
-    (void)fprintf(stderr, "ingot: left out %s: %s: %s\n", name, ingot_status_name(status), ingot_last_error_detail());
-}
-
 static bool upload_entry(struct pushing *pushing, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
@@ -89,8 +80,9 @@ static bool upload_entry(struct pushing *pushing, const ingot_persist_entry_t *e
         ++pushing->waiting_count;
         pushing->waiting_bytes += kept.size;
     }
+    pushing->bad_count += status != INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
-        tell_entry_left_out(pushing, entry, status);
+        entry_tell_failure(entry, "left out", status);
     store_release_blob(&kept);
     return has_room;
 }

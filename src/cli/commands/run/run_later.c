@@ -43,9 +43,6 @@
 
 enum { MOST_WORKERS = 4, MOST_SECONDS = 600, LOWEST_PRIORITY = 19, FIRST_FREE = 3 };
 
-/* The code for a kernel of a few lines takes PoCL about as long as this. */
-#define KERNEL_SECONDS 0.1
-
 /* The recipe of a namespace. */
 struct part {
     char *name_space;
@@ -150,22 +147,6 @@ static void open_parts(struct parts *parts, const char *directory)
     (void)folder_remove(directory);
 }
 
-/* Returns the time that a stored program saves, per second of storing it, which is compiling it and generating code for
- * all of its kernels. */
-static double worth_of(const struct plan_program *program)
-{
-    const double build_seconds = (double)program->facts.build_time_ns / 1e9;
-    const double seconds = build_seconds + KERNEL_SECONDS * (double)program->facts.kernel_count;
-    return seconds > 0 ? build_seconds / seconds : 0;
-}
-
-static int compare_worth(const void *a, const void *b)
-{
-    const double left = worth_of(a);
-    const double right = worth_of(b);
-    return (left < right) - (left > right);
-}
-
 /* True if the program was built for a device with this text. The recipe has the name of the device, followed by its
  * driver. */
 static bool is_built_for(const ingot_recipe_program_t *facts, const char *device)
@@ -212,7 +193,6 @@ static bool build_part_programs(struct part *part)
     const struct schedule_calls calls = {.choose = choose_recorded_devices, .result = tell_if_unstored, .user = part};
     if (part->plan.program_count == 0)
         return true;
-    qsort(part->plan.programs, part->plan.program_count, sizeof(*part->plan.programs), compare_worth);
     return schedule_run(&setup, &limits, &calls) != EXIT_INTERRUPTED;
 }
 

@@ -7,48 +7,29 @@
 #include "cli/commands/run/run_stats.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
-#include "cli/base/units.h"
 #include "util/quantity.h"
 
-enum count {
-    PROCESSES,
-    PROGRAMS,
-    HITS,
-    BUILDS,
-    PASSED,
-    FAILED,
-    STORED,
-    WAITING,
-    REFUSED,
-    SAVED_NS,
-    BUILD_NS,
-    AWAITED,
-    WAIT_TIMEOUTS,
-    COUNT_COUNT
-};
-
-static const char *const names[COUNT_COUNT] = {[PROCESSES] = "processes",
-                                               [PROGRAMS] = "programs",
-                                               [HITS] = "hits",
-                                               [BUILDS] = "builds",
-                                               [PASSED] = "passed",
-                                               [FAILED] = "failed",
-                                               [STORED] = "stored",
-                                               [WAITING] = "waiting",
-                                               [REFUSED] = "refused",
-                                               [SAVED_NS] = "saved_ns",
-                                               [BUILD_NS] = "build_ns",
-                                               [AWAITED] = "awaited",
-                                               [WAIT_TIMEOUTS] = "wait_timeouts"};
+/* "several" and "later" are not counts: whether there were several processes, and whether programs that are waiting to
+ * be stored will be. */
+static const char pattern[] = "[processes!ingot run: no process built OpenCL programs through the layer\n]"
+                              "[processes?ingot run: {programs|0} programs in {processes} process[several?es]\n"
+                              "  loaded          {hits|0}[hits?, which saved {saved_ns:duration|0 ns}]\n"
+                              "  compiled        {builds|0}[builds?, which took {build_ns:duration|0 ns}]\n"
+                              "  passed through  {passed|0}, of which {failed|0} failed\n"
+                              "  stored          {stored|0}\n"
+                              "[waiting?  [later?to be stored    ][later!not stored      ]{waiting}\n]"
+                              "  refused         {refused|0}\n"
+                              "  awaited         {awaited|0}, and {wait_timeouts|0} times too long\n]";
 
 char *run_stats_begin(void)
 {
@@ -64,7 +45,7 @@ char *run_stats_begin(void)
     return NULL;
 }
 
-static void add_line_of_counts(char *line, uint64_t counts[COUNT_COUNT])
+static void add_line_of_counts(char *line, cJSON *counts)
 {
     char *value = strchr(line, '=');
     uint64_t number = 0;
@@ -74,46 +55,21 @@ static void add_line_of_counts(char *line, uint64_t counts[COUNT_COUNT])
     value[strcspn(value, "\n")] = '\0';
     if (!quantity_read_count(value, &number))
         return;
-    for (size_t i = 0; i < COUNT_COUNT; ++i) {
-        if (strcmp(line, names[i]) == 0)
-            counts[i] += number;
-    }
+    const double sum = (double)(json_get_u64(counts, line) + number);
+    cJSON_DeleteItemFromObjectCaseSensitive(counts, line);
+    (void)cJSON_AddNumberToObject(counts, line, sum);
 }
 
-static void print_timed(const char *name, uint64_t count, const char *did, uint64_t duration_ns)
+/* Sets what the pattern asks for, whatever the layer calls a count. */
+static void set_flag(cJSON *counts, const char *name, bool is_set)
 {
-    char text[UNITS_TEXT_SIZE];
-    (void)fprintf(stderr, "  %-15s %" PRIu64, name, count);
-    if (count != 0)
-        (void)fprintf(stderr, ", which %s %s", did, units_duration(duration_ns, text));
-    (void)fputc('\n', stderr);
-}
-
-static void print_run_counts(const uint64_t counts[COUNT_COUNT], bool is_storing_later)
-{
-    const uint64_t process_count = counts[PROCESSES];
-    if (process_count == 0) {
-        (void)fputs("ingot run: no process built OpenCL programs through the layer\n", stderr);
-        return;
-    }
-    (void)fprintf(stderr, "ingot run: %" PRIu64 " programs in %" PRIu64 " process%s\n", counts[PROGRAMS], process_count,
-                  process_count != 1 ? "es" : "");
-    print_timed("loaded", counts[HITS], "saved", counts[SAVED_NS]);
-    print_timed("compiled", counts[BUILDS], "took", counts[BUILD_NS]);
-    (void)fprintf(stderr, "  %-15s %" PRIu64 ", of which %" PRIu64 " failed\n", "passed through", counts[PASSED],
-                  counts[FAILED]);
-    (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", "stored", counts[STORED]);
-    if (counts[WAITING] != 0)
-        (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", is_storing_later ? "to be stored" : "not stored",
-                      counts[WAITING]);
-    (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", "refused", counts[REFUSED]);
-    (void)fprintf(stderr, "  %-15s %" PRIu64 ", and %" PRIu64 " times too long\n", "awaited", counts[AWAITED],
-                  counts[WAIT_TIMEOUTS]);
+    cJSON_DeleteItemFromObjectCaseSensitive(counts, name);
+    (void)cJSON_AddBoolToObject(counts, name, is_set);
 }
 
 void run_stats_end(const char *path, bool is_storing_later)
 {
-    uint64_t counts[COUNT_COUNT] = {0};
+    cJSON *counts = cJSON_CreateObject();
     char *line = NULL;
     size_t capacity = 0;
     FILE *file = fopen(path, "re");
@@ -123,5 +79,8 @@ void run_stats_end(const char *path, bool is_storing_later)
     if (file != NULL)
         (void)fclose(file);
     (void)unlink(path);
-    print_run_counts(counts, is_storing_later);
+    set_flag(counts, "several", json_get_u64(counts, "processes") > 1);
+    set_flag(counts, "later", is_storing_later);
+    output_put(stderr, pattern, counts);
+    cJSON_Delete(counts);
 }

@@ -9,6 +9,7 @@
 #include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
+#include "cli/store/store.h"
 #include "cli/usage/parse.h"
 #include "util/hex.h"
 
@@ -62,7 +63,7 @@ static void add_key(const char *path, const ingot_persist_key_info_t *key, cJSON
 
 static int fail_key_file(const char *path, ingot_status_t status)
 {
-    (void)fprintf(stderr, "ingot: %s: %s: %s\n", path, ingot_status_name(status), ingot_last_error_detail());
+    store_tell_failure(status, "%s", path);
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_FAILED;
 }
 

@@ -1,10 +1,10 @@
 /*
  * sign.c - `ingot sign`: seals the entries of a store, or recipe files.
  *
- * The store is opened once as a reader, and as a writer for each namespace. The reader loads blobs without a seal, or
- * with a seal by a known key. A writer requires seals, so without a secret key it fails instead of storing blobs
- * without a seal. The key that seals is the only key of a writer, so every blob that the writer can load is already
- * sealed by this key. Such a blob is not stored again, so it keeps its time.
+ * The store is opened once as a reader, and as a writer for one namespace after the other. The reader loads blobs
+ * without a seal, or with a seal by a known key. A writer requires seals, so without a secret key it fails instead of
+ * storing blobs without a seal. The key that seals is the only key of a writer, so every blob that the writer can load
+ * is already sealed by this key. Such a blob is not stored again, so it keeps its time.
  */
 #include <ingot/private/recipe.h>
 #include <ingot/private/trust.h>
@@ -23,20 +23,15 @@
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
 
-struct writer {
-    char *name_space; /* "" for none */
-    ingot_storage_t storage;
-};
-
 struct signing {
     struct common_options common;
     struct text_list recipes; /* the recipe files to seal; if there are none, the store is sealed */
-    struct writer *writers;   /* one per namespace */
-    size_t writer_count;
     ingot_storage_t reader;
-    int code;          /* why a writer could not be opened */
-    char *key_files;   /* the files of all keys */
-    char *sealing_key; /* the file of the first secret key; NULL: there is none */
+    ingot_storage_t writer; /* of the namespace of the last entry, because those of a namespace follow each other */
+    char *name_space;       /* of the writer; "" for none */
+    int code;               /* why a writer could not be opened */
+    char *key_files;        /* the files of all keys */
+    char *sealing_key;      /* the file of the first secret key; NULL: there is none */
     uint64_t sealed_count;
     uint64_t unchanged_count; /* blobs that this key has already sealed */
     uint64_t refused_count;   /* blobs whose seal is wrong or was made with an unknown key */
@@ -52,13 +47,6 @@ static const struct command_option sign_options[] = {
              "keys are replaced"},
     {.help = NULL},
 };
-
-static void tell_entry_problem(const ingot_persist_entry_t *entry, const char *doing, ingot_status_t status)
-{
-    char name[ENTRY_NAME_SIZE];
-    entry_name(entry, name);
-    (void)fprintf(stderr, "ingot: %s %s: %s: %s\n", doing, name, ingot_status_name(status), ingot_last_error_detail());
-}
 
 /* True if the key that would seal the blob has already sealed it. */
 static bool is_sealed(ingot_storage_t writer, const ingot_persist_entry_t *entry)
@@ -84,18 +72,15 @@ static int open_with(ingot_storage_t *storage, const struct signing *signing, in
 /* Returns the writer of a namespace, or NULL if it cannot be opened. */
 static ingot_storage_t writer_of(struct signing *signing, const char *name_space)
 {
-    ingot_storage_t storage = NULL;
-    for (size_t i = 0; i < signing->writer_count; ++i) {
-        if (strcmp(signing->writers[i].name_space, name_space) == 0)
-            return signing->writers[i].storage;
-    }
+    if (signing->writer != NULL && strcmp(signing->name_space, name_space) == 0)
+        return signing->writer;
+    ingot_storage_release(signing->writer);
+    free(signing->name_space);
+    signing->writer = NULL;
+    signing->name_space = memory_copy_text(name_space);
     signing->code =
-        open_with(&storage, signing, INGOT_PERSIST_TRUST_REQUIRE, name_space[0] != '\0' ? name_space : NULL);
-    if (signing->code != EXIT_DONE)
-        return NULL;
-    signing->writers = memory_grow(signing->writers, signing->writer_count, sizeof(*signing->writers));
-    signing->writers[signing->writer_count++] = (struct writer){memory_copy_text(name_space), storage};
-    return storage;
+        open_with(&signing->writer, signing, INGOT_PERSIST_TRUST_REQUIRE, name_space[0] != '\0' ? name_space : NULL);
+    return signing->writer;
 }
 
 static int seal_entry(const ingot_persist_entry_t *entry, void *user)
@@ -113,14 +98,14 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
     if (status != INGOT_SUCCESS) {
         signing->refused_count += status == INGOT_UNTRUSTED;
         signing->bad_count += status != INGOT_UNTRUSTED && status != INGOT_NOT_FOUND;
-        tell_entry_problem(entry, "left alone", status);
+        entry_tell_failure(entry, "left alone", status);
         return 1;
     }
     status = ingot_storage_store(writer, entry->id_size, entry->id, blob.size, blob.bytes);
     store_release_blob(&blob);
     signing->sealed_count += status == INGOT_SUCCESS;
     if (status != INGOT_SUCCESS) {
-        tell_entry_problem(entry, "sealing", status);
+        entry_tell_failure(entry, "sealing", status);
         signing->status = status;
     }
     return status != INGOT_READ_ONLY; /* if it is read-only, all other entries would fail, too */
@@ -171,8 +156,7 @@ static int seal_store(struct signing *signing)
         code = entry_visit_all(signing->reader, seal_entry, signing);
     if (code == EXIT_DONE)
         code = signing->code;
-    for (size_t i = 0; i < signing->writer_count; ++i)
-        ingot_storage_release(signing->writers[i].storage);
+    ingot_storage_release(signing->writer);
     ingot_storage_release(signing->reader);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         print_sign_counts(signing);
@@ -201,8 +185,7 @@ static int sign_recipes(const struct common_options *options, size_t count, char
         sealed_count += is_new != 0;
         failed_count += status != INGOT_SUCCESS;
         if (status != INGOT_SUCCESS)
-            (void)fprintf(stderr, "ingot: sealing %s: %s: %s\n", paths[i], ingot_status_name(status),
-                          ingot_last_error_detail());
+            store_tell_failure(status, "sealing %s", paths[i]);
     }
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "sealed", sealed_count);
