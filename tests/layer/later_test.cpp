@@ -75,12 +75,16 @@ protected:
     /* The leak checker is off as in layer_test.cpp. */
     Ending run_shell(const std::string &command, const std::string &trace = "trace") const
     {
-        child_process::Child::Environment environment = {
-            {"INGOT", CLI_PROGRAM},       {"CHILD", LAYER_CHILD},
-            {"STORE", path(store_)},      {"INGOT_LAYER_PATH", LAYER},
-            {"OPENCL_LAYERS", ""},        {"INGOT_PERSIST_DIR", path(store_)},
-            {"INGOT_TRACE", path(trace)}, {"LSAN_OPTIONS", "detect_leaks=0"},
-            {"TMPDIR", path("temporary")}};
+        child_process::Child::Environment environment = {{"INGOT", CLI_PROGRAM},
+                                                         {"CHILD", LAYER_CHILD},
+                                                         {"STORE", path(store_)},
+                                                         {"INGOT_LAYER_PATH", LAYER},
+                                                         {"OPENCL_LAYERS", ""},
+                                                         {"INGOT_PERSIST_DIR", path(store_)},
+                                                         {"INGOT_PERSIST_LOCK_TIMEOUT", "60s"},
+                                                         {"INGOT_TRACE", path(trace)},
+                                                         {"LSAN_OPTIONS", "detect_leaks=0"},
+                                                         {"TMPDIR", path("temporary")}};
         environment.insert(more_.begin(), more_.end());
         child_process::Child child({"/bin/bash", "-c", command}, path("output"), environment);
         const int status = child.wait();

@@ -48,7 +48,8 @@ protected:
     {
         return {{"INGOT_RECIPE", path("recipe")},    {"OPENCL_LAYERS", layers},
                 {"INGOT_TEST_COUNTS", path("seen")}, {"INGOT_LAYER_STATS", path("counts")},
-                {"INGOT_PERSIST_EXIT_TIME", "100s"}, {"LSAN_OPTIONS", "detect_leaks=0"}};
+                {"INGOT_PERSIST_EXIT_TIME", "100s"}, {"INGOT_PERSIST_LOCK_TIMEOUT", "60s"},
+                {"LSAN_OPTIONS", "detect_leaks=0"}};
     }
     Ending run(const std::vector<std::string> &command, const std::string &layers) const
     {
@@ -409,7 +410,6 @@ TEST_F(Layer, HasProcessesThatStartTogetherCompileEachProgramOnce)
     Environment environment = environment_with(LAYER);
     environment["INGOT_LAYER_STATS"] = path("stats");
     environment["INGOT_PERSIST_STORE_MODE"] = "now";
-    environment["INGOT_PERSIST_LOCK_TIMEOUT"] = "60s";
     environment["INGOT_PERSIST_BUILD_WAIT"] = "240s"; /* longer than any process waits */
     const StartTogether gate(path("store"));
     for (int i = 0; i < 4; ++i) {

@@ -40,6 +40,7 @@ protected:
         Environment all = more;
         all.insert({{"ZE_ENABLE_ALT_DRIVERS", LAYER},
                     {"INGOT_PERSIST_DIR", path("store")},
+                    {"INGOT_PERSIST_LOCK_TIMEOUT", "60s"},
                     {"INGOT_LAYER_STATS", path("stats")}});
         return all;
     }

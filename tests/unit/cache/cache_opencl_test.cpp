@@ -316,7 +316,8 @@ Counts run_children(int process_count, int thread_count, int program_count, cons
         children.push_back(std::make_unique<child_process::Child>(
             std::vector<std::string>{CACHE_CHILD, folder + "/store", std::to_string(thread_count),
                                      std::to_string(program_count), start},
-            folder + "/" + std::to_string(i) + ".log"));
+            folder + "/" + std::to_string(i) + ".log",
+            child_process::Child::Environment{{"INGOT_PERSIST_LOCK_TIMEOUT", "60s"}}));
     std::ofstream(start).flush();
     for (const auto &child : children) {
         Counts one;
