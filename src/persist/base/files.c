@@ -183,11 +183,6 @@ int files_open_update(int at, const char *path)
     return fd == -EACCES && files_give_access(at, path) == 0 ? open_below(at, path, flags, S_IRUSR | S_IWUSR) : fd;
 }
 
-int files_open_read_write(int at, const char *path)
-{
-    return open_below(at, path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
-}
-
 static int create_new_file(int at, const char *path, mode_t mode)
 {
     const int fd = open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, mode);

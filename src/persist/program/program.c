@@ -216,7 +216,7 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     request->is_to_store = request->has_id;
     /* removes the blob only here: this function does not run if another thread has already replaced the program */
     if (request->has_id)
-        storage_reject(request->storage, request->context, request->id_size, request->id);
+        storage_reject(request->storage, request->id_size, request->id);
     return build_missing_program(program, desc, request);
 }
 

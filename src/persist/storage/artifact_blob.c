@@ -12,7 +12,7 @@
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/savings.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/program_blob.h"
 #include "util/nanoseconds.h"
 
 /* Removes an envelope for the reason that the thread's error message says, and reports it. */
@@ -21,11 +21,8 @@ static void reject_artifact_envelope(ingot_storage_t storage, ingot_status_t sta
 {
     struct kept_error kept;
     kept_error_save(&kept);
-    counters_add(&storage->counters, COUNTER_REJECTED, 1);
     storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, kept.text);
-    const ingot_status_t removed = ingot_storage_remove(storage, id_size, id);
-    if (removed != INGOT_SUCCESS && removed != INGOT_NOT_FOUND)
-        storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, removed, 0, started_ns, ingot_last_error_detail());
+    storage_reject(storage, id_size, id);
     kept_error_restore(&kept);
 }
 

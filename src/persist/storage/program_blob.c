@@ -4,6 +4,7 @@
 #include "persist/storage/program_blob.h"
 
 #include <ingot/backend.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "persist/base/files.h"
@@ -11,7 +12,6 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
-#include "util/error_text.h"
 
 #define REASON_CAPACITY 256u
 
@@ -30,17 +30,16 @@ ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_con
     return status;
 }
 
-void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
+void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     counters_add(&storage->counters, COUNTER_REJECTED, 1);
     const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
     if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
         return;
-    char why[REASON_CAPACITY];
-    error_text_copy(why, sizeof(why), ingot_last_error_detail());
-    (void)ingot_set_error_detail(status, "a refused blob stays in the storage: %s", why);
-    events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, ingot_last_error_detail());
+    char reason[REASON_CAPACITY];
+    (void)snprintf(reason, sizeof(reason), "a refused blob stays in the storage: %s", ingot_last_error_detail());
+    storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
 }
 
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -60,6 +59,6 @@ ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *pr
     }
     memory_release_buffer(&checked);
     if (storage_is_refusal(status))
-        storage_reject(storage, context, id_size, id);
+        storage_reject(storage, id_size, id);
     return status;
 }

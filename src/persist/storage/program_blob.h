@@ -15,8 +15,8 @@ ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_con
  * the core or the driver refuses the blob, calls storage_reject. */
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
                                     size_t id_size, const uint8_t *id, const ingot_buffer_t *blob);
-/* Counts a useless blob and removes it. If it cannot be removed, reports that to the context. */
-void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id);
+/* Counts a useless blob, of a program or an artifact, and removes it. If it cannot be removed, reports that. */
+void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 /* True if the core or the driver refused a blob with this status. */
 bool storage_is_refusal(ingot_status_t status);
 
