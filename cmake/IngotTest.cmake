@@ -161,13 +161,14 @@ function(ingot_add_test_objects target)
 endfunction()
 
 # ingot_add_test(NAME <name> SOURCES ... [LIBS ...] [DEVICES pocl intel] [MORE_DEVICES ... MORE_FILTER <filter>]
-#                [TIMEOUT s] [LABELS ...] [DEFINITIONS ...])
+#                [TIMEOUT s] [LABELS ...] [DEFINITIONS ...] [WRAP <function> ...])
 #
 # Adds a Google Test executable <name>. It may use internal functions, because LIBS is the static core by default. On
-# MORE_DEVICES, only what Google Test's filter selects is run: the tests that another driver can make fail.
+# MORE_DEVICES, only what Google Test's filter selects is run: the tests that another driver can make fail. The linker
+# redirects calls to each function of WRAP to the test's __wrap_<function>, which can call __real_<function>.
 function(ingot_add_test)
     cmake_parse_arguments(arg "" "NAME;TIMEOUT;MORE_FILTER"
-        "SOURCES;LIBS;DEVICES;MORE_DEVICES;LABELS;DEFINITIONS;ENVIRONMENT" ${ARGN})
+        "SOURCES;LIBS;DEVICES;MORE_DEVICES;LABELS;DEFINITIONS;ENVIRONMENT;WRAP" ${ARGN})
     if(NOT arg_LIBS)
         set(arg_LIBS ingot::ingot_static)
     endif()
@@ -187,6 +188,9 @@ function(ingot_add_test)
     target_link_libraries(${arg_NAME} PRIVATE
         ingot_test_support ${arg_LIBS} ingot_dep::xxhash ingot_dep::sodium GTest::gtest GTest::gtest_main
         ingot_sanitizer_support Threads::Threads ${CMAKE_DL_LIBS})
+    foreach(function IN LISTS arg_WRAP)
+        target_link_options(${arg_NAME} PRIVATE LINKER:--wrap=${function})
+    endforeach()
     ingot_add_command_test(NAME ${arg_NAME}
         COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${arg_NAME}> DEVICES ${arg_DEVICES}
         TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})

@@ -1,7 +1,7 @@
 /*
  * old_header.h - describes programs that include a file. A context's header memo relies on the file immediately,
- * because the memo's clock is set an hour ahead. A test that uses this header must be linked with
- * --wrap=os_file_clock_ns.
+ * because the memo's clock is set an hour ahead. A test that uses this header must be linked with WRAP os_file_clock_ns
+ * (cmake/IngotTest.cmake).
  */
 #ifndef INGOT_TESTS_SUPPORT_OLD_HEADER_H
 #define INGOT_TESTS_SUPPORT_OLD_HEADER_H

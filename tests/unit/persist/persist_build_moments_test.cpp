@@ -15,6 +15,7 @@
 
 #include "support/forked_child.h"
 #include "support/gate.h"
+#include "support/library_clock.h"
 #include "support/persist_session.h"
 
 extern "C" {
@@ -27,8 +28,6 @@ namespace
 {
 
 constexpr uint32_t kLongMs = 240000; /* no request waits that long */
-
-std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that the library reads */
 
 /* The modification times that the library sees for directories. */
 enum class Times { right, all_equal, of_first_sight };
@@ -132,15 +131,8 @@ void __real_files_pause_ns(uint64_t duration_ns);
 int __real_files_facts_at(int at, const char *path, struct file_facts *facts);
 int __real_files_rename(int from_at, const char *from, int to_at, const char *to);
 void __wrap_files_pause_ns(uint64_t duration_ns);
-uint64_t __real_files_steady_clock_ns(void);
-uint64_t __wrap_files_steady_clock_ns(void);
 int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts);
 int __wrap_files_rename(int from_at, const char *from, int to_at, const char *to);
-
-uint64_t __wrap_files_steady_clock_ns(void)
-{
-    return __real_files_steady_clock_ns() + clock_lead_ns;
-}
 
 void __wrap_files_pause_ns(uint64_t duration_ns)
 {

@@ -20,6 +20,7 @@
 
 #include "support/forked_child.h"
 #include "support/gate.h"
+#include "support/library_clock.h"
 #include "support/persist_session.h"
 
 extern "C" {
@@ -43,7 +44,6 @@ const std::string kFailing = "kernel twice x no_such_name *\n";
 constexpr uint64_t kSecondNs = 1000000000;
 
 thread_local const std::function<void()> *when_pausing;
-std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that the library reads */
 
 size_t open_files()
 {
@@ -168,13 +168,6 @@ protected:
 extern "C" {
 void __real_files_pause_ns(uint64_t duration_ns);
 void __wrap_files_pause_ns(uint64_t duration_ns);
-uint64_t __real_files_steady_clock_ns(void);
-uint64_t __wrap_files_steady_clock_ns(void);
-
-uint64_t __wrap_files_steady_clock_ns(void)
-{
-    return __real_files_steady_clock_ns() + clock_lead_ns;
-}
 
 void __wrap_files_pause_ns(uint64_t duration_ns)
 {

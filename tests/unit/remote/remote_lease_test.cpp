@@ -18,6 +18,7 @@
 #include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/gate.h"
+#include "support/library_clock.h"
 #include "support/machine_fixture.h"
 #include "support/server_process.h"
 
@@ -35,8 +36,6 @@ constexpr uint32_t kLeaseMs = 4000; /* long enough for a busy machine to renew a
 constexpr unsigned kHangSeconds = 200;
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
-
-std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that persist reads, but not the tier */
 
 /* What the processes of a test share. */
 struct Board {
@@ -150,17 +149,6 @@ protected:
 };
 
 } // namespace
-
-/* The linker redirects persist's calls to this function. */
-extern "C" {
-uint64_t __real_files_steady_clock_ns(void);
-uint64_t __wrap_files_steady_clock_ns(void);
-
-uint64_t __wrap_files_steady_clock_ns(void)
-{
-    return __real_files_steady_clock_ns() + clock_lead_ns;
-}
-}
 
 TEST_F(RemoteLease, LetsOneMachineCompileForAll)
 {
@@ -346,7 +334,7 @@ TEST_F(RemoteLease, OfAMachineThatWorksIsAwaitedBeyondTheLongestBuild)
             }));
         }
         for (int i = 0; i < 9 && !testing::Test::HasFailure(); ++i) {
-            clock_lead_ns += 10000000000;
+            clock_lead_ns += 10000000000; /* the clock of persist, not of the tier */
             const uint64_t before = requests();
             EXPECT_TRUE(becomes_true([&] { return requests() > before || board_->compilations > 1; }));
         }
