@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "cli/adopt/files.h"
-#include "cli/adopt/forms.h"
+#include "cli/adopt/kinds.h"
 #include "cli/adopt/listing.h"
 #include "cli/adopt/ninja.h"
 #include "cli/adopt/shelf.h"
@@ -86,7 +86,7 @@ static bool read_stored_form(const struct adopted *adopted, const char *path, en
 {
     if (!adopt_files_read(adopted->directory, path, content))
         return false;
-    if (adopt_forms_to_stored(rule, adopted->path, content))
+    if (adopt_rule_to_stored(rule, adopted->path, content))
         return true;
     free(content->bytes);
     content->bytes = NULL;
@@ -155,7 +155,7 @@ static bool write_item(const struct adopted *adopted, struct item *item, uint64_
 {
     if (item->is_here)
         return true;
-    if (adopt_forms_from_stored(item->rule, adopted->path, now_ns, &item->content) &&
+    if (adopt_rule_from_stored(item->rule, adopted->path, now_ns, &item->content) &&
         adopt_files_write(adopted->directory, item->row->path, &item->content, now_ns))
         return true;
     (void)fprintf(stderr, "ingot run: --adopt %s: \"%s\" was not written: %s\n", adopted->shelf.kind->name,

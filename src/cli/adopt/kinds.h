@@ -6,6 +6,9 @@
 #define INGOT_CLI_ADOPT_KINDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/adopt/files.h"
 
 /* What to do with a file. */
 enum adopt_rule {
@@ -36,5 +39,13 @@ const struct adopt_kind *adopt_kind_find(const char *name);
 char *adopt_kind_names(void);
 /* Returns the rule for a file; `path` is relative to the directory. */
 enum adopt_rule adopt_kind_rule(const struct adopt_kind *kind, const char *path);
+
+/* Converts a file to the form in which it is stored, which depends neither on the directory's path nor on times. This
+ * and the next function may replace the content's bytes. They return false if the file cannot be stored, or is not what
+ * the rule says. `directory` is an absolute path. */
+bool adopt_rule_to_stored(enum adopt_rule rule, const char *directory, struct adopt_content *content);
+/* Converts a file from that form. `now_ns`: the time of the files of ninja that are written. */
+bool adopt_rule_from_stored(enum adopt_rule rule, const char *directory, uint64_t now_ns,
+                            struct adopt_content *content);
 
 #endif

@@ -150,3 +150,46 @@ int plan_open(struct plan *plan, size_t path_count, char *const *paths, const in
     set_repeated_aside(plan);
     return code;
 }
+
+/* ---- devices ---- */
+
+bool plan_can_build(const ingot_recipe_program_t *program)
+{
+    return program->status == INGOT_SUCCESS && program->kind == INGOT_RECIPE_PROGRAM;
+}
+
+static bool is_of_backend(const char *device, const char *backend)
+{
+    const size_t length = strlen(backend);
+    return strncmp(device, backend, length) == 0 && device[length] == ':';
+}
+
+static bool is_device_listed(const char *text, size_t device_count, char *const *devices)
+{
+    for (size_t i = 0; i < device_count; ++i) {
+        if (strcmp(devices[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+    const size_t end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+bool plan_is_for(const struct plan_program *program, size_t device, size_t device_count, char *const *devices)
+{
+    const char *text = devices[device];
+    if (!is_of_backend(text, program->facts.backend))
+        return false;
+    for (size_t i = 0; i < program->device_count; ++i) {
+        const struct plan_device *known = &program->devices[i];
+        if (strcmp(known->text, text) == 0 ||
+            (ends_with(text, known->text + known->platform) && !is_device_listed(known->text, device_count, devices)))
+            return true;
+    }
+    return program->devices == NULL;
+}

@@ -5,6 +5,7 @@
 #define INGOT_CLI_BUILD_PLAN_H
 
 #include <ingot/private/recipe.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PLAN_KEY_TEXT_SIZE = 2 * INGOT_RECIPE_KEY_SIZE + 1, PLAN_SHORT_KEY = 12 };
@@ -39,6 +40,12 @@ int plan_open(struct plan *plan, size_t path_count, char *const *paths, const in
 void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary);
 /* Sorts the programs by cost, the most expensive first. */
 void plan_sort(struct plan *plan);
+
+/* True if a program can be built. */
+bool plan_can_build(const ingot_recipe_program_t *program);
+/* True if the program should be built for `devices[device]`, provided that it can be built. If a device that it was
+ * built for does not exist here, the devices of the same platform take its place: a driver may rename a device. */
+bool plan_is_for(const struct plan_program *program, size_t device, size_t device_count, char *const *devices);
 
 /* Prints a message if a recipe is damaged. */
 void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path);

@@ -23,12 +23,16 @@
 #include "cli/base/memory.h"
 #include "cli/base/units.h"
 #include "cli/build/process.h"
-#include "cli/build/tasks.h"
 #include "util/nanoseconds.h"
 
 enum { PERIOD_MS = 25, CLOSE_MS = 5000 };
 
 enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
+
+struct task {
+    uint32_t program; /* index in the plan */
+    uint32_t device;
+};
 
 /* A worker process and its task. */
 struct slot {
@@ -48,8 +52,10 @@ struct schedule {
     struct pollfd *polled;
     char **devices; /* each device as "BACKEND: NAME (PLATFORM)", as the first worker sent it */
     size_t device_count;
-    struct tasks tasks;
-    bool has_tasks; /* true once the devices are known */
+    struct task *tasks;
+    size_t task_count;
+    uint64_t cost_ns; /* how long compiling all of them took when they were recorded */
+    bool has_tasks;   /* true once the devices are known */
     size_t next_task;
     int code; /* if it is not EXIT_DONE, the work stops */
 };
@@ -101,8 +107,8 @@ static void start_worker(struct schedule *schedule, size_t i)
 static void give_task(struct schedule *schedule, size_t i)
 {
     struct slot *slot = &schedule->slots[i];
-    if (slot->task == NULL && schedule->next_task < schedule->tasks.count) {
-        slot->task = &schedule->tasks.items[schedule->next_task++];
+    if (slot->task == NULL && schedule->next_task < schedule->task_count) {
+        slot->task = &schedule->tasks[schedule->next_task++];
         slot->is_again = false;
     }
     if (slot->task == NULL)
@@ -172,15 +178,33 @@ static bool take_device(struct schedule *schedule, const struct message *message
     return true;
 }
 
+/* Adds a task for each program that should be built for a device. */
+static void add_tasks(struct schedule *schedule, size_t device)
+{
+    const struct plan *plan = schedule->setup->plan;
+    for (size_t i = 0; i < plan->program_count; ++i) {
+        const ingot_recipe_program_t *facts = &plan->programs[i].facts;
+        if (!plan_can_build(facts) ||
+            !plan_is_for(&plan->programs[i], device, schedule->device_count, schedule->devices))
+            continue;
+        schedule->tasks = memory_grow(schedule->tasks, schedule->task_count, sizeof(*schedule->tasks));
+        schedule->tasks[schedule->task_count++] = (struct task){(uint32_t)i, (uint32_t)device};
+        schedule->cost_ns += facts->build_time_ns;
+    }
+}
+
 static void make_tasks(struct schedule *schedule)
 {
     const struct schedule_calls *calls = schedule->calls;
     bool *is_chosen = memory_get(schedule->device_count * sizeof(bool));
     memset(is_chosen, 0, schedule->device_count * sizeof(bool));
     if (calls->choose(schedule->device_count, schedule->devices, is_chosen, calls->user)) {
-        tasks_make(&schedule->tasks, schedule->setup->plan, schedule->device_count, schedule->devices, is_chosen);
+        for (size_t i = 0; i < schedule->device_count; ++i) {
+            if (is_chosen[i])
+                add_tasks(schedule, i);
+        }
         if (calls->begin != NULL)
-            calls->begin(schedule->tasks.count, schedule->tasks.cost_ns, calls->user);
+            calls->begin(schedule->task_count, schedule->cost_ns, calls->user);
     } else {
         schedule->code = EXIT_FAILED;
     }
@@ -217,7 +241,7 @@ static bool is_done(const struct schedule *schedule)
 {
     if (schedule->code != EXIT_DONE)
         return true;
-    if (!schedule->has_tasks || schedule->next_task < schedule->tasks.count)
+    if (!schedule->has_tasks || schedule->next_task < schedule->task_count)
         return false;
     for (uint32_t i = 0; i < schedule->limits->job_count; ++i) {
         if (schedule->slots[i].task != NULL)
@@ -229,7 +253,7 @@ static bool is_done(const struct schedule *schedule)
 /* Starts workers for open tasks, and gives tasks to waiting workers. */
 static void employ_workers(struct schedule *schedule)
 {
-    size_t left = schedule->tasks.count - schedule->next_task;
+    size_t left = schedule->task_count - schedule->next_task;
     for (uint32_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
         struct slot *slot = &schedule->slots[i];
         if (slot->state == SLOT_IDLE)
@@ -299,7 +323,7 @@ static void fini_schedule(struct schedule *schedule)
     free(schedule->slots);
     free(schedule->processes);
     free(schedule->polled);
-    tasks_free(&schedule->tasks);
+    free(schedule->tasks);
 }
 
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,

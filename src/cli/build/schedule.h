@@ -36,9 +36,10 @@ struct schedule_calls {
 /* Returns the number of processors that this process may use, at least 1 and at most SCHEDULE_MOST_JOBS. */
 uint32_t schedule_count_processors(void);
 
-/* Builds the plan's programs for all chosen devices of their backends, in the order of tasks_make. Returns EXIT_DONE
- * even if programs failed, and EXIT_INTERRUPTED after a Ctrl-C. On failure, prints a message and returns EXIT_FAILED.
- */
+/* Builds the plan's programs for all chosen devices of their backends, device by device, in the order of the plan. If
+ * two devices have the same text, both probably give the same ids, so the store already has the programs when the
+ * second one's turn comes. Returns EXIT_DONE even if programs failed, and EXIT_INTERRUPTED after a Ctrl-C. On failure,
+ * prints a message and returns EXIT_FAILED. */
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,
                  const struct schedule_calls *calls);
 

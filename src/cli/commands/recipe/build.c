@@ -17,7 +17,6 @@
 #include "cli/build/plan.h"
 #include "cli/build/report.h"
 #include "cli/build/schedule.h"
-#include "cli/build/tasks.h"
 #include "cli/commands/all.h"
 #include "cli/commands/recipe/stale.h"
 #include "cli/store/store.h"
@@ -112,10 +111,10 @@ static void leave_out(struct building *building, size_t count, char *const *text
 {
     for (size_t i = 0; i < building->plan.program_count; ++i) {
         const ingot_recipe_program_t *facts = &building->plan.programs[i].facts;
-        const bool is_buildable = tasks_can_build(facts);
+        const bool is_buildable = plan_can_build(facts);
         bool has_device = false;
         for (size_t j = 0; j < count && is_buildable; ++j)
-            has_device = has_device || (is_chosen[j] && tasks_is_for(&building->plan.programs[i], j, count, texts));
+            has_device = has_device || (is_chosen[j] && plan_is_for(&building->plan.programs[i], j, count, texts));
         if (!has_device)
             report_leave_out(&building->report, facts, is_buildable);
     }

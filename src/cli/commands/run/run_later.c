@@ -36,7 +36,7 @@
 #include "cli/base/text.h"
 #include "cli/build/plan.h"
 #include "cli/build/schedule.h"
-#include "util/environment.h"
+#include "cli/store/store.h"
 
 #define WAITING "INGOT_LAYER_WAITING"
 #define ENDING ".recipe"
@@ -88,10 +88,8 @@ static int open_root(bool *is_writable)
 
 static bool can_store(void)
 {
-    const char *off = getenv("INGOT_LAYER_DISABLE");
-    uint64_t is_off = 0;
     bool is_writable = false;
-    if (off != NULL && off[0] != '\0' && (!environment_parse(ENVIRONMENT_SWITCH, off, &is_off) || is_off != 0))
+    if (store_is_on("INGOT_LAYER_DISABLE"))
         return false;
     const int fd = open_root(&is_writable);
     if (fd >= 0)
