@@ -46,7 +46,7 @@ bool adopt_shelf_open(struct adopt_shelf *shelf)
 {
     struct common_options options = {.obeys_age = true};
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
-    options_take_namespace(&options);
+    store_take_namespace(&options);
     shelf->is_read_only = store_is_on("INGOT_PERSIST_READ_ONLY");
     if (store_open(&shelf->storage, &options, STORE_MAKE, NULL) == EXIT_DONE &&
         store_read_trust(&trust, &options) == EXIT_DONE && add_server_to_shelf(shelf, trust.policy))

@@ -19,10 +19,4 @@ struct common_options {
     bool keeps_recipes;                        /* keeps recipes of what is built; false: the environment decides */
 };
 
-/* Uses INGOT_PERSIST_NAMESPACE if there is no --namespace. For commands that store programs, because applications look
- * for them in that namespace. All other commands use all namespaces then. */
-void options_take_namespace(struct common_options *options);
-/* Returns the policy that --require and --keys ask for. */
-ingot_persist_trust_policy_t options_policy(bool is_required, const char *key_files);
-
 #endif

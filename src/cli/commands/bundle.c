@@ -123,7 +123,7 @@ static int extract_bundle(void *values)
     struct extraction extraction = {.status = INGOT_SUCCESS};
     struct common_options options = bundling->common;
     ingot_persist_trust_t trust;
-    options_take_namespace(&options);
+    store_take_namespace(&options);
     int code = store_read_trust(&trust, &options);
     if (code == EXIT_DONE) /* the bundle gets the store's policy, so that a refusal names the bundle */
         code = open_bundle(&extraction.bundle, bundling->path, &trust);

@@ -31,7 +31,7 @@ struct row {
     const char *maker; /* the backend, or the kind of an artifact, or NULL */
     uint64_t bucket;
     uint32_t number;
-    char *options;        /* a list of what may differ between programs of one name, or NULL (difference.h) */
+    cJSON *options;       /* a list of what may differ between programs of one name (difference.h) */
     uint64_t sort_number; /* the rows with the largest number come first, then those with the first text */
     const char *sort_text;
 };
@@ -123,16 +123,19 @@ static bool is_wanted_row(const struct listing *listing, const cJSON *row, const
 }
 
 /* Lists the options of a program, or the fields of an artifact's key. */
-static char *list_options(const cJSON *id)
+static cJSON *list_options(const cJSON *id)
 {
     const cJSON *field;
-    char *list = NULL;
+    cJSON *list = cJSON_CreateArray();
     cJSON_ArrayForEach(field, id)
     {
-        if (strncmp(field->string, "key.", 4) == 0 && cJSON_IsString(field))
-            list = text_append(text_append(list, "\n", field->string + 4), "=", field->valuestring);
-        else if (strcmp(field->string, "compile_options") == 0 || strcmp(field->string, "link_options") == 0)
-            list = difference_add_words(list, cJSON_GetStringValue(field));
+        if (strncmp(field->string, "key.", 4) == 0 && cJSON_IsString(field)) {
+            char *item = text_append(memory_copy_text(field->string + 4), "=", field->valuestring);
+            (void)cJSON_AddItemToArray(list, cJSON_CreateString(item));
+            free(item);
+        } else if (strcmp(field->string, "compile_options") == 0 || strcmp(field->string, "link_options") == 0) {
+            difference_add_words(list, cJSON_GetStringValue(field));
+        }
     }
     return list;
 }
@@ -140,7 +143,7 @@ static char *list_options(const cJSON *id)
 /* Describes an entry as --json prints it. Only the blob has the name and the build time. A damaged blob gives neither.
  * options: what list_options returns. */
 static cJSON *describe_entry(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id,
-                             const char *options)
+                             const cJSON *options)
 {
     const bool reads_blob = !listing->is_names_only || listing->source != NULL;
     cJSON *json = entry_to_json(facts);
@@ -161,7 +164,7 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
 {
     struct listing *listing = user;
     cJSON *id = id_read(facts->id_size, facts->id);
-    char *options = list_options(id);
+    cJSON *options = list_options(id);
     cJSON *json = describe_entry(listing, facts, id, options);
     if (is_wanted_row(listing, json, id)) {
         const char *backend = json_text(json, "backend");
@@ -176,7 +179,7 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
                             .options = options};
         set_sort_key(row, facts, listing->order != 0 ? (enum order)(listing->order - 1) : BY_CREATION);
     } else {
-        free(options);
+        cJSON_Delete(options);
         cJSON_Delete(json);
     }
     cJSON_Delete(id);
@@ -195,17 +198,19 @@ static int compare_row_titles(const void *a, const void *b)
 /* Adds what differs between `count` rows with one name, for people. */
 static void add_differences_to_rows(size_t count, const struct row *rows)
 {
-    char *common = count > 1 && rows[0].options != NULL ? memory_copy_text(rows[0].options) : NULL;
+    if (count < 2)
+        return;
+    cJSON *common = cJSON_Duplicate(rows[0].options, true);
     for (size_t i = 1; i < count; ++i)
         difference_keep_common(common, rows[i].options);
-    for (size_t i = 0; i < count && count > 1; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         char *difference = difference_from(rows[i].options, common);
         if (difference != NULL && strlen(difference) > MOST_SHOWN)
             (void)strcpy(difference + MOST_SHOWN - 3, "...");
         json_add_text(rows[i].json, "difference", difference);
         free(difference);
     }
-    free(common);
+    cJSON_Delete(common);
 }
 
 static void find_differences_of_rows(const struct listing *listing)

@@ -107,7 +107,7 @@ static int verify_store(ingot_storage_t storage, void *values)
 static int run_verify(void *values)
 {
     struct verifying *verifying = values;
-    verifying->common.trust_policy = options_policy(verifying->is_required, verifying->common.key_files);
+    verifying->common.trust_policy = store_policy(verifying->is_required, verifying->common.key_files);
     return store_use(&verifying->common, verifying->is_repair ? STORE_WRITE : STORE_READ, verify_store, verifying);
 }
 

@@ -86,6 +86,19 @@ bool store_is_on(const char *name)
     return is_on != 0;
 }
 
+void store_take_namespace(struct common_options *options)
+{
+    if (options->name_space == NULL)
+        options->name_space = get_environment_value("INGOT_PERSIST_NAMESPACE");
+}
+
+ingot_persist_trust_policy_t store_policy(bool is_required, const char *key_files)
+{
+    if (is_required)
+        return INGOT_PERSIST_TRUST_REQUIRE;
+    return key_files != NULL ? INGOT_PERSIST_TRUST_VERIFY : INGOT_PERSIST_TRUST_NONE;
+}
+
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options)
 {
     static const char *const words[] = {"none", "verify", "require"}; /* in the order of ingot_persist_trust_policy_t */

@@ -27,6 +27,11 @@ typedef int (*store_user_t)(ingot_storage_t storage, void *values);
  * `use`, or of store_open. */
 int store_use(const struct common_options *options, enum store_access store_access, store_user_t use, void *values);
 
+/* Uses INGOT_PERSIST_NAMESPACE if there is no --namespace. For commands that store programs, because applications look
+ * for them in that namespace. All other commands use all namespaces then. */
+void store_take_namespace(struct common_options *options);
+/* Returns the policy that --require and --keys ask for. */
+ingot_persist_trust_policy_t store_policy(bool is_required, const char *key_files);
 /* Reads the policy and the key files of a store from the options and the environment. Returns EXIT_DONE; on failure,
  * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);

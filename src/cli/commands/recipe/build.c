@@ -209,7 +209,7 @@ static int open_recipes(struct building *building)
 {
     ingot_persist_trust_t trust;
     struct common_options options = building->common;
-    options.trust_policy = options_policy(building->is_required, building->key_files);
+    options.trust_policy = store_policy(building->is_required, building->key_files);
     if (building->key_files != NULL)
         options.key_files = building->key_files;
     const int code = store_read_trust(&trust, &options);
@@ -220,7 +220,7 @@ static int build_recipes(struct building *building)
 {
     uint64_t entry_count = 0;
     bool is_bundled = false;
-    options_take_namespace(&building->common);
+    store_take_namespace(&building->common);
     int code = open_recipes(building);
     if (code == EXIT_DONE)
         code = make_store(&building->common);

@@ -64,7 +64,7 @@ int image_move(struct common_options *options, const char *url, bool is_plain, b
     ingot_storage_t store = NULL;
     int code = read_registry_settings(&info, url, is_plain, &memory, plain);
     if (code == EXIT_DONE && !is_push)
-        options_take_namespace(options);
+        store_take_namespace(options);
     if (code == EXIT_DONE)
         code = store_open(&store, options, is_push ? STORE_READ : STORE_MAKE, NULL);
     if (code != EXIT_DONE)

@@ -269,7 +269,7 @@ static int report_outcome(const struct pulling *pulling)
 
 static int open_storages(struct pulling *pulling)
 {
-    options_take_namespace(&pulling->common);
+    store_take_namespace(&pulling->common);
     const bool has_server = !pulling->is_warm || pulling->url != NULL || server_is_named();
     int code = store_open(&pulling->store, &pulling->common, has_server ? STORE_MAKE : STORE_READ, NULL);
     if (code == EXIT_DONE && !has_server) {
