@@ -13,6 +13,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
+#include "persist/directory/format/entry.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "util/little_endian.h"
@@ -33,45 +34,6 @@ ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size
     return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
 }
 
-static ingot_status_t compare_id(const struct single_file *file, int fd, const struct key_file *key, size_t id_size,
-                                 const uint8_t *id)
-{
-    if (key->id_size_bytes != id_size)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
-    uint8_t *found = memory_allocate(&file->allocator, id_size);
-    if (found == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an id of %zu bytes", id_size);
-    ingot_status_t status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE, id_size, found);
-    if (status == INGOT_SUCCESS) {
-        if (!checksum_holds(&key->id_checksum, id_size, found))
-            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's id does not match");
-        else if (memcmp(found, id, id_size) != 0)
-            status = ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
-    }
-    memory_free(&file->allocator, found, id_size);
-    return status;
-}
-
-static ingot_status_t read_file_blob(const struct single_file *file, int fd, const struct key_file *key,
-                                     ingot_buffer_t *blob)
-{
-    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    uint8_t *bytes;
-    ingot_status_t status =
-        file->accepts_any_owner ? files_check_limit(key->blob_size_bytes, file->path) : INGOT_SUCCESS;
-    if (status == INGOT_SUCCESS)
-        status = memory_make_buffer(&file->allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
-    if (status == INGOT_SUCCESS)
-        status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE + key->id_size_bytes, buffer.size, bytes);
-    if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's blob does not match");
-    if (status == INGOT_SUCCESS)
-        *blob = buffer;
-    else
-        memory_release_buffer(&buffer);
-    return status;
-}
-
 static ingot_status_t read_file_header(const struct single_file *file, int fd, struct key_file *key)
 {
     struct file_facts facts;
@@ -90,10 +52,18 @@ static ingot_status_t read_single_file(const struct single_file *file, int fd, s
                                        ingot_buffer_t *blob)
 {
     struct key_file key;
+    const struct entry_place place = {.owner = file->accepts_any_owner ? FILES_ANY_USER : files_user(),
+                                      .check = BLOB_CHECKED_HERE};
     ingot_status_t status = read_file_header(file, fd, &key);
+    if (status == INGOT_SUCCESS && key.id_size_bytes != id_size)
+        status = INGOT_BLOB_MISMATCH;
     if (status == INGOT_SUCCESS)
-        status = compare_id(file, fd, &key, id_size, id);
-    return status == INGOT_SUCCESS ? read_file_blob(file, fd, &key, blob) : status;
+        status = entry_read_key(fd, "the file", &key, id_size, id, &file->allocator);
+    if (status == INGOT_BLOB_MISMATCH)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
+    return status == INGOT_SUCCESS
+               ? entry_read_blob(fd, "the file", KEY_FILE_HEADER_SIZE + id_size, &key, &place, &file->allocator, blob)
+               : status;
 }
 
 static ingot_status_t load_from_single_file(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)

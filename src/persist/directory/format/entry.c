@@ -75,37 +75,31 @@ static void close_entry_file(int fd)
         (void)files_close(fd);
 }
 
-static ingot_status_t check_id(const struct key_file *key, size_t id_size, const uint8_t *id)
+static ingot_status_t check_id(const char *name, const struct key_file *key, size_t id_size, const uint8_t *id)
 {
     if (!checksum_holds(&key->id_checksum, id_size, id))
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's id does not match");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the id in %s does not match", name);
     return INGOT_SUCCESS;
 }
 
-/* Compares the id in key.bin with the requested one. If they are equal, no checksum is needed. If they differ, the
- * checksum shows whether key.bin has another id, or a damaged copy of this one. */
-static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
-{
-    if (memcmp(found, id, id_size) == 0)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = check_id(key, id_size, found);
-    return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
-}
-
-/* Reads and verifies all of a key.bin, whose size must be the right one for this id. */
-static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, const uint8_t *id,
-                               const ingot_allocator_t *allocator)
+/* If the ids are equal, no checksum is needed. If they differ, the checksum shows whether the file has another id, or a
+ * damaged copy of this one. */
+ingot_status_t entry_read_key(int fd, const char *name, struct key_file *key, size_t id_size, const uint8_t *id,
+                              const ingot_allocator_t *allocator)
 {
     _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
     const size_t size = KEY_FILE_HEADER_SIZE + id_size;
     uint8_t *bytes = size <= sizeof(small) ? small : memory_allocate(allocator, size);
     if (bytes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a key of %zu bytes", size);
-    ingot_status_t status = files_read_all(fd, "key.bin", 0, size, bytes);
+    const uint8_t *found = bytes + KEY_FILE_HEADER_SIZE;
+    ingot_status_t status = files_read_all(fd, name, 0, size, bytes);
     if (status == INGOT_SUCCESS)
         status = key_file_decode(key, size, size, bytes);
-    if (status == INGOT_SUCCESS)
-        status = compare_id(key, bytes + KEY_FILE_HEADER_SIZE, id_size, id);
+    if (status == INGOT_SUCCESS && memcmp(found, id, id_size) != 0) {
+        status = check_id(name, key, id_size, found);
+        status = status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
+    }
     if (bytes != small)
         memory_free(allocator, bytes, size);
     return status;
@@ -127,7 +121,7 @@ static ingot_status_t verify_key(const struct entry_place *place, int fd, struct
     if (status != INGOT_SUCCESS)
         return status;
     if (facts.size_bytes == KEY_FILE_HEADER_SIZE + (uint64_t)id_size)
-        return read_key(fd, key, id_size, id, allocator);
+        return entry_read_key(fd, "key.bin", key, id_size, id, allocator);
     status = read_key_header(fd, facts.size_bytes, key);
     return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
@@ -155,28 +149,34 @@ ingot_status_t entry_examine_blob(const struct entry_place *place, const struct 
     return status;
 }
 
-static ingot_status_t read_entry_blob(const struct entry_place *place, int fd, const struct key_file *key,
-                                      const ingot_allocator_t *allocator, ingot_buffer_t *blob, uint64_t *time_ns)
+ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key,
+                               const struct entry_place *place, const ingot_allocator_t *allocator,
+                               ingot_buffer_t *blob)
 {
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status = judge_blob(place, fd, key, time_ns);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (place->owner == FILES_ANY_USER)
-        status = files_check_limit(key->blob_size_bytes, "kernel.bin");
+    ingot_status_t status =
+        place->owner == FILES_ANY_USER ? files_check_limit(key->blob_size_bytes, name) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
         status = memory_make_buffer(allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
+        status = files_read_all(fd, name, offset, buffer.size, bytes);
     if (status == INGOT_SUCCESS && place->check == BLOB_CHECKED_HERE &&
         !checksum_holds(&key->blob_checksum, buffer.size, bytes))
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not match");
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the blob in %s does not match", name);
     if (status == INGOT_SUCCESS)
         *blob = buffer;
     else
         memory_release_buffer(&buffer);
     return status;
+}
+
+/* Reads kernel.bin, which is open. */
+static ingot_status_t read_entry_blob(const struct entry_place *place, int fd, const struct key_file *key,
+                                      const ingot_allocator_t *allocator, ingot_buffer_t *blob, uint64_t *time_ns)
+{
+    const ingot_status_t status = judge_blob(place, fd, key, time_ns);
+    return status == INGOT_SUCCESS ? entry_read_blob(fd, "kernel.bin", 0, key, place, allocator, blob) : status;
 }
 
 /* Opens both files before it reads either, because the kernel finds the second one faster directly after the first. */
@@ -207,7 +207,7 @@ static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_al
     if (status == INGOT_SUCCESS)
         status = files_read_all(fd, "key.bin", KEY_FILE_HEADER_SIZE, buffer.size, bytes);
     if (status == INGOT_SUCCESS)
-        status = check_id(key, buffer.size, bytes);
+        status = check_id("key.bin", key, buffer.size, bytes);
     if (status == INGOT_SUCCESS)
         *id = buffer;
     else
