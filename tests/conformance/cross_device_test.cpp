@@ -20,6 +20,7 @@
 
 #include "support/child_process.h"
 #include "support/level_zero_driver.h"
+#include "support/one_source.h"
 #include "support/opencl_platform.h"
 
 namespace
@@ -134,18 +135,8 @@ ingot_program_desc_t describe(ingot_context_t context, const std::string &name)
 {
     const bool is_spirv = name.find(".spv") != std::string::npos;
     const std::string bytes = read_file((is_spirv ? SPIRV_DIR "/" : INGOT_SOURCE_DIR "/tests/support/kernels/") + name);
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = is_spirv ? INGOT_SOURCE_SPIRV : INGOT_SOURCE_OPENCL_C;
-    source_info.bytes = bytes.data();
-    source_info.size = bytes.size();
-    ingot_source_t source = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
-    ingot_source_release(source);
+    ingot_program_desc_t desc =
+        describe_one_source(context, is_spirv ? INGOT_SOURCE_SPIRV : INGOT_SOURCE_OPENCL_C, bytes);
     return desc;
 }
 

@@ -20,6 +20,7 @@ extern "C" {
 #include "support/child_process.h"
 #include "support/failing_allocator.h"
 #include "support/level_zero_driver.h"
+#include "support/one_source.h"
 #include "support/spirv_file.h"
 #include "support/spirv_module.h"
 
@@ -157,18 +158,7 @@ std::string product()
 
 ingot_program_desc_t describe(ingot_context_t context, const std::string &module)
 {
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_SPIRV;
-    source_info.bytes = module.data();
-    source_info.size = module.size();
-    ingot_source_t source = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
-    ingot_source_release(source);
+    ingot_program_desc_t desc = describe_one_source(context, INGOT_SOURCE_SPIRV, module);
     return desc;
 }
 

@@ -19,6 +19,7 @@ extern "C" {
 #include "backends/opencl/backend.h"
 #include "core/base/sink.h"
 }
+#include "support/one_source.h"
 #include "support/opencl_platform.h"
 
 namespace opencl_backend
@@ -56,21 +57,10 @@ inline ingot_status_t create(const OpenclContext &native, const std::vector<cl_d
 
 inline ingot_program_t build(ingot_context_t context)
 {
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_OPENCL_C;
-    source_info.bytes = kSource;
-    source_info.size = sizeof(kSource) - 1;
-    ingot_source_t source = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+    ingot_program_desc_t desc = describe_one_source(context, INGOT_SOURCE_OPENCL_C, kSource);
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
     ingot_program_desc_release(desc);
-    ingot_source_release(source);
     return program;
 }
 
@@ -182,20 +172,9 @@ struct Programs {
 
     ingot_status_t create(const std::string &text, ingot_program_t *program) const
     {
-        ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-        source_info.kind = INGOT_SOURCE_OPENCL_C;
-        source_info.bytes = text.data();
-        source_info.size = text.size();
-        ingot_source_t source = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
-        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        info.sources = &source;
-        info.source_count = 1;
-        ingot_program_desc_t desc = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+        ingot_program_desc_t desc = describe_one_source(context, INGOT_SOURCE_OPENCL_C, text);
         const ingot_status_t status = ingot_program_get(program, desc, 0);
         ingot_program_desc_release(desc);
-        ingot_source_release(source);
         return status;
     }
     ingot_cache_stats_t stats() const

@@ -9,6 +9,7 @@
 
 #include <ingot/opencl.h>
 
+#include "support/one_source.h"
 #include "support/opencl_platform.h"
 
 namespace
@@ -20,18 +21,8 @@ std::pair<size_t, size_t> counted_and_real(const std::string &text)
     const OpenclContext native({OpenclPlatform::get().devices()[0]});
     ingot_context_t context = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, nullptr));
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_OPENCL_C;
-    source_info.bytes = text.data();
-    source_info.size = text.size();
-    ingot_source_t source = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    ingot_program_desc_t desc = nullptr;
+    ingot_program_desc_t desc = describe_one_source(context, INGOT_SOURCE_OPENCL_C, text);
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
     ingot_cache_stats_t counted = INGOT_CACHE_STATS_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context, &counted));
@@ -43,7 +34,6 @@ std::pair<size_t, size_t> counted_and_real(const std::string &text)
     EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context, &real));
     ingot_program_release(program);
     ingot_program_desc_release(desc);
-    ingot_source_release(source);
     ingot_context_release(context);
     return {counted.bytes, real.bytes};
 }

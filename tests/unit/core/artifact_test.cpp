@@ -15,6 +15,7 @@
 extern "C" {
 #include "core/artifact/artifact_blob.h"
 #include "core/base/digest.h"
+#include "support/id_texts.h"
 }
 
 namespace
@@ -150,34 +151,12 @@ std::string text_of(const ingot_buffer_t &value)
     return std::string(reinterpret_cast<const char *>(value.bytes), value.size);
 }
 
-std::string describe_id(const Bytes &id)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
-    std::string text(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, text.data()));
-    text.pop_back();
-    return text;
-}
-
 std::string describe_blob(const Bytes &blob)
 {
     size_t size = 0;
     EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, nullptr));
     std::string text(size, '\0');
     EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, text.data()));
-    text.pop_back();
-    return text;
-}
-
-std::string explain(const Bytes &expected, const Bytes &found)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
-                                                         &size, nullptr));
-    std::string text(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
-                                                         &size, text.data()));
     text.pop_back();
     return text;
 }
@@ -254,12 +233,12 @@ TEST(ArtifactKey, DifferencesAreExplainedByField)
     Key found("triton", {{"source", "a"}, {"target", "cuda:80"}, {"long", std::string(1000, 'x')}});
     EXPECT_EQ(R"({"artifact": "triton", "key.raw": "01ff", "key.source": "a", "key.target": "cuda:90"})",
               describe_id(wanted.id()));
-    const std::string text = explain(wanted.id(), found.id());
+    const std::string text = explain_ids(wanted.id(), found.id());
     EXPECT_NE(std::string::npos, text.find(R"({"field": "key.target", "expected": "cuda:90", "found": "cuda:80"})"))
         << text;
     EXPECT_NE(std::string::npos, text.find(R"({"field": "key.long.blake2b", "expected": null)")) << text;
     EXPECT_EQ(std::string::npos, text.find("key.source")) << text;
-    EXPECT_EQ("[]", explain(wanted.id(), wanted.id()));
+    EXPECT_EQ("[]", explain_ids(wanted.id(), wanted.id()));
 }
 
 TEST(ArtifactKey, CutAndChangedIdsAreRefusedOrDiffer)

@@ -7,6 +7,7 @@
 
 #include "core/descriptor/cache_blob_id_format.h"
 #include "support/failing_allocator.h"
+#include "support/id_texts.h"
 #include "support/reference_context.h"
 
 namespace
@@ -16,29 +17,6 @@ std::vector<uint8_t> id_with(ReferenceDevice device, const ProgramText &program,
 {
     const Context context = device.make(INGOT_CONTEXT_INFO_INIT, environment);
     return id_of(program.make(context));
-}
-
-std::string describe(const std::vector<uint8_t> &id)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr))
-        << ingot_last_error_detail();
-    std::string text(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, text.data()));
-    text.pop_back();
-    return text;
-}
-
-std::string explain(const std::vector<uint8_t> &expected, const std::vector<uint8_t> &found)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
-                                                         &size, nullptr));
-    std::string text(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
-                                                         &size, text.data()));
-    text.pop_back();
-    return text;
 }
 
 } // namespace
@@ -172,7 +150,7 @@ TEST(CacheBlobId, IsDescribedFieldByField)
     ProgramText program;
     program.link_options = "-DNAME=\"q\\u\n\xc3\xa4\xff\"";
     program.constants = {{7, 0x0102}};
-    const std::string text = describe(id_with({}, program));
+    const std::string text = describe_id(id_with({}, program));
     EXPECT_NE(std::string::npos, text.find("\"backend\": \"reference\"")) << text;
     EXPECT_NE(std::string::npos, text.find("\"device[0].device_name\": \"alpha\"")) << text;
     EXPECT_NE(std::string::npos,
@@ -201,17 +179,17 @@ TEST(CacheBlobId, DescribeKeepsToTheSizeProtocol)
 TEST(CacheBlobId, ExplainsWhichFieldsDiffer)
 {
     const auto base = id_with({}, {});
-    EXPECT_EQ("[]", explain(base, base));
+    EXPECT_EQ("[]", explain_ids(base, base));
     ReferenceDevice newer;
     newer.driver_version = "2";
     EXPECT_EQ("[{\"field\": \"device[0].driver_version\", \"expected\": \"2\", \"found\": \"1\"}]",
-              explain(id_with(newer, {}), base));
+              explain_ids(id_with(newer, {}), base));
     ProgramText more;
     more.constants = {{4, 1}};
     EXPECT_EQ("[{\"field\": \"spec_constant[4]\", \"expected\": \"0100000000000000\", \"found\": null}]",
-              explain(id_with({}, more), base));
+              explain_ids(id_with({}, more), base));
     EXPECT_EQ("[{\"field\": \"spec_constant[4]\", \"expected\": null, \"found\": \"0100000000000000\"}]",
-              explain(base, id_with({}, more)));
+              explain_ids(base, id_with({}, more)));
 }
 
 TEST(CacheBlobId, ReadsNoMoreThanThereIs)

@@ -20,6 +20,7 @@
 #include "support/failing_allocator.h"
 #include "support/forked_child.h"
 #include "support/old_header.h"
+#include "support/own_mounts.h"
 
 using namespace hermetic_fixture;
 
@@ -328,17 +329,6 @@ TEST_F(HeaderMemo, SeesThatADirectoryHasTwoNames)
         fs::rename("two/y.h", "inc/y.h");
         fs::remove("two");
         fs::create_directory_symlink("inc", "two");
-    });
-}
-
-/* Runs `work` in a child process with its own mounts. Returns 77 if mounts are not allowed here. */
-int run_with_mounts(const std::function<int()> &work)
-{
-    return forked_child::run([&] {
-        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-            return 77;
-        return work();
     });
 }
 

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "support/forked_child.h"
+#include "support/own_mounts.h"
 #include "support/scratch_directory.h"
 #include "unit/core/compiler_identity_fixture.h"
 
@@ -312,17 +313,6 @@ TEST(RememberedLibrary, IsCurrentAfterEachKindOfChange)
                 expect_current(Compiler(), change, keep_times);
         }
     }
-}
-
-/* Runs `work` in a child process with its own mounts. Returns 77 if mounts are not allowed here. */
-int run_with_mounts(const std::function<int()> &work)
-{
-    return forked_child::run([&] {
-        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-            return 77;
-        return work();
-    });
 }
 
 void bind(const fs::path &from, const fs::path &to)
