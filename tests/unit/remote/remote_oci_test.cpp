@@ -331,6 +331,8 @@ TEST_F(RemoteOci, ATierReadsSingleEntriesAndIsReadOnly)
     ASSERT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status);
     const std::string url = registry.url();
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    info.connect_timeout_ms = info.stall_timeout_ms = 60000;
+    info.lost_time_ms = INGOT_UNLIMITED;
     info.url = url.c_str();
     info.name_space = "ignored";
     ingot_storage_t tier = nullptr;
