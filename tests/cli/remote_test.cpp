@@ -29,7 +29,7 @@ TEST_F(CliRemote, ChecksAServer)
 
 TEST_F(CliRemote, TellsWhatIsWrong)
 {
-    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::free_port());
+    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
     const Result refused = run({"remote", "check", url});
     EXPECT_EQ(1, refused.code);
     EXPECT_NE(std::string::npos, refused.output.find("connecting failed")) << refused.output;
@@ -258,7 +258,7 @@ TEST_F(CliPush, IsPulledIntoAnotherStore)
 
 TEST_F(CliPush, FailsIfTheServerDoes)
 {
-    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::free_port());
+    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
     const Result pushed = run({"push", url});
     EXPECT_EQ(4, pushed.code) << pushed.output;
     EXPECT_NE(std::string::npos, pushed.output.find("asking the server failed")) << pushed.output;
@@ -303,7 +303,7 @@ TEST_F(CliPush, WarmsAStoreAndListsWhatItLacks)
               json("warm " + manifest_ + " " + redis_.url(),
                    "j[\"lacking\"][0][\"backend\"], len(j[\"lacking\"][0][\"source\"]) > 12, sep=' '"));
 
-    const std::string down = "redis://127.0.0.1:" + std::to_string(server_process::free_port());
+    const std::string down = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
     const Result failed = run({"warm", manifest_, down});
     EXPECT_EQ(4, failed.code) << failed.output;
     EXPECT_NE(std::string::npos, failed.output.find("19 of 20 programs")) << failed.output;

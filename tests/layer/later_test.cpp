@@ -318,7 +318,7 @@ TEST_F(Later, StoresHereIfTheServerDoesNotWork)
     server_process::Redis silent;
     server_ = silent.pid();
     silent.pause();
-    const std::string free_port = std::to_string(server_process::free_port());
+    const std::string free_port = std::to_string(server_process::closed_port());
     for (const std::string &url : {"redis://127.0.0.1:" + free_port, silent.url(), std::string("nonsense")}) {
         const size_t stored_before = count_in_trace("storage_store");
         const size_t told_before = count_lines("ingot,storage_degraded,INGOT_");

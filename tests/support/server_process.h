@@ -45,18 +45,34 @@ inline sockaddr_in loopback(uint16_t port)
     return address;
 }
 
-/* Returns a port that no process uses now. */
-inline uint16_t free_port()
+/* Binds a socket to a port that no process uses, and returns the socket. */
+inline int bind_free_port(uint16_t *port)
 {
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof(address);
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool is_bound = bind(fd, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
-                          getsockname(fd, reinterpret_cast<sockaddr *>(&address), &size) == 0;
-    close(fd);
-    if (!is_bound)
+    if (bind(fd, reinterpret_cast<sockaddr *>(&address), size) != 0 ||
+        getsockname(fd, reinterpret_cast<sockaddr *>(&address), &size) != 0)
         throw std::runtime_error("no free port");
-    return ntohs(address.sin_port);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* Returns a port that no process uses now. */
+inline uint16_t free_port()
+{
+    uint16_t port = 0;
+    close(bind_free_port(&port));
+    return port;
+}
+
+/* Returns a port that refuses connections for as long as this process lives: its socket does not listen, and no other
+ * test can get the port for a server. */
+inline uint16_t closed_port()
+{
+    uint16_t port = 0;
+    (void)bind_free_port(&port);
+    return port;
 }
 
 inline bool accepts_connections(uint16_t port)

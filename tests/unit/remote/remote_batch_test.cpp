@@ -504,7 +504,7 @@ INSTANTIATE_TEST_SUITE_P(Servers, RemoteBatch, testing::Values("redis", "nginx")
 
 TEST(RemoteBatchRedis, ReturnsWhatWaitsForItsUpload)
 {
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::closed_port()));
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(id_of(9))); /* there is no server, so uploads wait */
     ASSERT_EQ(INGOT_SUCCESS, tier.put(id_of(1), blob_of(1)));
     ASSERT_EQ(INGOT_SUCCESS, tier.put(id_of(2), blob_of(2)));

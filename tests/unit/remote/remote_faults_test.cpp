@@ -160,7 +160,7 @@ std::function<Cost()> served_by(const FaultyServer::Behavior &behavior)
 std::vector<Fault> redis_faults()
 {
     return {
-        {"refused port", [] { return cost_of(redis_at(server_process::free_port())); }},
+        {"refused port", [] { return cost_of(redis_at(server_process::closed_port())); }},
         {"stopped server",
          [] {
              Redis redis;
@@ -219,7 +219,7 @@ std::vector<Fault> http_faults()
 {
     const Bytes other = object_of(kId, kBlob);
     return {
-        {"http: refused port", [] { return cost_of(http_at(server_process::free_port())); }},
+        {"http: refused port", [] { return cost_of(http_at(server_process::closed_port())); }},
         {"http: black hole",
          [] {
              const BlackHole hole;

@@ -52,6 +52,8 @@ ingot_persist_info_t waits_long()
 ingot_remote_info_t with_short_lease(ingot_remote_info_t info)
 {
     info.lease_time_ms = 4000; /* long enough for a busy machine to renew it */
+    if (info.connect_timeout_ms == 0)
+        info.connect_timeout_ms = 2000;
     return info;
 }
 

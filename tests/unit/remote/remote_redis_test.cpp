@@ -107,7 +107,7 @@ TEST(RemoteRedis, CompressesWhatShrinks)
 
 TEST(RemoteRedis, LoadsWhatWaitsForItsUpload)
 {
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::closed_port()));
     EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
     /* there is no server, so uploads wait */
     ASSERT_TRUE(server_process::becomes_true([&] { return tier.stats().is_uploading == 0; }));
@@ -150,7 +150,7 @@ TEST(RemoteRedis, TellsWhetherItHasABlob)
     EXPECT_EQ(INGOT_SUCCESS, has(Tier(redis.url()), kId));
     EXPECT_EQ(0u, tier.stats().loaded_bytes);
 
-    const Tier down("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
+    const Tier down("redis://127.0.0.1:" + std::to_string(server_process::closed_port()));
     EXPECT_EQ(INGOT_IO_ERROR, has(down, kId));
     EXPECT_EQ(INGOT_IO_ERROR, has(down, kId)) << "it is not asked";
     EXPECT_EQ(1u, down.stats().skipped);
@@ -242,7 +242,7 @@ TEST(RemoteRedis, HasLimits)
 
 TEST(RemoteRedis, DropsUploadsRatherThanWaits)
 {
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()),
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::closed_port()),
                     info_with([](auto *info) { info->max_waiting = 3; }));
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id 0"), kBlob));
@@ -406,7 +406,7 @@ TEST(RemoteRedis, ChecksAServer)
     EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
     EXPECT_EQ(0u, report.write_ns);
 
-    const std::string refused = "redis://127.0.0.1:" + std::to_string(server_process::free_port());
+    const std::string refused = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
     info.url = refused.c_str();
     EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
     EXPECT_EQ(INGOT_REMOTE_STEP_CONNECT, report.step);

@@ -133,7 +133,7 @@ TEST(RemoteRefusal, OfUploadsByAReplicaDoesNotStopLoads)
 {
     const Redis redis;
     fill(redis.url());
-    EXPECT_EQ("OK\n", redis.ask({"REPLICAOF", "127.0.0.1", std::to_string(server_process::free_port())}));
+    EXPECT_EQ("OK\n", redis.ask({"REPLICAOF", "127.0.0.1", std::to_string(server_process::closed_port())}));
     expect_all_loads(redis.url(), "READONLY");
 }
 
