@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
@@ -227,6 +228,13 @@ static void print_missing_programs(const cJSON *json)
         table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
 }
 
+static void count_places(const struct pulling *pulling, size_t counts[PLACE_COUNT])
+{
+    memset(counts, 0, PLACE_COUNT * sizeof(*counts));
+    for (size_t i = 0; i < pulling->wanted_count; ++i)
+        ++counts[pulling->wanted[i].place];
+}
+
 static void print_pull_counts(const struct pulling *pulling, const ingot_remote_stats_t *stats,
                               const size_t counts[PLACE_COUNT])
 {
@@ -257,9 +265,8 @@ static void print_pull_counts(const struct pulling *pulling, const ingot_remote_
 static int report_outcome(const struct pulling *pulling)
 {
     ingot_remote_stats_t stats;
-    size_t counts[PLACE_COUNT] = {0};
-    for (size_t i = 0; i < pulling->wanted_count; ++i)
-        ++counts[pulling->wanted[i].place];
+    size_t counts[PLACE_COUNT];
+    count_places(pulling, counts);
     const bool has_failed = !is_asking(pulling, &stats) || counts[PLACE_FAILED] != 0;
     print_pull_counts(pulling, &stats, counts);
     if (interrupt_seen())
@@ -296,9 +303,11 @@ static int pull_manifest(struct pulling *pulling)
     int code = open_storages(pulling);
     if (code != EXIT_DONE)
         return code;
+    size_t counts[PLACE_COUNT];
     interrupt_catch();
     pull_all(pulling);
-    if (pulling->is_warm && pulling->server != NULL)
+    count_places(pulling, counts);
+    if (pulling->is_warm && counts[PLACE_PULLED] != 0)
         code = look_for_evicted_programs(pulling);
     return code == EXIT_DONE ? report_outcome(pulling) : code;
 }
