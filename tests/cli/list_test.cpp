@@ -161,7 +161,8 @@ TEST_F(CliList, TellsTheSourcesName)
     const Result list = run({"ls", "--device", "gamma"});
     EXPECT_NE(std::string::npos, list.output.find("  ev\\nil \\u202elc.x  ")) << list.output;
     const Result entry = run({"show", name});
-    EXPECT_NE(std::string::npos, entry.output.find("  source       ev\n               il \\u202elc.x\n")) << entry.output;
+    EXPECT_NE(std::string::npos, entry.output.find("  source       ev\n               il \\u202elc.x\n"))
+        << entry.output;
 
     const std::string bundle = (scratch() / "bundle").string();
     ASSERT_EQ(0, run({"bundle", "create", bundle}).code);
@@ -179,7 +180,8 @@ TEST_F(CliList, TellsTheSourcesName)
     const Result single = run_command({CLI_PROGRAM, "show", path, "--dir", "/nonexistent"});
     EXPECT_EQ(0, single.code) << single.output;
     EXPECT_EQ(0u, single.output.find(path + "\n")) << single.output;
-    EXPECT_NE(std::string::npos, single.output.find("  source       ev\n               il \\u202elc.x\n")) << single.output;
+    EXPECT_NE(std::string::npos, single.output.find("  source       ev\n               il \\u202elc.x\n"))
+        << single.output;
     EXPECT_EQ(3, run_command({CLI_PROGRAM, "show", path, name, "--dir", "/nonexistent"}).code);
     damage(path);
     EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "show", path}).output.find("not shown"));
