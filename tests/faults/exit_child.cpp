@@ -34,6 +34,14 @@ static bool unload_driver()
 } /* the loaders of OpenCL and Level Zero never unload their drivers */
 #endif
 
+/* For ThreadSanitizer: in the mode "prewarm", the process ends without releasing its prewarms, whose threads nobody
+ * then joins. */
+extern "C" __attribute__((visibility("default"))) const char *__tsan_default_suppressions();
+extern "C" const char *__tsan_default_suppressions()
+{
+    return "thread:ingot_prewarm_start";
+}
+
 namespace
 {
 
