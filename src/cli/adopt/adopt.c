@@ -47,7 +47,7 @@ struct item {
     struct adopt_row *row;
     enum adopt_rule rule;
     struct adopt_content content; /* in the stored form */
-    bool is_here;                 /* the directory has the file, and it stays */
+    bool is_here;                 /* the directory already has the file, so it is not written */
 };
 
 struct adopted *adopt_add(struct adopted *list, const char *text)

@@ -32,11 +32,12 @@ enum outcome {
     OUTCOME_COUNT
 };
 
+/* A message between the tool and a worker process. */
 struct message {
-    uint32_t kind;    /* enum message_kind */
-    uint32_t outcome; /* enum outcome, of a result */
-    uint32_t program; /* of a job and its result */
-    uint32_t device;
+    uint32_t kind;     /* enum message_kind */
+    uint32_t outcome;  /* enum outcome, of a result */
+    uint32_t program;  /* of a job and its result: index of the program in the plan */
+    uint32_t device;   /* index of the device; also set in MESSAGE_DEVICE */
     uint64_t build_ns; /* of a result: how long it took to compile; 0: unknown */
     uint64_t blob_bytes;
     char text[MESSAGE_TEXT_SIZE]; /* the text of a device, or why a job failed */

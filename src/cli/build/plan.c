@@ -1,5 +1,5 @@
 /*
- * plan.c - reads recipe files, and sets aside programs that several of them have; see plan.h.
+ * plan.c - reads the programs of recipe files, each program once even if several files have it; see plan.h.
  */
 #include "cli/build/plan.h"
 

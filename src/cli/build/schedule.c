@@ -37,10 +37,10 @@ struct task {
 /* A worker process and its task. */
 struct slot {
     enum slot_state state;
-    const struct task *task; /* NULL: none. Already set while a new worker starts that will try the task again */
-    bool is_again;
-    uint32_t done_count; /* tasks that this process has done */
-    uint64_t since_ns;   /* when the process was started, or got its task */
+    const struct task *task; /* NULL: none; if the task is to be tried again, set while the new worker still starts */
+    bool is_again;           /* the task is tried for the second time */
+    uint32_t done_count;     /* tasks that this process has done */
+    uint64_t since_ns;       /* when the process was started, or got its task */
 };
 
 struct schedule {

@@ -78,7 +78,7 @@ static void print_entries(const struct showing *showing)
     }
 }
 
-/* A file without the header of an entry must be an id. Of a damaged entry, what is readable is shown. */
+/* True if the file has the header of an entry, which may be damaged otherwise, or if all of it is an id. */
 static bool is_entry_or_id(const struct entry *entry)
 {
     size_t size = 0;

@@ -2,12 +2,13 @@
  * leftover_check.c - searches a text again for directives that include files, without the scanner, in case the scan
  * missed one.
  *
- * Behind a # or %: that is neither in an event (source_graph.h) nor in a comment or a literal, the next word of the
- * line must not be include, import or embed. A small, separate reader finds the comments and literals in one pass. Few
- * texts need that pass: in the others, no such word is on a line with what a directive begins with.
+ * A directive was missed if the word include, import or embed follows a # or %: that is not in an event
+ * (source_graph.h), a comment or a literal. A small reader of this file finds the comments and literals in one pass.
+ * Few texts need that pass, because most have no line with both a # or %: and such a word.
  *
- * The time is proportional to the size of the text. Texts are possible in which many quotes are each followed by a long
- * part that does not close them. The reader counts the bytes that it looks at, and does not confirm such a text.
+ * The time is proportional to the size of the text. In an unusual text, many quotes may each be followed by a long part
+ * that does not close them. The reader therefore counts the bytes that it examines. Above the limit, it gives up, and
+ * the text counts as one with a missed directive.
  */
 #include "core/hermetic/source_graph.h"
 

@@ -14,7 +14,7 @@
 
 #define RECIPE_SEAL_SIZE 128u /* size of a seal's content, which has the form of a sealed blob's header */
 #define RECIPE_MAX_SEALS 64u  /* further seals are not examined */
-#define RECIPE_MAX_COVERED ((uint64_t)1 << 30) /* bytes that a seal covers, uncompressed and without texts */
+#define RECIPE_MAX_COVERED ((uint64_t)1 << 30) /* limit for what a seal covers, uncompressed, without texts */
 
 /* The check of one file. A seal has no effect if records other than seals follow it. Only the seals after the last such
  * record are therefore kept, and examined at the end of the file. Not synchronized. */

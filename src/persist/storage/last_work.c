@@ -180,7 +180,7 @@ static void let_go_of_threads(void)
         files_pause_ns(PAUSE_NS);
 }
 
-/* Saves all counts, and lets go of the storages' threads. Then starts a thread that emits events about programs that
+/* Saves all counts, and releases the storages' threads. Then starts a thread that emits events about programs that
  * were not stored, and waits for it briefly. */
 static void finish_all(void)
 {

@@ -30,7 +30,7 @@ struct result {
     atomic_bool is_unbuilt; /* the store remembered the refusal, and `native` has not been built */
     cl_uint own_references; /* reference count of `native` when it had no kernels */
     bool is_loaded;         /* `native` may have been made from a binary */
-    bool is_shared;         /* another thread made the program and has it, too */
+    bool is_shared;         /* true if another thread made `program` and also has a result with it */
     uint64_t duration_ns;   /* of the build or load */
     bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */
@@ -48,7 +48,7 @@ struct result_info {
     const struct layer_context *context;
     ingot_program_desc_t desc;
     const char *options;          /* NULL: the application gave none */
-    struct kept_request *request; /* the result takes it, unless this fails */
+    struct kept_request *request; /* the new result takes its content, unless result_create fails */
     const char *earlier_log;      /* of the application's earlier builds of the program, if the driver adds to it */
 };
 

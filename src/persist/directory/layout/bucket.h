@@ -14,7 +14,7 @@
  * 64 bits. */
 #define BUCKET_MAX_ENTRIES 64u
 
-/* The result of a search. */
+/* The result of a search for an id: its bucket, and the entry in it that was found. */
 struct bucket {
     char path[PATH_CAPACITY]; /* the bucket's path, below the root */
     uint64_t hash;            /* the hash of the id, which is the bucket's name */

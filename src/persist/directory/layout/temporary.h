@@ -9,7 +9,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* What killed processes left in tmp. */
+/* The total of what killed processes left in tmp. */
 struct leftovers {
     uint64_t count;
     uint64_t bytes;

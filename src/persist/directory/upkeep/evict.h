@@ -15,7 +15,7 @@ struct evict_limits {
     uint64_t age_ns;
 };
 
-/* Returns a public limit of age in nanoseconds. */
+/* Converts an age limit of the public interface to nanoseconds. */
 uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns);
 
 /* Evicts entries of one namespace, or of all namespaces together if name_space is NULL, until the limits are met.

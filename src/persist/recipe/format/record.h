@@ -13,10 +13,10 @@
 #define RECIPE_RECORD_SIZE 96u /* size of a record's header */
 #define RECIPE_MAX_FILE_BYTES ((uint64_t)1 << 30)
 #define RECIPE_MAX_RECORDS ((uint32_t)1 << 20)
-#define RECIPE_MAX_TEXT_BYTES ((uint64_t)1 << 26)
-#define RECIPE_MAX_PROGRAM_BYTES ((uint64_t)1 << 22)
-#define RECIPE_MAX_ALL_PROGRAMS_BYTES                                                                                  \
-    ((uint64_t)1 << 28) /* limit for the contents of all programs' records, uncompressed */
+#define RECIPE_MAX_TEXT_BYTES ((uint64_t)1 << 26)    /* limit for one text, uncompressed */
+#define RECIPE_MAX_PROGRAM_BYTES ((uint64_t)1 << 22) /* limit for the content of one program's record, uncompressed */
+/* limit for the contents of all programs' records together, uncompressed */
+#define RECIPE_MAX_ALL_PROGRAMS_BYTES ((uint64_t)1 << 28)
 
 enum recipe_record_kind {
     RECIPE_RECORD_TEXT = 1,

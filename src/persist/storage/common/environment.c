@@ -170,7 +170,7 @@ static ingot_status_t find_root(const struct environment *environment, struct en
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Sets the texts, which stay in the environment. */
+/* Sets the fields of the info that are texts. They point to the values in the environment. */
 static ingot_status_t read_persist_texts(const struct environment *environment, ingot_persist_info_t *info)
 {
     const struct {

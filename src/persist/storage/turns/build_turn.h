@@ -13,11 +13,11 @@
 struct build_turn;
 struct build_permit;
 
-/* How a turn ended. */
+/* What a turn has led to. The storage now has the program, or not. */
 enum build_turn_end {
-    BUILD_TURN_LOADED,
-    BUILD_TURN_STORED,
-    BUILD_TURN_NOT_STORED, /* for a temporary reason, so another process should try */
+    BUILD_TURN_LOADED,     /* the thread loaded the program that another process had stored */
+    BUILD_TURN_STORED,     /* the thread built and stored the program */
+    BUILD_TURN_NOT_STORED, /* the program was not stored, for a temporary reason, so another process should try */
     BUILD_TURN_POINTLESS   /* the program does not compile, or the store does not take it */
 };
 
