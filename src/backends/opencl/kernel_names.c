@@ -22,8 +22,8 @@ static ingot_status_t read_names_of_copy(const struct opencl_state *state, const
  * device, Intel's driver lists nothing. In this case, the names are read from a copy that is made from the binary, for
  * only the device of the binary. If the driver returns an error, as NVIDIA's does, the names are read from a copy that
  * has the binary for all devices of the context. */
-static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
-                                 struct opencl_text *text)
+static ingot_status_t read_kernel_names(const struct opencl_state *state, const struct opencl_program *program,
+                                        struct opencl_text *text)
 {
     ingot_status_t status = opencl_kernel_names_text(state, program->native, text);
     if (program->device_count == state->context_device_count)
@@ -42,7 +42,7 @@ ingot_status_t opencl_get_kernel_names(void *opaque, void *opaque_program, ingot
     const struct opencl_program *program = opaque_program;
     struct opencl_text text = {NULL, 0};
     size_t length = 0;
-    ingot_status_t status = read_names(state, program, &text);
+    ingot_status_t status = read_kernel_names(state, program, &text);
     if (status != INGOT_SUCCESS)
         return status;
     length = strlen(text.chars);

@@ -148,7 +148,7 @@ bool report_is_good(const struct report *report)
            (report->without_device_count == 0 || report->is_stale);
 }
 
-static void print_report(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
+static void print_build_report(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     cJSON *json = cJSON_CreateObject();
     if (report->is_json)
@@ -193,5 +193,5 @@ static void print_report(struct report *report, bool is_interrupted, const uint6
 void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     progress_fini(&report->progress);
-    print_report(report, is_interrupted, bundled_count);
+    print_build_report(report, is_interrupted, bundled_count);
 }

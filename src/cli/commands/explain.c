@@ -153,7 +153,7 @@ static bool is_comparable(const struct explaining *explaining, const struct comp
     return explaining->capacity == 0 || facts->created_ns <= comparison->wanted.facts.created_ns;
 }
 
-static void compare_with_entry(struct comparison *comparison, const ingot_persist_entry_t *facts)
+static void compare_wanted_with_entry(struct comparison *comparison, const ingot_persist_entry_t *facts)
 {
     const ingot_persist_entry_t *wanted = &comparison->wanted.facts;
     cJSON *differences = id_compare(wanted->id_size, wanted->id, facts->id_size, facts->id);
@@ -180,7 +180,7 @@ static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *u
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
         if (facts->id != NULL && is_comparable(explaining, comparison, facts))
-            compare_with_entry(comparison, facts);
+            compare_wanted_with_entry(comparison, facts);
         is_done = is_done && comparison->differences != NULL && comparison->distance <= 0;
     }
     return !is_done;

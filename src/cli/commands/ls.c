@@ -123,7 +123,7 @@ static bool is_wanted_row(const struct listing *listing, const cJSON *row, const
 }
 
 /* Lists the options of a program, or the fields of an artifact's key. */
-static cJSON *list_options(const cJSON *id)
+static cJSON *list_program_options(const cJSON *id)
 {
     const cJSON *field;
     cJSON *list = cJSON_CreateArray();
@@ -141,7 +141,7 @@ static cJSON *list_options(const cJSON *id)
 }
 
 /* Describes an entry as --json prints it. Only the blob has the name and the build time. A damaged blob gives neither.
- * options: what list_options returns. */
+ * options: what list_program_options returns. */
 static cJSON *describe_entry(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id,
                              const cJSON *options)
 {
@@ -164,7 +164,7 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
 {
     struct listing *listing = user;
     cJSON *id = id_read(facts->id_size, facts->id);
-    cJSON *options = list_options(id);
+    cJSON *options = list_program_options(id);
     cJSON *json = describe_entry(listing, facts, id, options);
     if (is_wanted_row(listing, json, id)) {
         const char *backend = json_text(json, "backend");

@@ -50,7 +50,7 @@ static void add_library_directory(struct library_search *search, const char *pat
 }
 
 /* Adds a directory's subdirectories for newer processors, then the directory itself. */
-static void add_place(struct library_search *search, const char *path)
+static void add_library_place(struct library_search *search, const char *path)
 {
     char part[MAX_PATH];
     const int length = snprintf(part, sizeof(part), "%s/glibc-hwcaps", path);
@@ -80,7 +80,7 @@ static bool ask_linker(struct library_search *search, void *handle)
     if (dlinfo(handle, RTLD_DI_SERINFO, info) != 0)
         return false;
     for (unsigned i = 0; i < info->dls_cnt; ++i)
-        add_place(search, info->dls_serpath[i].dls_name);
+        add_library_place(search, info->dls_serpath[i].dls_name);
     return true;
 }
 

@@ -272,7 +272,7 @@ static inline ingot_status_t get_or_create_program(ingot_program_t *program, con
     return entry != NULL ? deliver_hit(program, desc, entry) : request_program(program, desc, builder, user, pending);
 }
 
-static ingot_status_t build_default(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+static ingot_status_t default_program_builder(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     (void)user;
     return ingot_program_build(program, desc);
@@ -281,7 +281,7 @@ static ingot_status_t build_default(ingot_program_t *program, const_ingot_progra
 ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
                                struct cache_entry *pending)
 {
-    return request_program(program, desc, build_default, NULL, pending);
+    return request_program(program, desc, default_program_builder, NULL, pending);
 }
 
 static ingot_status_t find_in_memory(ingot_program_t *program, const struct ingot_program_desc *desc)
@@ -312,7 +312,8 @@ ingot_status_t ingot_program_get(ingot_program_t *program, const_ingot_program_d
 {
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
-    return flags == 0 ? get_or_create_program(program, desc, build_default, NULL) : get_with(program, desc, flags);
+    return flags == 0 ? get_or_create_program(program, desc, default_program_builder, NULL)
+                      : get_with(program, desc, flags);
 }
 
 ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,

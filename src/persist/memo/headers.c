@@ -158,7 +158,7 @@ static void release_kept_memo(const struct headers *headers, struct kept_memo *k
 /* Returns a reference to a memo that should be saved, and marks the memo as saved. Returns NULL if there is no such
  * memo. Unless is_urgent is set, a save that failed is not tried again, and a memo in use is not saved until it has
  * learned twice as much as before. */
-static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
+static ingot_header_memo_t next_memo_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
 {
     ingot_header_memo_t memo = NULL;
     pthread_mutex_lock(&headers->base.lock);
@@ -176,7 +176,7 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent,
     return memo;
 }
 
-/* Undoes the mark of next_to_save, so that the next flush saves the memo. */
+/* Undoes the mark of next_memo_to_save, so that the next flush saves the memo. */
 static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, uint64_t saved)
 {
     pthread_mutex_lock(&headers->base.lock);
@@ -199,7 +199,7 @@ static ingot_status_t save_changed_memos(struct headers *headers, bool is_urgent
     ingot_header_memo_t memo;
     uint64_t before = 0;
     while (!headers->is_read_only && is_on(headers) && status == INGOT_SUCCESS &&
-           (memo = next_to_save(headers, is_urgent, &before)) != NULL) {
+           (memo = next_memo_to_save(headers, is_urgent, &before)) != NULL) {
         status = save_memo(headers, memo);
         if (status != INGOT_SUCCESS)
             take_for_unsaved(headers, memo, before);

@@ -172,7 +172,7 @@ static void unlock_and_close_file(int fd)
 }
 
 /* Locks the open file, reads what is new in it, and prepares it for an addition. Requires the writer's lock. */
-static ingot_status_t take_file(struct ingot_recipe_writer *writer, int fd)
+static ingot_status_t prepare_recipe_file(struct ingot_recipe_writer *writer, int fd)
 {
     struct file_facts facts;
     ingot_status_t status = recipe_file_check(fd, writer->path, &facts);
@@ -196,7 +196,7 @@ static ingot_status_t open_locked_recipe(struct ingot_recipe_writer *writer, int
         status = *fd == -ENOENT ? files_read_failed(*fd, "opening", writer->path)
                                 : files_write_failed(*fd, "opening", writer->path);
     } else {
-        status = take_file(writer, *fd);
+        status = prepare_recipe_file(writer, *fd);
         if (status != INGOT_SUCCESS)
             unlock_and_close_file(*fd);
     }

@@ -24,7 +24,7 @@ static bool is_mode_accepted(mode_t mode)
     return (mode & WRITABLE_BY_OTHERS) == 0 && ((mode & READABLE_BY_ALL) == 0 || (mode & WRITABLE) == 0);
 }
 
-static ingot_status_t check_open(const char *what, const char *path, int fd)
+static ingot_status_t check_secret_file(const char *what, const char *path, int fd)
 {
     struct stat found;
     if (fstat(fd, &found) != 0)
@@ -40,13 +40,13 @@ static ingot_status_t check_open(const char *what, const char *path, int fd)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t open_checked(const char *what, const char *path, int *fd)
+static ingot_status_t open_secret_file(const char *what, const char *path, int *fd)
 {
     const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (opened < 0)
         return ingot_set_error(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "%s: opening %s: %s", what,
                                path, strerror(errno));
-    const ingot_status_t status = check_open(what, path, opened);
+    const ingot_status_t status = check_secret_file(what, path, opened);
     if (status == INGOT_SUCCESS)
         *fd = opened;
     else
@@ -57,7 +57,7 @@ static ingot_status_t open_checked(const char *what, const char *path, int *fd)
 ingot_status_t secret_file_check(const char *what, const char *path)
 {
     int fd = -1;
-    const ingot_status_t status = open_checked(what, path, &fd);
+    const ingot_status_t status = open_secret_file(what, path, &fd);
     if (status == INGOT_SUCCESS)
         (void)close(fd);
     return status;
@@ -95,7 +95,7 @@ ingot_status_t secret_file_read(const char *what, const char *path, char secret[
     int fd = -1;
     size_t size = 0;
     ssize_t count = 1;
-    ingot_status_t status = open_checked(what, path, &fd);
+    ingot_status_t status = open_secret_file(what, path, &fd);
     if (status != INGOT_SUCCESS)
         return status;
     while (size < SECRET_CAPACITY && count > 0) {

@@ -51,7 +51,7 @@ static _Thread_local struct lease_watch watch;
 _Static_assert(LEASE_WATCH_KEY_CAPACITY >= OBJECT_KEY_CAPACITY, "a watch has room for a key");
 
 /* Counts a wait that ended without a lease or a program as lost. */
-static void lose_wait(struct tier *tier, uint64_t until_ns)
+static void count_wait_as_lost(struct tier *tier, uint64_t until_ns)
 {
     watch.is_waiting = false;
     tier_lose(tier, watch.began_ns, until_ns);
@@ -61,13 +61,13 @@ static ingot_lease_answer_t note_busy(struct tier *tier, const char *key, uint64
 {
     TIER_COUNT(tier, busy_leases, 1);
     if (lease_watch_is_other(&watch, key, now_ns))
-        lose_wait(tier, watch.seen_ns);
+        count_wait_as_lost(tier, watch.seen_ns);
     switch (lease_watch_note(&watch, key, left_ms, tier->lease_time_ms, now_ns)) {
     case LEASE_WATCH_WORKS: return INGOT_LEASE_WORKING;
     case LEASE_WATCH_UNKNOWN: return INGOT_LEASE_BUSY;
     case LEASE_WATCH_NO_END: break;
     }
-    lose_wait(tier, now_ns);
+    count_wait_as_lost(tier, now_ns);
     turn_off(tier, "its leases do not run out");
     return INGOT_LEASE_NONE;
 }
@@ -77,7 +77,7 @@ static ingot_lease_answer_t answer_of(struct tier *tier, const char *key, enum l
     if (answer == LEASE_IS_BUSY)
         return note_busy(tier, key, left_ms, clock_now_ns());
     if (watch.is_waiting && lease_watch_is_other(&watch, key, clock_now_ns()))
-        lose_wait(tier, watch.seen_ns);
+        count_wait_as_lost(tier, watch.seen_ns);
     watch.is_waiting = false;
     switch (answer) {
     case LEASE_IS_TAKEN: TIER_COUNT(tier, leases, 1); return INGOT_LEASE_TAKEN;

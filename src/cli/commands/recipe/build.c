@@ -195,7 +195,7 @@ static int build_plan(struct building *building)
 }
 
 /* Prints the summary, if the work did not fail. Returns the tool's exit_code. */
-static int finish_report(struct building *building, int code, const uint64_t *bundled_count)
+static int finish_build_report(struct building *building, int code, const uint64_t *bundled_count)
 {
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         report_finish(&building->report, code == EXIT_INTERRUPTED, bundled_count);
@@ -232,7 +232,7 @@ static int build_recipes(struct building *building)
             code = finish_bundle(building, &entry_count);
             is_bundled = code == EXIT_DONE;
         }
-        code = finish_report(building, code, is_bundled ? &entry_count : NULL);
+        code = finish_build_report(building, code, is_bundled ? &entry_count : NULL);
     }
     return code;
 }
@@ -269,7 +269,7 @@ static int build_stale(struct building *building)
     if (code == EXIT_DONE) {
         report_init(&building->report, building->common.is_json, true);
         interrupt_catch();
-        code = finish_report(building, build_parts(building), NULL);
+        code = finish_build_report(building, build_parts(building), NULL);
         if (code == EXIT_DONE && stale->has_unusable)
             code = EXIT_FINDING;
     }

@@ -118,7 +118,7 @@ static bool is_lacking(const struct pulling *pulling, ingot_status_t status)
 }
 
 /* Loads a program into the store: the chain stores each program that it loads from the server. */
-static enum place pull_one(struct pulling *pulling, const struct wanted *wanted, bool is_server_asked)
+static enum place pull_program(struct pulling *pulling, const struct wanted *wanted, bool is_server_asked)
 {
     if (load_wanted(pulling->store, wanted) == INGOT_SUCCESS)
         return PLACE_PRESENT;
@@ -147,7 +147,7 @@ static void *pull_some(void *user)
         const size_t i = atomic_fetch_add_explicit(&pulling->next, 1, memory_order_relaxed);
         if (i >= pulling->wanted_count || interrupt_seen())
             return NULL;
-        pulling->wanted[i].place = pull_one(pulling, &pulling->wanted[i], is_asking(pulling, &stats));
+        pulling->wanted[i].place = pull_program(pulling, &pulling->wanted[i], is_asking(pulling, &stats));
         (void)pthread_mutex_lock(&pulling->lock);
         progress_tell(&pulling->progress, i + 1, pulling->wanted_count, stats.loaded_bytes);
         (void)pthread_mutex_unlock(&pulling->lock);

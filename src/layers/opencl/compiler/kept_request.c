@@ -46,7 +46,7 @@ ingot_status_t kept_request_take(struct kept_request *kept, ingot_program_desc_t
     return status;
 }
 
-static ingot_status_t accept_request(void *user, const ingot_build_request_t *request)
+static ingot_status_t accept_any_build_request(void *user, const ingot_build_request_t *request)
 {
     (void)user;
     (void)request;
@@ -55,7 +55,7 @@ static ingot_status_t accept_request(void *user, const ingot_build_request_t *re
 
 ingot_status_t kept_request_check(ingot_program_desc_t desc)
 {
-    return ingot_program_desc_visit_request(desc, accept_request, NULL);
+    return ingot_program_desc_visit_request(desc, accept_any_build_request, NULL);
 }
 
 void kept_request_fini(struct kept_request *kept)

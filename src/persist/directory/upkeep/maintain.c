@@ -31,7 +31,7 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t get_writable(ingot_storage_t storage, struct directory **directory)
+static ingot_status_t get_writable_directory(ingot_storage_t storage, struct directory **directory)
 {
     const ingot_status_t status = directory_get(storage, directory);
     if (status == INGOT_SUCCESS && (*directory)->is_read_only)
@@ -49,7 +49,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     if (!STRUCT_READ_OVER(known, limits))
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     else
-        status = get_writable(storage, &directory);
+        status = get_writable_directory(storage, &directory);
     if (status == INGOT_SUCCESS) {
         const struct evict_limits wanted = {limit_of(known.max_bytes, directory->max_bytes),
                                             limit_of(known.max_entries, directory->max_entries),
@@ -72,7 +72,7 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
     struct directory *directory;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_status_t status = get_writable(storage, &directory);
+    ingot_status_t status = get_writable_directory(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     const char *name_space = directory_name_space(directory);
