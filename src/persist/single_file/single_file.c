@@ -10,6 +10,7 @@
 #include <ingot/backend.h>
 #include <string.h>
 
+#include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
@@ -61,6 +62,9 @@ static ingot_status_t read_single_file(const struct single_file *file, int fd, s
         status = entry_read_key(fd, "the file", &key, id_size, id, &file->allocator);
     if (status == INGOT_BLOB_MISMATCH)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
+    /* The id may come from this file: `ingot show` and `ingot explain` read it there. */
+    if (status == INGOT_SUCCESS && !checksum_holds(&key.id_checksum, id_size, id))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the id in the file does not match");
     return status == INGOT_SUCCESS
                ? entry_read_blob(fd, "the file", KEY_FILE_HEADER_SIZE + id_size, &key, &place, &file->allocator, blob)
                : status;
