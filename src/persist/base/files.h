@@ -89,7 +89,7 @@ int files_open_read(int at, const char *path);
  * up in a cache, and may not see for a minute what another machine did. Ignores
  * failures: an older kernel cannot do this, and keeps using its cache. */
 void files_refresh(int at, const char *path);
-int files_open_update(int at, const char *path); /* for reading and writing; creates the file if it is missing */
+int files_open_update(int at, const char *path);     /* for reading and writing; creates the file if it is missing */
 int files_create(int at, const char *path);          /* for writing; fails if the file exists */
 int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
 int files_close(int fd);
