@@ -88,6 +88,11 @@ TEST_F(PersistTiers, AFileThatIsDamagedAnywhereIsAMissAndIsReplaced)
         const ingot_status_t status = file.load(kId, &blob);
         const bool is_last_use = i >= 112 && i < 128; /* no checksum covers it */
         ASSERT_EQ(is_last_use, status == INGOT_SUCCESS) << i;
+        if (i >= 128 && i < 128 + kId.size()) { /* the damaged id must not lead to the blob of the other one */
+            const auto begin = flipped.begin() + 128;
+            const Bytes found(begin, begin + static_cast<std::ptrdiff_t>(kId.size()));
+            ASSERT_EQ(INGOT_BLOB_CORRUPT, file.load(found)) << i;
+        }
     }
     Bytes longer = whole;
     longer.push_back(1);
