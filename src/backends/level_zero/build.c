@@ -59,8 +59,8 @@ static ingot_status_t create_module(const struct job *job, uint32_t device_index
     return level_zero_conclude(job->state, "zeModuleCreate", result, log, job->log);
 }
 
-static ingot_status_t create_of_source(const struct job *job, size_t source, uint32_t device_index,
-                                       ze_module_handle_t *module)
+static ingot_status_t create_module_of_source(const struct job *job, size_t source, uint32_t device_index,
+                                              ze_module_handle_t *module)
 {
     const ze_module_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
@@ -74,7 +74,8 @@ static ingot_status_t create_of_source(const struct job *job, size_t source, uin
 }
 
 /* Creates one module from all sources. The driver takes arrays with one element per source. */
-static ingot_status_t create_of_all(const struct job *job, uint32_t device_index, ze_module_handle_t *module)
+static ingot_status_t create_module_of_all_sources(const struct job *job, uint32_t device_index,
+                                                   ze_module_handle_t *module)
 {
     const ingot_allocator_t *allocator = &job->state->allocator;
     const size_t count = job->request->source_count;
@@ -140,7 +141,7 @@ static ingot_status_t create_and_link(const struct job *job, uint32_t device_ind
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < job->module_count && status == INGOT_SUCCESS; ++i)
-        status = create_of_source(job, i, device_index, &modules[i]);
+        status = create_module_of_source(job, i, device_index, &modules[i]);
     return status == INGOT_SUCCESS ? level_zero_link_modules(job->state, job->module_count, modules, job->log) : status;
 }
 
@@ -149,8 +150,8 @@ static ingot_status_t build_for_device(const struct job *job, uint32_t device_in
     ingot_status_t status = INGOT_SUCCESS;
     if (job->module_count > 1)
         return create_and_link(job, device_index, modules);
-    status = job->request->source_count > 1 ? create_of_all(job, device_index, modules)
-                                            : create_of_source(job, 0, device_index, modules);
+    status = job->request->source_count > 1 ? create_module_of_all_sources(job, device_index, modules)
+                                            : create_module_of_source(job, 0, device_index, modules);
     return status == INGOT_SUCCESS ? refuse_imports(job, modules[0]) : status;
 }
 

@@ -88,7 +88,7 @@ void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summa
     add_programs(plan, recipe, summary->program_count);
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_plan_programs(const void *a, const void *b)
 {
     const struct plan_program *left = a;
     const struct plan_program *right = b;
@@ -123,7 +123,7 @@ static void set_repeated_aside(struct plan *plan)
     size_t kept = 0;
     if (plan->program_count == 0)
         return;
-    qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_keys);
+    qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_plan_programs);
     for (size_t i = 1; i < plan->program_count; ++i) {
         const struct plan_program program = plan->programs[i];
         if (memcmp(plan->programs[kept].facts.key, program.facts.key, INGOT_RECIPE_KEY_SIZE) == 0)

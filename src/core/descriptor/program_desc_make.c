@@ -134,8 +134,8 @@ static enum key_kind kind_of_desc_key(const struct hermetic *hermetic, bool has_
 
 /* Writes the key. Options are not parsed here, so they keep their include directories: parsing them every time would
  * cost more than rebuilding the rare program for which only these paths change. */
-static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
-                      const struct hermetic *hermetic)
+static void write_desc_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
+                           const struct hermetic *hermetic)
 {
     const struct bytes_writer *files = &hermetic->files;
     const enum key_kind kind = kind_of_desc_key(hermetic, desc->has_directories);
@@ -267,7 +267,7 @@ static int compare_expressions(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts the caller's name expressions, and checks that none is repeated. write_key copies them into the key. */
+/* Sorts the caller's name expressions, and checks that none is repeated. write_desc_key copies them into the key. */
 static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     const size_t count = info->name_expression_count;
@@ -342,7 +342,7 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
         destroy_descriptor(made);
         return status;
     }
-    write_key(made, info, &texts->hermetic);
+    write_desc_key(made, info, &texts->hermetic);
     *desc = made;
     return INGOT_SUCCESS;
 }

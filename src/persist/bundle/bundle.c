@@ -28,7 +28,8 @@ struct bundle {
     struct kept_file descriptor;
     struct bundle_file file;
     uint8_t *index;
-    kept_entry *kept; /* for each entry, memory that begins with its id and has its blob at the offset lead_of() */
+    kept_entry
+        *kept; /* for each entry, memory that begins with its id and has its blob at the offset distance_to_blob() */
 };
 
 static size_t index_size(const struct bundle_file *file)
@@ -43,14 +44,14 @@ static size_t kept_size(const struct bundle_file *file)
 
 /* Returns the distance from the start of an id to the start of its blob, in memory and in the files that bundle_write.c
  * writes. */
-static size_t lead_of(const struct bundle_record *record)
+static size_t distance_to_blob(const struct bundle_record *record)
 {
     return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
 }
 
-static size_t entry_size(const struct bundle_record *record)
+static size_t bundle_entry_size(const struct bundle_record *record)
 {
-    return lead_of(record) + (size_t)record->blob_size;
+    return distance_to_blob(record) + (size_t)record->blob_size;
 }
 
 static void release_bundle(struct bundle *bundle)
@@ -62,7 +63,7 @@ static void release_bundle(struct bundle *bundle)
         uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_relaxed);
         if (bytes != NULL) {
             const struct bundle_record record = bundle_file_record(&bundle->file, i);
-            memory_free(&allocator, bytes, entry_size(&record));
+            memory_free(&allocator, bytes, bundle_entry_size(&record));
         }
     }
     memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
@@ -94,10 +95,10 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
 static ingot_status_t read_record_entry(const struct bundle *bundle, const struct bundle_record *record,
                                         const uint8_t *id, uint8_t *bytes)
 {
-    const size_t lead = lead_of(record);
+    const size_t lead = distance_to_blob(record);
     const bool is_one_piece = record->blob_offset == record->id_offset + lead;
     ingot_status_t status =
-        read_range(bundle, record->id_offset, is_one_piece ? entry_size(record) : record->id_size, bytes);
+        read_range(bundle, record->id_offset, is_one_piece ? bundle_entry_size(record) : record->id_size, bytes);
     if (status == INGOT_SUCCESS && id != NULL && memcmp(bytes, id, (size_t)record->id_size) != 0)
         return INGOT_NOT_FOUND;
     if (status == INGOT_SUCCESS && !is_one_piece)
@@ -110,7 +111,8 @@ static ingot_status_t read_record_entry(const struct bundle *bundle, const struc
 /* Refuses an entry that is too large to be read from a bundle that anybody may have made. */
 static ingot_status_t check_size(const struct bundle *bundle, const struct bundle_record *record)
 {
-    return bundle->accepts_any_owner ? files_check_limit(entry_size(record), "an entry of the bundle") : INGOT_SUCCESS;
+    return bundle->accepts_any_owner ? files_check_limit(bundle_entry_size(record), "an entry of the bundle")
+                                     : INGOT_SUCCESS;
 }
 
 /* Reads the entry of a record if it has this id, and keeps it in memory. */
@@ -121,14 +123,14 @@ static ingot_status_t keep_record_entry(struct bundle *bundle, uint64_t number, 
     ingot_status_t status = check_size(bundle, record);
     if (status != INGOT_SUCCESS)
         return status;
-    uint8_t *bytes = memory_allocate(&bundle->allocator, entry_size(record));
+    uint8_t *bytes = memory_allocate(&bundle->allocator, bundle_entry_size(record));
     if (bytes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
                                       (unsigned long long)record->blob_size);
     status = read_record_entry(bundle, record, id, bytes);
     if (status != INGOT_SUCCESS || !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes,
                                                                             memory_order_acq_rel, memory_order_acquire))
-        memory_free(&bundle->allocator, bytes, entry_size(record));
+        memory_free(&bundle->allocator, bytes, bundle_entry_size(record));
     return status;
 }
 
@@ -151,7 +153,7 @@ static ingot_status_t load_from_bundle(void *self, size_t id_size, const uint8_t
         if (status == INGOT_NOT_FOUND || memcmp(bytes, id, id_size) != 0)
             continue;
         atomic_fetch_add_explicit(&bundle->references, 1, memory_order_relaxed);
-        *blob = (ingot_buffer_t){(size_t)record.blob_size, bytes + lead_of(&record), release_buffer, bundle};
+        *blob = (ingot_buffer_t){(size_t)record.blob_size, bytes + distance_to_blob(&record), release_buffer, bundle};
         return INGOT_SUCCESS;
     }
     return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
@@ -221,14 +223,14 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     uint8_t *bytes;
     ingot_status_t status = check_size(bundle, &record);
     if (status == INGOT_SUCCESS)
-        status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
+        status = memory_make_buffer(&bundle->allocator, bundle_entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = read_record_entry(bundle, &record, NULL, bytes); /* not kept: a visitor loads each entry only once */
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;
     }
-    buffer.bytes = bytes + lead_of(&record);
+    buffer.bytes = bytes + distance_to_blob(&record);
     buffer.size = (size_t)record.blob_size;
     *id = (ingot_buffer_t){(size_t)record.id_size, bytes, NULL, NULL};
     *kept = buffer;

@@ -120,7 +120,7 @@ static int print_copy_counts(const struct merging *merging, const struct copying
 
 /* Copies all programs twice: each of several files may have other ids for a program, and only one of them an intact
  * copy. The second time, a program that has been copied from any file only gets the ids that it lacks. */
-static int copy_all(struct copying *copying, const struct plan *plan)
+static int copy_plan_programs(struct copying *copying, const struct plan *plan)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < plan->program_count + plan->repeated_count; ++i) {
@@ -142,7 +142,7 @@ static int merge_recipes(void *values)
     if (code == EXIT_DONE)
         code = open_writer(&copying, merging->path);
     if (code == EXIT_DONE)
-        code = copy_all(&copying, &merging->plan);
+        code = copy_plan_programs(&copying, &merging->plan);
     ingot_recipe_writer_release(copying.writer);
     return code == EXIT_DONE ? print_copy_counts(merging, &copying) : code;
 }

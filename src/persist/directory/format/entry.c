@@ -237,7 +237,7 @@ ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_all
     return status;
 }
 
-static uint64_t file_bytes(int at, const char *entry_path, const char *name, uint64_t *time_ns)
+static uint64_t size_of_entry_file(int at, const char *entry_path, const char *name, uint64_t *time_ns)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
@@ -255,8 +255,8 @@ static uint64_t sum_entry_bytes(uint64_t key_bytes, uint64_t blob_bytes)
 
 uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns)
 {
-    const uint64_t key_bytes = file_bytes(at, entry_path, "key.bin", NULL);
-    return sum_entry_bytes(key_bytes, file_bytes(at, entry_path, "kernel.bin", time_ns));
+    const uint64_t key_bytes = size_of_entry_file(at, entry_path, "key.bin", NULL);
+    return sum_entry_bytes(key_bytes, size_of_entry_file(at, entry_path, "kernel.bin", time_ns));
 }
 
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
