@@ -226,9 +226,10 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     *is_published = false;
     for (unsigned i = 0; i < RENAME_ATTEMPTS; ++i) {
         char entry_path[PATH_CAPACITY];
-        uint32_t number = 0;
-        const bool is_new = publication->has_made_bucket && i == 0;
-        const ingot_status_t status = is_new ? INGOT_NOT_FOUND : find_number(publication, account, &number);
+        /* A bucket that this writer has just made is empty, and the entry that it replaces has just left its number. */
+        const bool is_known = i == 0 && (publication->has_made_bucket || publication->aside[0] != '\0');
+        uint32_t number = publication->is_replacing ? bucket->number : 0;
+        const ingot_status_t status = is_known ? INGOT_NOT_FOUND : find_number(publication, account, &number);
         if (status != INGOT_NOT_FOUND)
             return status;
         paths_entry(entry_path, bucket->path, number);
