@@ -59,12 +59,10 @@ static void refuse_requests(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Waits until the requests of other threads have ended. A thread has no request under way while it receives an event or
- * a blob, so a callback may call exit(). */
-static void wait_for_requests(const struct tier *tier)
+/* Waits until the requests of other threads have ended, until the deadline. */
+static void wait_for_requests(const struct tier *tier, uint64_t deadline_ns)
 {
-    const uint64_t limit_ns = clock_now_ns() + MOST_WAIT_NS;
-    while (atomic_load(&tier->asking_count) != 0 && clock_now_ns() < limit_ns)
+    while (tier_is_asked_by_others(tier) && clock_now_ns() < deadline_ns)
         (void)poll(NULL, 0, 1);
 }
 
@@ -73,6 +71,7 @@ static void wait_for_requests(const struct tier *tier)
  * must not end the process while it releases tiers. */
 static void on_exit_of_process(void)
 {
+    const uint64_t deadline_ns = clock_now_ns() + MOST_WAIT_NS;
     refuse_requests();
     for (;;) {
         pthread_mutex_lock(&lock);
@@ -85,7 +84,7 @@ static void on_exit_of_process(void)
         if (tier == NULL)
             return;
         tier_finish(tier);
-        wait_for_requests(tier);
+        wait_for_requests(tier, deadline_ns);
     }
 }
 

@@ -47,11 +47,18 @@ enum tier_verdict tier_allow(struct tier *tier, struct request *request, uint64_
     return allowance_ns != 0 ? TIER_PASS : TIER_NO_TIME;
 }
 
+/* The tier that this thread asks, and its requests there that are under way. exit() does not wait for these: a signal
+ * handler may have interrupted them to call it. */
+static _Thread_local const struct tier *own_tier;
+static _Thread_local unsigned own_count;
+
 enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns)
 {
     /* Callers that are refused are not counted, because exit() waits until the count is zero. */
     if (atomic_load(&tier->is_in_exit))
         return TIER_IS_IN_EXIT;
+    own_tier = tier;
+    ++own_count;
     (void)atomic_fetch_add(&tier->asking_count, 1); /* exit() first sets is_in_exit, then reads asking_count */
     const enum tier_verdict verdict =
         atomic_load(&tier->is_in_exit) ? TIER_IS_IN_EXIT : tier_allow(tier, request, now_ns);
@@ -63,6 +70,12 @@ enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_
 void tier_leave(struct tier *tier, unsigned request_count)
 {
     (void)atomic_fetch_sub(&tier->asking_count, request_count);
+    own_count -= request_count;
+}
+
+bool tier_is_asked_by_others(const struct tier *tier)
+{
+    return atomic_load(&tier->asking_count) > (own_tier == tier ? own_count : 0);
 }
 
 struct request tier_make_request(struct tier *tier)

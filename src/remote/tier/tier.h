@@ -80,6 +80,8 @@ enum tier_verdict tier_allow(struct tier *tier, struct request *request, uint64_
 /* Does the same for a caller's request, which exit() waits for. When it has ended, the caller must call tier_leave. */
 enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns);
 void tier_leave(struct tier *tier, unsigned request_count);
+/* True if requests of other threads than this one are under way. */
+bool tier_is_asked_by_others(const struct tier *tier);
 /* Makes an admitted request end early if the tier stops asking the server. */
 void tier_end_with_pause(struct request *request);
 

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <thread>
@@ -20,14 +23,13 @@ using namespace remote_fixture;
 
 /* Replaces functions of libcurl, so that a test can make requests end as slowly as on a busy machine. */
 static std::atomic<int> slow_end_ms{0};
-static std::atomic<int> begun_count{0};
-static std::atomic<int> ending_count{0};
+static std::atomic<int> under_way_count{0};
 extern "C" int curl_multi_add_handle(void *multi, void *easy);
 extern "C" int curl_multi_add_handle(void *multi, void *easy)
 {
     using Function = int (*)(void *, void *);
     static const Function original = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "curl_multi_add_handle"));
-    ++begun_count;
+    ++under_way_count;
     return original(multi, easy);
 }
 extern "C" int curl_multi_remove_handle(void *multi, void *easy);
@@ -35,10 +37,9 @@ extern "C" int curl_multi_remove_handle(void *multi, void *easy)
 {
     using Function = int (*)(void *, void *);
     static const Function original = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "curl_multi_remove_handle"));
-    ++ending_count;
     (void)poll(nullptr, 0, slow_end_ms);
     const int result = original(multi, easy);
-    --ending_count;
+    --under_way_count;
     return result;
 }
 
@@ -113,12 +114,36 @@ TEST(RemoteExit, WaitsForRequestsThatEndSlowly)
     const pid_t child = fork();
     if (child == 0) {
         slow_end_ms = 500;
-        (void)atexit([] { _exit(ending_count == 0 ? 0 : 1); });
+        (void)atexit([] { _exit(under_way_count == 0 ? 0 : 1); });
         static const Tier *const tier = new Tier("redis://127.0.0.1:" + std::to_string(server.port()));
         std::thread([] { (void)tier->load(kId); }).detach();
-        while (begun_count == 0)
+        while (under_way_count == 0)
             std::this_thread::yield();
         exit(0);
+    }
+    EXPECT_EQ(0, forked_child::wait_for(child));
+}
+
+/* A signal handler calls exit() in the middle of a load. exit() would wait for that load for ten seconds. */
+TEST(RemoteExit, DoesNotWaitForTheRequestThatASignalInterrupted)
+{
+    const FaultyServer server(nullptr); /* never answers */
+    const pid_t child = fork();
+    if (child == 0) {
+        static std::chrono::steady_clock::time_point began;
+        (void)atexit([] { _exit(std::chrono::steady_clock::now() - began < std::chrono::seconds(6) ? 0 : 1); });
+        static const Tier *const tier = new Tier("redis://127.0.0.1:" + std::to_string(server.port()));
+        (void)signal(SIGALRM, [](int) {
+            (void)ualarm(50000, 0);
+            if (under_way_count == 0)
+                return;
+            (void)ualarm(0, 0);
+            began = std::chrono::steady_clock::now();
+            exit(0);
+        });
+        (void)ualarm(50000, 0);
+        (void)tier->load(kId);
+        _exit(2);
     }
     EXPECT_EQ(0, forked_child::wait_for(child));
 }
