@@ -42,6 +42,7 @@ int id_file_read(struct entry *entry, const char *path)
         bytes = memory_grow(bytes, size, 1);
         bytes[size++] = (uint8_t)c;
     }
+    const int error = ferror(file) != 0 ? errno : 0;
     const bool has_header = size > KEY_BIN_AT_ID && memcmp(bytes, KEY_BIN_MAGIC, sizeof(KEY_BIN_MAGIC) - 1) == 0;
     const size_t header_size = has_header ? KEY_BIN_AT_ID : 0;
     const size_t id_size = has_header ? id_size_in(bytes, size - header_size) : size;
@@ -54,11 +55,10 @@ int id_file_read(struct entry *entry, const char *path)
                                          .id = size != 0 ? bytes + header_size : NULL};
     entry_copy(entry, &facts);
     free(bytes);
-    const bool is_read = ferror(file) == 0;
     (void)fclose(file);
-    if (!is_read)
-        (void)fprintf(stderr, "ingot: reading %s failed\n", path);
-    return is_read ? EXIT_DONE : EXIT_FAILED;
+    if (error != 0)
+        (void)fprintf(stderr, "ingot: reading %s failed: %s\n", path, strerror(error));
+    return error == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
 ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob)

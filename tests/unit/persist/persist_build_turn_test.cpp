@@ -601,10 +601,10 @@ TEST_F(BuildTurn, ThatFailedIsForgottenAfterAMinute)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
     const size_t before = open_files();
     EXPECT_EQ(INGOT_BUILD_FAILED, request(session, store.get(), kFailing).status);
-    clock_lead_ns += 40 * kSecondNs; /* the rest is for a busy machine */
+    clock_lead_ns += 50 * kSecondNs; /* the rest is for a busy machine */
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(1)).origin);
     EXPECT_EQ(before + 1, open_files());
-    clock_lead_ns += 21 * kSecondNs;
+    clock_lead_ns += 11 * kSecondNs;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(2)).origin);
     EXPECT_EQ(before, open_files());
 }

@@ -739,12 +739,18 @@ TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)
  * does not begin that call again. */
 TEST(PersistStoring, AnExitEndsThoughADriverNeverReturns)
 {
+    static uint64_t began_ns, least_ns;
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
     for (const int stored : {0, 2}) {
         Shared shared;
         EXPECT_EQ(7, forked_child::run([&]() -> int {
                       alarm(240);
+                      (void)std::atexit([]() { /* runs after persist's own functions */
+                                               const uint64_t passed_ns = files_steady_clock_ns() - began_ns;
+                                               if (passed_ns < least_ns || passed_ns > least_ns + 3000 * kMs)
+                                                   _exit(8);
+                      });
                       Session *session = session_that_tells(shared.text);
                       session->hook = [number = 0, stored](const char *operation) mutable {
                           number += strcmp(operation, "build") == 0;
@@ -756,6 +762,8 @@ TEST(PersistStoring, AnExitEndsThoughADriverNeverReturns)
                       };
                       leave_three(session, open_for_good(root), 2000);
                       hold_clock();
+                      began_ns = files_steady_clock_ns();
+                      least_ns = stored == 0 ? 30000 * kMs : 0;
                       std::exit(7);
                   }));
         EXPECT_EQ(stored, static_cast<int>(entries_of(root).size()));
