@@ -18,8 +18,8 @@ bool settings_are_off(void);
 
 /* Opens the user's store, if there is one. Must be called only once; the store stays open. If
  * INGOT_PERSIST_REMOTE names a server, puts that server behind the store. `on_event` gets the server's events, and
- * learns of everything that cannot be used. `nothing_cached` names the layer and
- * says that it caches nothing, which is reported if there is no store. */
+ * learns of everything that cannot be used. If there is no store, it gets `nothing_cached`: the
+ * layer's name, and that it caches nothing. */
 void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_event);
 /* Returns the store, or NULL if it is not open; the layer then caches nothing. */
 ingot_storage_t settings_store(void);

@@ -2,8 +2,8 @@
  * files_make.c - creates directories, and gives the owner of files and directories access to them.
  *
  * An unusual umask denies access even to the owner. What was created under it could not be used by later processes of
- * the same user, so the owner's permissions are added. They are changed through a descriptor, never by path, because a
- * process of root may work in a directory of another user, who can replace a file by a link at any moment.
+ * the same user, so the owner's permissions are added. They are changed through a descriptor, never by path: when root
+ * works in another user's directory, that user can replace a file with a link at any moment.
  */
 #include <errno.h>
 #include <fcntl.h>
