@@ -45,8 +45,7 @@
  *  - Strings are NUL-terminated UTF-8. Sizes are in bytes. Times that a caller sets are in milliseconds
  *    (`_ms`), and those in events and statistics in nanoseconds (`_ns`).
  *  - Unless stated otherwise, any number of threads may call any function on the same objects at once.
- *  - pthread_cancel does not end a thread while it holds an Ingot lock or while other threads wait for its result.
- *    Asynchronous cancellation is not supported.
+ *  - Do not cancel a thread (pthread_cancel) inside a call.
  */
 #ifndef INGOT_INGOT_H
 #define INGOT_INGOT_H

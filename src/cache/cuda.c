@@ -10,7 +10,6 @@
 
 #include "backends/cuda/backend.h"
 #include "cache/request.h"
-#include "util/cancellation.h"
 
 /* True if the text is PTX: its first word, after comments, is the directive .version. */
 static bool is_ptx(size_t size, const char *text)
@@ -132,9 +131,7 @@ ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, con
                                     .size = size,
                                     .name = name,
                                     .options = text};
-    const int cancellation = cancellation_hold();
     status = load_cuda_module(&request, context, module, &found);
-    cancellation_allow(cancellation);
     free(text);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = found;

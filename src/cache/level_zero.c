@@ -11,7 +11,6 @@
 #include "backends/level_zero/errors.h"
 #include "cache/loader/level_zero.h"
 #include "cache/request.h"
-#include "util/cancellation.h"
 
 struct creation {
     ze_context_handle_t context;
@@ -113,9 +112,7 @@ ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_context_han
                                       : device == NULL ? "device"
                                       : desc == NULL   ? "desc"
                                                        : "module");
-    const int cancellation = cancellation_hold();
     const ingot_status_t status = get_or_create_module(cache, &creation, &made, log, &found);
-    cancellation_allow(cancellation);
     if (status == INGOT_SUCCESS)
         *module = made;
     if (status == INGOT_SUCCESS && origin != NULL)

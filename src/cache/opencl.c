@@ -12,7 +12,6 @@
 
 #include "cache/loader/opencl.h"
 #include "cache/request.h"
-#include "util/cancellation.h"
 
 struct build {
     const cl_icd_dispatch *cl;
@@ -199,9 +198,7 @@ ingot_status_t ingot_cache_opencl_build(ingot_cache_t cache, cl_context context,
     build.cl = loader_opencl();
     if (build.cl == NULL)
         return INGOT_UNIMPLEMENTED;
-    const int cancellation = cancellation_hold();
     const ingot_status_t status = get_or_build(cache, &build, &made, &found);
-    cancellation_allow(cancellation);
     if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED)
         *program = made;
     if (status == INGOT_SUCCESS && origin != NULL)

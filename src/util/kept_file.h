@@ -19,8 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/cancellation.h"
-
 #define KEPT_FILE_NO_MARK (-1)
 #define KEPT_FILE_INIT                                                                                                 \
     {                                                                                                                  \
@@ -41,9 +39,7 @@ static inline int kept_file_begin(struct kept_file *file, int fd, int64_t mark)
     struct stat about;
     if (fstat(fd, &about) != 0) {
         const int error = -errno;
-        const int before = cancellation_hold();
         (void)close(fd);
-        cancellation_allow(before);
         return error;
     }
     const bool has_mark = mark != KEPT_FILE_NO_MARK && lseek(fd, (off_t)mark, SEEK_SET) == (off_t)mark;
@@ -72,11 +68,8 @@ static inline bool kept_file_is_open(const struct kept_file *file)
 /* Ends keeping a descriptor. Closes it unless others have closed it. */
 static inline void kept_file_end(struct kept_file *file)
 {
-    if (kept_file_is_open(file)) {
-        const int before = cancellation_hold();
+    if (kept_file_is_open(file))
         (void)close(file->fd);
-        cancellation_allow(before);
-    }
     file->fd = -1;
 }
 

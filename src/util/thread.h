@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "util/cancellation.h"
 #include "util/nanoseconds.h"
 
 #define THREAD_NO_TIME UINT64_MAX /* a time that never comes */
@@ -29,25 +28,20 @@ static inline bool thread_start(pthread_t *thread, void *(*run)(void *user), voi
     return is_started;
 }
 
-/* Waits on a condition until moment_ns on the steady clock at most. The caller holds the lock. Not a cancellation
- * point, because a canceled thread would keep the lock. */
+/* Waits on a condition until moment_ns on the steady clock at most. The caller holds the lock. */
 static inline void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t moment_ns)
 {
     const struct timespec moment = {(time_t)(moment_ns / NS_PER_SECOND), (long)(moment_ns % NS_PER_SECOND)};
-    const int before = cancellation_hold();
     if (moment_ns == THREAD_NO_TIME)
         (void)pthread_cond_wait(condition, lock);
     else
         (void)pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &moment);
-    cancellation_allow(before);
 }
 
-/* Waits for the end of a thread. Not a cancellation point, because the caller may have a lock, and has more to do. */
+/* Waits for the end of a thread. */
 static inline void thread_join(pthread_t thread)
 {
-    const int before = cancellation_hold();
     (void)pthread_join(thread, NULL);
-    cancellation_allow(before);
 }
 
 #endif

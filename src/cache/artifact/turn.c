@@ -21,7 +21,6 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
-#include "util/cancellation.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
@@ -141,11 +140,9 @@ ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t
     *turn = storage == NULL ? &no_turn : NULL;
     if (storage == NULL)
         return INGOT_SUCCESS;
-    const int cancellation = cancellation_hold(); /* a canceled thread would leave its turn in the list */
     const ingot_status_t status = load_or_begin_turn(storage, id_size, id, max_wait_ms, value, turn);
     if (status == INGOT_SUCCESS && *turn == NULL)
         recorder_note(storage, id_size, id);
-    cancellation_allow(cancellation);
     return status;
 }
 
@@ -175,7 +172,6 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
     struct kept_error kept;
     if (is_nothing(turn))
         return INGOT_SUCCESS;
-    const int cancellation = cancellation_hold(); /* others wait for the end of the turn */
     ingot_status_t status = info == NULL || STRUCT_READ_OVER(known, info)
                                 ? INGOT_SUCCESS
                                 : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's struct_size is not set");
@@ -191,7 +187,6 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
     destroy_turn(turn);
     if (status != INGOT_SUCCESS)
         kept_error_restore(&kept);
-    cancellation_allow(cancellation);
     return status;
 }
 
@@ -208,10 +203,8 @@ void ingot_turn_abandon(ingot_turn_t turn, int may_others_take)
     struct kept_error kept;
     if (is_nothing(turn))
         return;
-    const int cancellation = cancellation_hold();
     kept_error_save(&kept);
     turn_list_end(turn, NULL, may_others_take != 0 ? BUILD_TURN_NOT_STORED : BUILD_TURN_POINTLESS);
     destroy_turn(turn);
     kept_error_restore(&kept);
-    cancellation_allow(cancellation);
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "util/cancellation.h"
 #include "util/nanoseconds.h"
 
 /* Appends the rest of the file. Reserves one byte more than expected, so that the end of the file is detected
@@ -102,7 +101,7 @@ static ingot_status_t open_regular_file(const char *path, int *file, struct stat
     return status;
 }
 
-static ingot_status_t read_regular_file(const char *path, size_t max_size, struct bytes_writer *content,
+ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
                                         struct os_file_facts *facts)
 {
     int file = -1;
@@ -120,15 +119,6 @@ static ingot_status_t read_regular_file(const char *path, size_t max_size, struc
     return status;
 }
 
-ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                            struct os_file_facts *facts)
-{
-    const int before = cancellation_hold();
-    const ingot_status_t status = read_regular_file(path, max_size, content, facts);
-    cancellation_allow(before);
-    return status;
-}
-
 /* Combines the hash of the parts so far with that of the next one. A part is hashed in one call, because that uses the
  * processor's widest instructions. */
 static void add_part(struct hash128 *hash, size_t size, const uint8_t *part)
@@ -137,7 +127,7 @@ static void add_part(struct hash128 *hash, size_t size, const uint8_t *part)
     *hash = hash128_of(sizeof(both), both);
 }
 
-static ingot_status_t hash_file(const char *path, uint8_t *part, struct hash128 *hash, struct os_file_facts *facts)
+ingot_status_t os_hash_file(const char *path, uint8_t *part, struct hash128 *hash, struct os_file_facts *facts)
 {
     size_t size = 0;
     ssize_t got = 0;
@@ -160,14 +150,6 @@ static ingot_status_t hash_file(const char *path, uint8_t *part, struct hash128 
     if (facts != NULL && status == INGOT_SUCCESS)
         get_facts(file, &about, facts);
     close(file);
-    return status;
-}
-
-ingot_status_t os_hash_file(const char *path, uint8_t *part, struct hash128 *hash, struct os_file_facts *facts)
-{
-    const int before = cancellation_hold();
-    const ingot_status_t status = hash_file(path, part, hash, facts);
-    cancellation_allow(before);
     return status;
 }
 

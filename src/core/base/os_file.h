@@ -2,7 +2,7 @@
  * os_file.h - reads files and their states.
  *
  * The core reads files because the content of included files is part of a program's identity. The only file that it
- * writes is the trace, which INGOT_TRACE names. None of these functions is a cancellation point.
+ * writes is the trace, which INGOT_TRACE names.
  */
 #ifndef INGOT_CORE_BASE_OS_FILE_H
 #define INGOT_CORE_BASE_OS_FILE_H

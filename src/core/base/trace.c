@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "util/cancellation.h"
 #include "util/environment.h"
 #include "util/nanoseconds.h"
 #include "util/write_signals.h"
@@ -87,12 +86,10 @@ static void write_line(int file, const ingot_event_t *event)
         snprintf(line, sizeof(line), "ingot,%s,%s,%" PRIu64 ".%03" PRIu64 ",%zu,%s,%s,%s\n",
                  ingot_event_kind_name(event->kind), ingot_status_name(event->status), event->duration_ns / NS_PER_US,
                  event->duration_ns % NS_PER_US, event->bytes, group, name, reason);
-    const int before = cancellation_hold();
     const struct write_signals held = write_signals_hold();
     if (length > 0) /* a failure to write the trace is ignored */
         length = (int)write(file, line, (size_t)length);
     write_signals_allow(&held);
-    cancellation_allow(before);
 }
 
 /* Calls the callback. The callback may call Ingot and overwrite the thread's error message, so the message is restored

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "core/identity/loaded_library.h"
-#include "util/cancellation.h"
 
 enum { MAX_SEGMENTS = 64, MAX_PART = 1 << 16, MAX_STRING = 1024 };
 
@@ -204,7 +203,6 @@ static bool is_lack_of_resources(int error)
 enum library_place library_file_read(struct arena *arena, const char *path, const struct library_file *known,
                                      const struct library_file **file)
 {
-    const int before = cancellation_hold();
     enum library_place place = LIBRARY_ABSENT;
     const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (opened >= 0) {
@@ -213,17 +211,14 @@ enum library_place library_file_read(struct arena *arena, const char *path, cons
     } else if (is_lack_of_resources(errno)) {
         arena->failed = true; /* the file may be there */
     }
-    cancellation_allow(before);
     return place;
 }
 
 bool library_file_can_open(void)
 {
-    const int before = cancellation_hold();
     const int opened = open("/", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
     const bool can_open = opened >= 0 || !is_lack_of_resources(errno);
     if (opened >= 0)
         (void)close(opened);
-    cancellation_allow(before);
     return can_open;
 }

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"
 #include "core/memory_cache/memory_cache.h"
-#include "util/cancellation.h"
 
 enum joining { JOINED_FOUND, JOINED_AS_LEADER, JOINED_AS_FOLLOWER, JOINED_REFUSED };
 
@@ -113,7 +112,6 @@ static ingot_status_t run_maker(struct attempt *attempt, struct cache_entry **en
 {
     struct making making = {attempt->cache, false, innermost};
     const bool is_outermost = making_of(attempt->cache) == NULL;
-    const int cancellation = cancellation_hold(); /* a canceled thread would leave others waiting */
 
     if (is_outermost)
         innermost = &making;
@@ -122,7 +120,6 @@ static ingot_status_t run_maker(struct attempt *attempt, struct cache_entry **en
         status = attempt->maker(entry, bytes, attempt->user);
     if (is_outermost)
         innermost = making.outer;
-    cancellation_allow(cancellation);
     return status;
 }
 

@@ -3,8 +3,7 @@
  *
  * For a path below a handle, openat2 makes the kernel refuse symbolic links anywhere in the path. On a system without
  * openat2, each component is opened separately. This file checks that no path leaves the handle's directory, because
- * the kernel's own check (RESOLVE_BENEATH) takes a fifth of the time of an open. No function here is a cancellation
- * point (steady_calls.h).
+ * the kernel's own check (RESOLVE_BENEATH) takes a fifth of the time of an open.
  */
 #include "persist/base/files.h"
 
@@ -27,7 +26,6 @@
 #include <unistd.h>
 
 #include "persist/base/memory.h"
-#include "persist/base/steady_calls.h"
 #include "util/nanoseconds.h"
 
 #define MAX_COMPONENT 255
@@ -37,7 +35,7 @@ static int open_name(int at, const char *name, int flags, mode_t mode)
 {
     int result;
     do {
-        result = result_of(steady_openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+        result = files_result_of(openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
     } while (result == -EINTR);
     return result;
 }
@@ -73,12 +71,12 @@ static int open_by_components(int at, const char *path, int flags, mode_t mode)
         if (is_last || result < 0)
             break;
         if (directory != at)
-            (void)steady_close(directory);
+            (void)close(directory);
         directory = result;
         path = slash + 1;
     }
     if (directory != at)
-        (void)steady_close(directory);
+        (void)close(directory);
     return result;
 }
 
@@ -104,7 +102,7 @@ static int open_below(int at, const char *path, int flags, mode_t mode)
 
 int files_open_root(const char *path)
 {
-    return result_of(steady_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return files_result_of(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size)
@@ -127,7 +125,7 @@ int files_replace(int fd, int replaced)
 {
     int result;
     do {
-        result = result_of(dup3(fd, replaced, O_CLOEXEC));
+        result = files_result_of(dup3(fd, replaced, O_CLOEXEC));
     } while (result == -EINTR || result == -EBUSY); /* EBUSY: another thread is opening a file right now */
     return result;
 }
@@ -142,7 +140,7 @@ int files_open_parent(const char *path, const char **name)
         return -ENAMETOOLONG;
     memcpy(directory, length != 0 ? path : ".", length != 0 ? length : 1);
     directory[length != 0 ? length : 1] = '\0';
-    return result_of(steady_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return files_result_of(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 int files_open_place(int at, const char *path)
@@ -166,7 +164,7 @@ int files_open_path(const char *path)
     const int parent = files_open_parent(path, &name);
     const int fd = parent < 0 ? parent : files_open_read(parent, name);
     if (parent >= 0)
-        (void)steady_close(parent);
+        (void)close(parent);
     return fd;
 }
 
@@ -188,7 +186,7 @@ static int create_new_file(int at, const char *path, mode_t mode)
     const int fd = open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, mode);
     const int result = fd < 0 ? fd : files_give_access_to(fd);
     if (fd >= 0 && result < 0)
-        (void)steady_close(fd);
+        (void)close(fd);
     return result < 0 ? result : fd;
 }
 
@@ -204,7 +202,7 @@ int files_create_readable(int at, const char *path)
 
 int files_close(int fd)
 {
-    const int result = result_of(steady_close(fd));
+    const int result = files_result_of(close(fd));
     return result == -EINTR ? 0 : result; /* Linux has closed it despite EINTR */
 }
 
@@ -261,9 +259,7 @@ int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got)
 {
     *got = 0;
     while (*got < size) {
-        const int before = cancellation_hold();
         const ssize_t count = pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got));
-        cancellation_allow(before);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -291,10 +287,8 @@ static int write_all(int fd, const uint64_t *offset, size_t size, const void *by
     size_t done = 0;
     while (done < size) {
         const char *rest = (const char *)bytes + done;
-        const int before = cancellation_hold();
         const ssize_t count =
             offset == NULL ? write(fd, rest, size - done) : pwrite(fd, rest, size - done, (off_t)(*offset + done));
-        cancellation_allow(before);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
@@ -318,7 +312,7 @@ int files_truncate(int fd, uint64_t size_bytes)
 {
     int result;
     do {
-        result = result_of(ftruncate(fd, (off_t)size_bytes));
+        result = files_result_of(ftruncate(fd, (off_t)size_bytes));
     } while (result == -EINTR);
     return result;
 }
@@ -338,17 +332,15 @@ int files_set_time(int fd, uint64_t time_ns)
 {
     const struct timespec times[2] = {{0, UTIME_OMIT},
                                       {(time_t)(time_ns / NS_PER_SECOND), (long)(time_ns % NS_PER_SECOND)}};
-    return result_of(futimens(fd, times));
+    return files_result_of(futimens(fd, times));
 }
 
 int files_sync(int fd)
 {
     int result;
-    const int before = cancellation_hold();
     do {
-        result = result_of(fsync(fd));
+        result = files_result_of(fsync(fd));
     } while (result == -EINTR);
-    cancellation_allow(before);
     return result;
 }
 
@@ -358,23 +350,23 @@ int files_sync_directory(int at, const char *path)
     if (fd < 0)
         return fd;
     const int result = files_sync(fd);
-    (void)steady_close(fd);
+    (void)close(fd);
     return result;
 }
 
 int files_rename(int from_at, const char *from, int to_at, const char *to)
 {
-    return result_of(renameat(from_at, from, to_at, to));
+    return files_result_of(renameat(from_at, from, to_at, to));
 }
 
 int files_remove(int at, const char *path)
 {
-    return result_of(unlinkat(at, path, 0));
+    return files_result_of(unlinkat(at, path, 0));
 }
 
 int files_remove_directory(int at, const char *path)
 {
-    return result_of(unlinkat(at, path, AT_REMOVEDIR));
+    return files_result_of(unlinkat(at, path, AT_REMOVEDIR));
 }
 
 static int open_list(int at, const char *path, DIR **stream)
@@ -386,7 +378,7 @@ static int open_list(int at, const char *path, DIR **stream)
     if (*stream != NULL)
         return 0;
     const int error = -errno;
-    (void)steady_close(fd);
+    (void)close(fd);
     return error;
 }
 
@@ -432,7 +424,7 @@ static int remove_below(int at, const char *name, int depth)
     if (removal.at < 0)
         return removal.at;
     (void)files_list(at, name, remove_folder_member, &removal);
-    (void)steady_close(removal.at);
+    (void)close(removal.at);
     return files_remove_directory(at, name);
 }
 
@@ -454,15 +446,13 @@ uint64_t files_steady_clock_ns(void)
 void files_pause_ns(uint64_t duration_ns)
 {
     const struct timespec duration = {(time_t)(duration_ns / NS_PER_SECOND), (long)(duration_ns % NS_PER_SECOND)};
-    const int before = cancellation_hold();
     (void)nanosleep(&duration, NULL);
-    cancellation_allow(before);
 }
 
 uint64_t files_random(void)
 {
     uint64_t bits = 0;
-    if (steady_getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != (ssize_t)sizeof(bits))
+    if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != (ssize_t)sizeof(bits))
         bits = files_wall_clock_ns() ^ files_steady_clock_ns() << 20;
     return bits;
 }

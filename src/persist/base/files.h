@@ -8,6 +8,7 @@
 #ifndef INGOT_PERSIST_BASE_FILES_H
 #define INGOT_PERSIST_BASE_FILES_H
 
+#include <errno.h>
 #include <ingot/ingot.h>
 #include <stdbool.h>
 
@@ -27,6 +28,12 @@ struct file_facts {
     bool is_link;
     bool is_closed; /* true if neither the group nor other users may write to the file */
 };
+
+/* Returns the result of a system call, or a negated errno. */
+static inline int files_result_of(int result)
+{
+    return result < 0 ? -errno : result;
+}
 
 /* Returns the effective user. */
 uint32_t files_user(void);

@@ -9,7 +9,6 @@
 #include <sys/file.h>
 
 #include "persist/base/files.h"
-#include "persist/base/steady_calls.h"
 
 static struct flock one_byte(short type, uint64_t byte)
 {
@@ -21,7 +20,7 @@ static int set_lock(int fd, short type, uint64_t byte)
     struct flock lock = one_byte(type, byte);
     int result;
     do {
-        result = result_of(fcntl(fd, F_OFD_SETLK, &lock));
+        result = files_result_of(fcntl(fd, F_OFD_SETLK, &lock));
     } while (result == -EINTR);
     return result == -EACCES ? -EAGAIN : result;
 }
@@ -45,7 +44,7 @@ int files_find_lock(int fd, uint64_t first, uint64_t count, enum files_lock *fou
 {
     struct flock lock = one_byte(F_WRLCK, first);
     lock.l_len = (off_t)count;
-    const int result = result_of(fcntl(fd, F_OFD_GETLK, &lock));
+    const int result = files_result_of(fcntl(fd, F_OFD_GETLK, &lock));
     *found = lock.l_type == F_UNLCK   ? FILES_LOCK_NONE
              : lock.l_type == F_RDLCK ? FILES_LOCK_SHARED
                                       : FILES_LOCK_EXCLUSIVE;
@@ -56,12 +55,12 @@ int files_try_lock_whole(int fd)
 {
     int result;
     do {
-        result = result_of(flock(fd, LOCK_EX | LOCK_NB));
+        result = files_result_of(flock(fd, LOCK_EX | LOCK_NB));
     } while (result == -EINTR);
     return result;
 }
 
 int files_unlock_whole(int fd)
 {
-    return result_of(flock(fd, LOCK_UN));
+    return files_result_of(flock(fd, LOCK_UN));
 }

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 
 #include "persist/base/files.h"
-#include "persist/base/steady_calls.h"
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452 /* the same number on all processors */
@@ -52,7 +51,7 @@ int files_give_access(int at, const char *path)
     if (handle < 0)
         return handle;
     const int result = files_give_access_to(handle);
-    (void)steady_close(handle);
+    (void)close(handle);
     return result;
 }
 
@@ -67,7 +66,7 @@ int files_make_private(int at, const char *path)
         result = -EACCES;
     if (result == 0)
         result = change_mode(handle, S_IRWXU);
-    (void)steady_close(handle);
+    (void)close(handle);
     return result;
 }
 
@@ -88,7 +87,7 @@ static int make_below(int parent, const char *name)
 {
     const int made = files_make_directory(parent, name);
     const int handle = made == 0 || made == -EEXIST ? files_open_place(parent, name) : made;
-    (void)steady_close(parent);
+    (void)close(parent);
     return handle;
 }
 
@@ -101,7 +100,7 @@ static int open_existing(const char *path, size_t length)
         return -ENAMETOOLONG;
     memcpy(copy, path, length);
     copy[length] = '\0';
-    return result_of(steady_open(length != 0 ? copy : "/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return files_result_of(open(length != 0 ? copy : "/", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 /* Returns the length of a path without its last component. */
@@ -129,7 +128,7 @@ int files_make_root(const char *path, bool makes_parents)
         if (size == 0)
             break;
         if (size > NAME_MAX) {
-            (void)steady_close(handle);
+            (void)close(handle);
             return -ENAMETOOLONG;
         }
         memcpy(name, path + length, size);
@@ -139,7 +138,7 @@ int files_make_root(const char *path, bool makes_parents)
     }
     if (handle < 0)
         return handle;
-    const int root = result_of(steady_openat(handle, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-    (void)steady_close(handle);
+    const int root = files_result_of(openat(handle, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    (void)close(handle);
     return root;
 }

@@ -32,7 +32,6 @@
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/turns/build_turn.h"
-#include "util/cancellation.h"
 #include "util/nanoseconds.h"
 
 /* The largest number of replacements of a program for a kernel. More than one may be needed, because another thread may
@@ -249,19 +248,16 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
     return BUILD_TURN_NOT_STORED;
 }
 
-/* Stores the program, if it should be stored, and then ends the turn. Other processes may wait for the end of the turn,
- * so the thread cannot be canceled before it. */
+/* Stores the program, if it should be stored, and then ends the turn. */
 static void end_turn(const struct request *request, const_ingot_program_desc_t desc, ingot_status_t status,
                      ingot_program_t program)
 {
-    const int cancellation = cancellation_hold();
     enum build_turn_end end = status == INGOT_BUILD_FAILED ? BUILD_TURN_POINTLESS : BUILD_TURN_NOT_STORED;
     if (status == INGOT_SUCCESS && request->is_to_store)
         end = store_now_or_later(request, desc, program);
     else if (status == INGOT_SUCCESS && request->origin == INGOT_ORIGIN_STORAGE)
         end = BUILD_TURN_LOADED; /* a second attempt of the request found the program in the storage */
     build_turn_end(request->turn, end);
-    cancellation_allow(cancellation);
 }
 
 static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,

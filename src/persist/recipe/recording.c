@@ -21,7 +21,6 @@
 #include "persist/storage/common/part.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
-#include "util/cancellation.h"
 
 /* WHICH_WRITER: the application's writer. WHICH_KEPT: that of the store's own recipe. WHICH_WAITING: that of programs
  * that wait to be stored. */
@@ -95,10 +94,8 @@ static void record_recipe_item(ingot_storage_t storage, const struct item *item)
     if (own == NULL && stored_to == NULL)
         return;
     const struct ingot_context *before = events_enter(ingot_program_desc_get_context(item->desc));
-    const int cancellation = cancellation_hold(); /* a canceled thread would keep the file's lock */
     record_in(own != NULL ? own : stored_to, WHICH_WRITER, item);
     record_in(stored_to != NULL ? stored_to : own, WHICH_KEPT, item);
-    cancellation_allow(cancellation);
     events_leave(before);
 }
 
@@ -129,9 +126,7 @@ void recording_note_waiting(ingot_storage_t storage, const_ingot_program_desc_t 
     if (recording == NULL)
         return;
     const struct ingot_context *before = events_enter(ingot_program_desc_get_context(desc));
-    const int cancellation = cancellation_hold();
     record_waiting(recording, desc, program);
-    cancellation_allow(cancellation);
     events_leave(before);
 }
 

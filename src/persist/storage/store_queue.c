@@ -24,7 +24,6 @@
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/store_cost.h"
-#include "util/cancellation.h"
 #include "util/error_text.h"
 #include "util/thread.h"
 
@@ -226,7 +225,6 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     item->began_ns = files_steady_clock_ns();
     append_queue_item(&queue->active, item);
     pthread_mutex_unlock(&queue->lock);
-    const int cancellation = cancellation_hold(); /* if this thread were canceled, flushes would wait for it forever */
     const struct work work = {storage, works};
     works = &work;
     const struct ingot_context *before = events_enter(item->context);
@@ -238,7 +236,6 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     pthread_mutex_unlock(&queue->lock);
     const bool is_released = release_program(item, is_own_thread);
     works = work.outer;
-    cancellation_allow(cancellation);
     pthread_mutex_lock(&queue->lock);
     remove_queue_item(&queue->active, item);
     if (is_released || !outcome.is_late) {

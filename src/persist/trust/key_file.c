@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/base/steady_calls.h"
 #include "util/error_text.h"
 #include "util/struct_size.h"
 
@@ -251,7 +250,7 @@ static ingot_status_t fill_random(size_t size, uint8_t *bytes)
 {
     size_t done = 0;
     while (done < size) {
-        const ssize_t count = steady_getrandom(bytes + done, size - done, 0);
+        const ssize_t count = getrandom(bytes + done, size - done, 0);
         if (count < 0 && errno != EINTR)
             return ingot_set_error(INGOT_IO_ERROR, errno, "the system provided no random bytes for a key (errno %d)",
                                    errno);

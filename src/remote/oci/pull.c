@@ -12,7 +12,6 @@
 
 #include "remote/object/envelope.h"
 #include "remote/oci/job.h"
-#include "util/cancellation.h"
 #include "util/error_text.h"
 #include "util/little_endian.h"
 #include "util/thread.h"
@@ -193,13 +192,11 @@ static void pull_missing_entries(struct pulling *pulling)
     size_t run_count = 0;
     for (size_t i = 0; i < pulling->missing_count; i += run_at(pulling, i).count)
         ++run_count;
-    const int cancellation = cancellation_hold();
     while (count < JOB_MOST_PARALLEL - 1 && count + 1 < run_count && thread_start(&threads[count], pull_runs, pulling))
         ++count;
     (void)pull_runs(pulling);
     while (count != 0)
         thread_join(threads[--count]);
-    cancellation_allow(cancellation);
     if (pulling->detail[0] != '\0')
         (void)ingot_set_error_detail(pulling->job.status, "%s", pulling->detail);
 }

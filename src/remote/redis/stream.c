@@ -132,8 +132,7 @@ bool stream_is_idle(struct stream *stream)
 /* ---- bytes ---- */
 
 /* Waits a little for the socket. The caller then tries again, whether the socket is ready or not, because TLS may have
- * to send before it can receive. poll is a cancellation point, so an application's thread must have deferred
- * cancellation (util/cancellation.h). */
+ * to send before it can receive. */
 static enum outcome wait_a_little(const struct stream *stream, struct request *request, short events,
                                   uint64_t moment_ns)
 {

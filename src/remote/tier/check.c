@@ -16,7 +16,6 @@
 #include "remote/object/object_key.h"
 #include "remote/tier/open.h"
 #include "remote/tier/tier.h"
-#include "util/cancellation.h"
 #include "util/error_text.h"
 #include "util/struct_size.h"
 
@@ -212,9 +211,7 @@ ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_
     ingot_remote_report_t known = INGOT_REMOTE_REPORT_INIT;
     if (!STRUCT_READ_OVER(known_info, info) || !STRUCT_IS_SET(report))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, report or its struct_size is missing");
-    const int cancellation = cancellation_hold();
     const ingot_status_t status = check_remote(&known_info, &known);
-    cancellation_allow(cancellation);
     (void)STRUCT_WRITE(report, known);
     return status == INGOT_SUCCESS ? status : ingot_set_error_detail(status, "%s", known.reason);
 }

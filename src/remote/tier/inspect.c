@@ -10,7 +10,6 @@
 #include "remote/tier/registry.h"
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
-#include "util/cancellation.h"
 #include "util/limit.h"
 #include "util/struct_size.h"
 
@@ -85,13 +84,8 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
     struct tier *tier = NULL;
     if (id == NULL || id_size == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id is missing or empty");
-    ingot_status_t status = find_tier(storage, &tier);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const int cancellation = cancellation_hold();
-    status = has_remote_blob(tier, id_size, id);
-    cancellation_allow(cancellation);
-    return status;
+    const ingot_status_t status = find_tier(storage, &tier);
+    return status == INGOT_SUCCESS ? has_remote_blob(tier, id_size, id) : status;
 }
 
 ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
@@ -102,9 +96,7 @@ ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
         return status;
     const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
     const uint64_t moment_ns = has_limit ? clock_now_ns() + limit_time_ns(max_time_ms, 0) : CLOCK_NEVER;
-    const int cancellation = cancellation_hold();
     const bool is_done = worker_wait(tier, moment_ns);
-    cancellation_allow(cancellation);
     return is_done ? INGOT_SUCCESS
                    : ingot_set_error_detail(INGOT_BUSY, "%zu uploads still wait", upload_queue_count(&tier->queue));
 }

@@ -17,7 +17,6 @@
 #include "remote/tier/load.h"
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
-#include "util/cancellation.h"
 #include "util/hex.h"
 
 #define OFF_NS (60 * CLOCK_NS_PER_S)
@@ -156,8 +155,5 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     struct tier *tier = self;
     if (id_size > ENVELOPE_MAX_ID_SIZE)
         return INGOT_LEASE_NONE;
-    const int cancellation = cancellation_hold();
-    const ingot_lease_answer_t answer = take_tier_lease(tier, id_size, id, is_blob_useless != 0, lease);
-    cancellation_allow(cancellation);
-    return answer;
+    return take_tier_lease(tier, id_size, id, is_blob_useless != 0, lease);
 }

@@ -21,7 +21,6 @@
 #include "remote/object/object_key.h"
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
-#include "util/cancellation.h"
 
 #define MOST 16u
 #define OBJECT_LIMIT (size_t)1048576u
@@ -327,7 +326,6 @@ static size_t load_all(struct tier *tier, size_t group_size, size_t count, const
                        ingot_storage_on_loaded_t on_loaded, void *user)
 {
     struct batch batch; /* not initialized as a whole, because it is large */
-    const int cancellation = cancellation_hold();
     batch.tier = tier;
     batch.ids = ids;
     batch.count = count;
@@ -340,7 +338,6 @@ static size_t load_all(struct tier *tier, size_t group_size, size_t count, const
     batch.asked_count = 0;
     while (!batch.is_ended && (batch.next < count || batch.asked_count != 0))
         load_group(&batch);
-    cancellation_allow(cancellation);
     return batch.group_size;
 }
 

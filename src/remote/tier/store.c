@@ -11,7 +11,6 @@
 #include "remote/tier/leases.h"
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
-#include "util/cancellation.h"
 
 #define REASON_CAPACITY 160u
 
@@ -29,12 +28,10 @@ static void tell_dropped(struct tier *tier, size_t count)
 static ingot_status_t add_upload(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size,
                                  const uint8_t *blob, struct upload_added *added)
 {
-    const int cancellation = cancellation_hold();
     const ingot_status_t status = upload_queue_add(&tier->queue, id_size, id, blob_size, blob, added);
     if (status == INGOT_SUCCESS)
         (void)worker_ensure(tier);
     tell_dropped(tier, added->dropped_count);
-    cancellation_allow(cancellation);
     return status;
 }
 

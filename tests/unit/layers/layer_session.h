@@ -28,9 +28,6 @@ const cl_icd_dispatch &layered();
 /* How many programs the layer's target, which is bare(), was asked to compile, and to link. */
 extern std::atomic<int> compilation_count;
 extern std::atomic<int> link_count;
-/* While true, clBuildProgram of the layer's target does not return. It waits in usleep, which is a cancellation point,
- * so that tests can try to cancel the thread there. */
-extern std::atomic<bool> holds_builds;
 /* True if the layer's target must refuse to create the next kernel. */
 extern std::atomic<bool> refuses_kernel;
 /* If set, the layer's target calls it with each reference count of a program, before it returns the count. */

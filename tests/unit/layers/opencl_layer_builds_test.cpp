@@ -3,7 +3,6 @@
  * the devices, and builds in threads.
  */
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -345,43 +344,6 @@ TEST(Layer, LetsThreadsBuildOneProgram)
     EXPECT_NE(nullptr, kernel);
     session.cl.clReleaseKernel(kernel);
     session.cl.clReleaseProgram(program);
-}
-
-/* One thread is canceled while it builds the program, and another one while it waits for that build. */
-TEST(Layer, OutlivesCanceledThreads)
-{
-    struct Build {
-        Session session{layered()};
-        cl_program program = session.source(kTwo);
-        pthread_t begin()
-        {
-            pthread_t thread{};
-            const auto run = [](void *user) -> void * {
-                auto *build = static_cast<Build *>(user);
-                (void)build->session.cl.clBuildProgram(build->program, 0, nullptr, "-DCANCELED", nullptr, nullptr);
-                return nullptr;
-            };
-            EXPECT_EQ(0, pthread_create(&thread, nullptr, run, this));
-            return thread;
-        }
-    } build;
-    const int before = compilation_count;
-    holds_builds = true;
-    const pthread_t builder = build.begin();
-    while (compilation_count == before)
-        std::this_thread::yield();
-    const pthread_t waiter = build.begin();
-    EXPECT_EQ(0, pthread_cancel(waiter)); /* it will wait for the build, and must not be canceled there */
-    EXPECT_EQ(0, pthread_cancel(builder));
-    holds_builds = false;
-    EXPECT_EQ(0, pthread_join(builder, nullptr));
-    EXPECT_EQ(0, pthread_join(waiter, nullptr));
-
-    build.session.build(build.program, "-DCANCELED");
-    cl_kernel kernel = build.session.kernel(build.program, "add");
-    EXPECT_NE(nullptr, kernel);
-    build.session.cl.clReleaseKernel(kernel);
-    build.session.cl.clReleaseProgram(build.program);
 }
 
 } // namespace

@@ -18,7 +18,6 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/program/exit_time.h"
-#include "util/cancellation.h"
 
 #define NS_PER_MS 1000000u
 #define MOST_OTHERS 16u
@@ -151,13 +150,11 @@ static bool destroy_if_unused(struct shadow *shadow)
     bool is_over = false;
     if (shadow == NULL)
         return false;
-    const int cancellation = cancellation_hold();
     do {
         is_over = end_reclaiming(shadow, shadow_count_uses(shadow) > 0, &is_to_retry);
     } while (is_to_retry);
     if (is_over)
         shadow_destroy(shadow);
-    cancellation_allow(cancellation);
     return is_over;
 }
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cache/lock.h"
-#include "util/cancellation.h"
 
 /* The number of shadows that have a result. Threads hold the lock to write it, but not to read it. */
 static atomic_size_t result_count;
@@ -112,25 +111,21 @@ bool shadow_has_result(struct shadow *shadow)
 
 void shadow_begin_work(struct shadow *shadow, bool is_building)
 {
-    const int cancellation = cancellation_hold();
     lock_take();
     while (shadow->is_busy)
         lock_wait();
     shadow->is_busy = true;
     shadow->is_building = is_building;
-    shadow->cancellation = cancellation;
     lock_give();
 }
 
 void shadow_end_work(struct shadow *shadow)
 {
     lock_take();
-    const int cancellation = shadow->cancellation;
     shadow->is_busy = false;
     shadow->is_building = false;
     lock_wake();
     lock_give();
-    cancellation_allow(cancellation);
 }
 
 struct result *shadow_take_result(struct shadow *shadow)

@@ -38,7 +38,6 @@ struct shadow {
     cl_uint references; /* the application's references */
     bool is_busy;
     bool is_building;
-    int cancellation; /* while busy: the working thread's argument for cancellation_allow */
     bool is_to_retry; /* for reclaim.c, like the next two fields */
     struct shadow *previous_waiting;
     struct shadow *next_waiting;
@@ -65,8 +64,7 @@ cl_program shadow_find_native(cl_program program);
 /* Returns the shadow of a driver's program, or NULL. */
 struct shadow *shadow_find_of_native(cl_program native);
 
-/* Waits until no other thread works on the shadow, and begins work on it, such as a build. The thread cannot be
- * canceled until the work ends, because other threads may wait for it. */
+/* Waits until no other thread works on the shadow, and begins work on it, such as a build. */
 void shadow_begin_work(struct shadow *shadow, bool is_building);
 void shadow_end_work(struct shadow *shadow);
 

@@ -19,7 +19,6 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
-#include "util/cancellation.h"
 #include "util/hex.h"
 #include "util/write_signals.h"
 
@@ -59,14 +58,12 @@ void miss_print(const char *reason)
     char line[REASON_CAPACITY + 16]; /* cut if the reason is longer */
     const int length = snprintf(line, sizeof(line), "ingot: %.*s\n", REASON_CAPACITY, reason);
     const size_t size = length < 0 ? 0 : (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1;
-    const int cancellation = cancellation_hold();
     const struct write_signals held = write_signals_hold();
     line[size > 0 ? size - 1 : 0] = '\n';
     if (write(STDERR_FILENO, line, size) < 0) {
         /* there is nobody to tell */
     }
     write_signals_allow(&held);
-    cancellation_allow(cancellation);
 }
 
 /* Adds a field that differs. A source counts most, because another build of the same program explains a miss better

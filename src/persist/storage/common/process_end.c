@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "persist/base/files.h"
-#include "util/cancellation.h"
 #include "util/nanoseconds.h"
 
 #define MAX_HANDLERS 4096u /* each registration takes a little memory that is never freed */
@@ -44,7 +43,6 @@ static atomic_uint handler_count;
 static atomic_int handlers_wanted;
 static _Thread_local bool is_watched;    /* true in the main thread once its handler is registered */
 static _Thread_local unsigned own_depth; /* nested calls to process_end_enter; a callback may call exit() */
-static _Thread_local int cancellation;   /* the thread's cancellation state before the outermost call */
 
 extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
@@ -141,8 +139,7 @@ void process_end_cancel(void)
 
 void process_end_enter_reserved(void)
 {
-    if (++own_depth == 1)
-        cancellation = cancellation_hold(); /* if this thread were canceled, exit() would wait for it in vain */
+    ++own_depth;
 }
 
 bool process_end_enter(void)
@@ -160,6 +157,4 @@ void process_end_leave(void)
         atomic_fetch_sub_explicit(&handlers_wanted, 1, memory_order_relaxed) > 0)
         add_handler();
     atomic_fetch_sub_explicit(&inside, 1, memory_order_seq_cst);
-    if (is_outermost)
-        cancellation_allow(cancellation);
 }
