@@ -384,8 +384,8 @@ typedef enum ingot_program_get_flags {
  *
  * @param flags                     ingot_program_get_flags_t; 0: none.
  * @retval INGOT_NOT_FOUND          INGOT_PROGRAM_GET_IN_MEMORY is set, and the program is not in memory.
- * @retval INGOT_DEADLOCK           Waiting would never end: this thread is building the program, or the thread that is
- *                                  building it waits for a program that this thread is building.
+ * @retval INGOT_DEADLOCK           This thread is building the program. Nothing detects builders that wait for each
+ *                                  other's programs: their order is the application's.
  * @retval INGOT_BUILD_FAILED       The detail holds the build log. Failures are not cached: the next call tries again.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */

@@ -175,7 +175,7 @@ typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
  * @param[in] destructor    For this object if it is created here. NULL: the cache's.
  * @retval INGOT_INVALID_ARGUMENTS  An argument other than creator_user and destructor is NULL, or the creator succeeded
  *                                  without an object.
- * @retval INGOT_DEADLOCK  This thread is creating the object, or its creator waits for what this thread creates.
+ * @retval INGOT_DEADLOCK  This thread is creating the object.
  * @retval INGOT_OUT_OF_MEMORY
  * @return Otherwise the status that the creator failed with.
  */

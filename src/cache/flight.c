@@ -11,6 +11,7 @@
 
 #include "cache/lock.h"
 #include "persist/base/files.h"
+#include "util/process_number.h"
 
 static struct flight *flights; /* under the lock, like the next variable */
 static unsigned long process;  /* the process that began the flights; a forked child forgets its parent's */
@@ -35,8 +36,8 @@ void flight_begin(struct flight *flight, ingot_storage_t storage, size_t id_size
     if (own_flights != 0)
         return;
     lock_take();
-    if (process != files_process()) {
-        process = files_process();
+    if (process != process_number()) {
+        process = process_number();
         flights = NULL;
     }
     if (is_in_progress(flight)) {

@@ -23,6 +23,7 @@
 #include "persist/storage/storing.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
+#include "util/process_number.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_LIMIT_NS (600 * NS_PER_SECOND) /* if no other process can wait for the turn */
@@ -34,7 +35,7 @@ static struct ingot_turn no_turn;
  */
 static bool is_nothing(const struct ingot_turn *turn)
 {
-    return turn == NULL || turn == &no_turn || turn->process != files_process();
+    return turn == NULL || turn == &no_turn || turn->process != process_number();
 }
 
 static struct ingot_turn *create_turn(ingot_storage_t storage, size_t id_size, const uint8_t *id)
@@ -44,7 +45,7 @@ static struct ingot_turn *create_turn(ingot_storage_t storage, size_t id_size, c
         return NULL;
     *turn = (struct ingot_turn){.deadline_ns = TURN_NO_TIME,
                                 .began_ns = files_steady_clock_ns(),
-                                .process = files_process(),
+                                .process = process_number(),
                                 .storage = storage,
                                 .id_size = id_size};
     memcpy(turn->id, id, id_size);

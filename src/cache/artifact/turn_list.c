@@ -26,6 +26,7 @@
 #include "persist/base/files.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
+#include "util/process_number.h"
 #include "util/thread.h"
 
 #define NOTE_COUNT 32u
@@ -51,9 +52,9 @@ static unsigned long owner; /* the process of all this */
 static void take_lock(void)
 {
     lock_take();
-    if (owner == files_process())
+    if (owner == process_number())
         return;
-    owner = files_process();
+    owner = process_number();
     first_turn = NULL;
     has_watcher = false;
     memset(notes, 0, sizeof(notes));

@@ -102,7 +102,7 @@ static ingot_status_t open_regular_file(const char *path, int *file, struct stat
 }
 
 ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                                        struct os_file_facts *facts)
+                            struct os_file_facts *facts)
 {
     int file = -1;
     struct stat about;

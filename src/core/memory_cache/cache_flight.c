@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/memory_cache/cache_groups.h"
+#include "util/process_number.h"
 #include "util/thread.h"
 
 enum flight_failure flight_failure_of(ingot_status_t status)
@@ -50,9 +51,9 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
  * leader of one. */
 static void forget_flights_of_parent(struct cache_flights *flights)
 {
-    if (flights->process != wait_graph_process())
+    if (flights->process != process_number())
         flights->first = NULL;
-    flights->process = wait_graph_process();
+    flights->process = process_number();
 }
 
 struct cache_flight *flights_find(struct cache_flights *flights, const struct memory_cache_ops *ops,
@@ -73,7 +74,7 @@ struct cache_flight *flights_find(struct cache_flights *flights, const struct me
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request)
 {
     flight->request = request;
-    wait_graph_begin(&flight->making);
+    flight->leader = pthread_self();
     flight->next = flights->first;
     flights->first = flight;
 }
@@ -88,16 +89,18 @@ void flights_discard(struct cache_flights *flights, cache_group_filter filter, c
     }
 }
 
-ingot_status_t flight_may_wait(struct cache_flight *flight)
+ingot_status_t flight_may_wait(const struct cache_flight *flight)
 {
-    return wait_graph_begin_wait(&flight->making);
+    return pthread_equal(flight->leader, pthread_self())
+               ? error_set(INGOT_DEADLOCK, "this thread requested what it is making")
+               : INGOT_SUCCESS;
 }
 
 void flight_wait(struct cache_flight *flight, struct cache_follower *follower, pthread_mutex_t *lock)
 {
     struct cache_follower **end = &flight->followers;
 
-    follower->thread = wait_graph_self();
+    follower->thread = pthread_self();
     follower->is_leader = false;
     follower->next = NULL;
     while (*end != NULL)
@@ -106,7 +109,6 @@ void flight_wait(struct cache_flight *flight, struct cache_follower *follower, p
     ++flight->references;
     while (!flight->landed && !follower->is_leader)
         thread_wait(&flight->changed, lock, THREAD_NO_TIME);
-    wait_graph_end_wait();
 }
 
 bool flight_hand_over(struct cache_flight *flight)
@@ -120,7 +122,7 @@ bool flight_hand_over(struct cache_flight *flight)
     flight->request = next->request;
     flight->is_second_try = true;
     flight->discard = false;
-    wait_graph_hand_over(&flight->making, next->thread);
+    flight->leader = next->thread;
     pthread_cond_broadcast(&flight->changed);
     return true;
 }
@@ -134,6 +136,5 @@ void flight_land(struct cache_flights *flights, struct cache_flight *flight)
         *link = flight->next;
 
     flight->landed = true;
-    wait_graph_end(&flight->making);
     pthread_cond_broadcast(&flight->changed);
 }

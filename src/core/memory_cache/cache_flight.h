@@ -5,10 +5,10 @@
  * leader, makes the value of a key, and other threads, the followers, wait for it. If the leader fails for a reason
  * that may not affect another attempt, one follower becomes the leader and tries once more.
  *
- * Threads that wait for each other's flights in a circle would wait forever; flight_may_wait prevents this. A forked
- * child forgets its parent's flights, because their leaders do not exist in the child.
- * Locks: cache->lock guards flights, except for `result` and the fields after it. These are written before `landed` is
- * set under the lock, and are read afterwards. The wait graph has its own lock, for all caches of the process.
+ * A thread that requested what it is making would wait forever; flight_may_wait prevents this. Makers that wait for
+ * each other are not detected. A forked child forgets its parent's flights, because their leaders do not exist in the
+ * child. Locks: cache->lock guards flights, except for `result` and the fields after it. These are written before
+ * `landed` is set under the lock, and are read afterwards.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
@@ -16,20 +16,19 @@
 #include <pthread.h>
 
 #include "core/memory_cache/cache_types.h"
-#include "core/memory_cache/wait_graph.h"
 
 struct cache_flight;
 
 struct cache_follower {
     const struct cache_request *request;
-    struct graph_worker *thread;
+    pthread_t thread;
     bool is_leader; /* true if this follower has become the leader, to try once more */
     struct cache_follower *next;
 };
 
 struct cache_flight {
     const struct cache_request *request; /* the leader's request */
-    struct graph_work making;            /* the leader's work in the wait graph */
+    pthread_t leader;
     struct cache_flight *next;
     struct cache_follower *followers; /* the threads that still wait, in the order of their arrival */
     pthread_cond_t changed;
@@ -46,8 +45,7 @@ struct cache_flight {
 
 struct cache_flights {
     struct cache_flight *first;
-    unsigned process; /* the number (wait_graph_process) of the process that made this list; a forked child forgets the
-                       * list */
+    unsigned long process; /* the number of the process that made this list; a forked child forgets the list */
 };
 
 /* Which of the waiting threads a failure affects. */
@@ -71,10 +69,8 @@ void flights_add(struct cache_flights *flights, struct cache_flight *flight, con
 /* Marks the current flights whose groups the filter selects (NULL: all flights), so that their results are not kept. */
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
-/* Records that the calling thread waits for the flight. Must be called before flight_wait. Returns
- * INGOT_DEADLOCK, and records nothing, if the wait would never end: that is, if the calling thread is the
- * leader, or the leader waits, directly or through other threads, for a flight of the calling thread. */
-ingot_status_t flight_may_wait(struct cache_flight *flight);
+/* Returns INGOT_DEADLOCK if the calling thread is the leader, which would wait for itself forever. */
+ingot_status_t flight_may_wait(const struct cache_flight *flight);
 /* Waits, with the lock released, until the flight has landed or the follower has become its leader. */
 void flight_wait(struct cache_flight *flight, struct cache_follower *follower, pthread_mutex_t *lock);
 /* Makes the follower that arrived first the leader. Returns false if there are no followers. */

@@ -2,8 +2,7 @@
  * cache_state.h - defines the in-memory cache's state, for use in this folder only.
  *
  * Locks: `lock` guards the fields that say so. While it is held, only the allocator and functions of `ops` that allow
- * it are called. `lock` is taken before the wait graph's lock (wait_graph.c); the pool's lock is never taken while
- * either is held.
+ * it are called. The pool's lock is never taken while it is held.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H

@@ -13,19 +13,20 @@
 #include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
 #include "core/memory_cache/cache_state.h"
+#include "util/process_number.h"
 
 ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_allocator_t *allocator,
                                    const struct memory_cache_ops *ops, void *user,
                                    const struct memory_cache_limits *limits)
 {
-    const bool is_prepared = wait_graph_prepare();
-    struct memory_cache *cache = is_prepared ? alloc_aligned(allocator, sizeof(*cache), STRIPE_LINE) : NULL;
+    struct memory_cache *cache = alloc_aligned(allocator, sizeof(*cache), STRIPE_LINE);
     if (cache == NULL)
         return error_out_of_memory();
     memset(cache, 0, sizeof(*cache));
     cache->limits = *limits;
     recency_init(&cache->recency);
     groups_init(&cache->groups);
+    cache->flights.process = process_number();
 
     pthread_mutex_init(&cache->lock, NULL);
     cache_pool_init(&cache->pool, allocator, ops, user);

@@ -75,7 +75,7 @@ static enum joining join_flight(struct attempt *attempt, struct cache_entry **en
 {
     struct memory_cache *cache = attempt->cache;
     struct cache_flight *spare = create_flight(cache);
-    struct cache_follower follower = {attempt->request, NULL, false, NULL};
+    struct cache_follower follower = {.request = attempt->request};
     enum joining joining = JOINED_AS_LEADER;
 
     *status = INGOT_SUCCESS; /* if an earlier round failed, the failure was another thread's */

@@ -457,27 +457,6 @@ uint64_t files_random(void)
     return bits;
 }
 
-/* Relaxed: it changes only in a forked child, while the child has only one thread. */
-static _Atomic(unsigned long) process_number = 1;
-static bool is_told_of_forks;
-
-static void begin_process(void)
-{
-    atomic_fetch_add_explicit(&process_number, 1, memory_order_relaxed);
-}
-
-static void watch_process_forks(void)
-{
-    is_told_of_forks = pthread_atfork(NULL, NULL, begin_process) == 0;
-}
-
-unsigned long files_process(void)
-{
-    static pthread_once_t watched = PTHREAD_ONCE_INIT;
-    pthread_once(&watched, watch_process_forks);
-    return is_told_of_forks ? atomic_load_explicit(&process_number, memory_order_relaxed) : (unsigned long)getpid();
-}
-
 void files_lower_priority(void)
 {
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* on Linux, this affects only this thread */

@@ -166,8 +166,5 @@ uint64_t files_random(void);
 /* Lowers this thread's priority below that of the application's threads, but not so far that they would wait long for a
  * driver's lock that this thread holds. */
 void files_lower_priority(void);
-/* Returns a number, never 0, that this process shares with none that it descends from. A process id would not do: in
- * nested PID namespaces, a process and its child may both have the id 1. */
-unsigned long files_process(void);
 
 #endif

@@ -33,6 +33,7 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
+#include "util/process_number.h"
 #include "util/struct_size.h"
 #include "util/thread.h"
 
@@ -53,7 +54,7 @@ struct ingot_prewarm {
     ingot_allocator_t allocator;
     ingot_storage_t storage; /* a reference */
     struct ahead *ahead;
-    unsigned long process; /* files_process() at the start; the prewarm is useless in a forked child */
+    unsigned long process; /* process_number() at the start; the prewarm is useless in a forked child */
     uint64_t start_ns;
     uint64_t max_bytes;
     struct manifest manifest;
@@ -376,7 +377,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t sto
     *made = (struct ingot_prewarm){.allocator = *allocator,
                                    .storage = storage,
                                    .ahead = ahead,
-                                   .process = files_process(),
+                                   .process = process_number(),
                                    .start_ns = files_steady_clock_ns(),
                                    .max_bytes = known.max_bytes != 0 ? known.max_bytes : DEFAULT_BYTES,
                                    .progress = INGOT_PREWARM_PROGRESS_INIT};
@@ -397,7 +398,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t sto
 
 static bool is_ours(const struct ingot_prewarm *prewarm)
 {
-    return prewarm->process == files_process();
+    return prewarm->process == process_number();
 }
 
 ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress)

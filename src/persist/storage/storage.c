@@ -19,6 +19,7 @@
 #include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/trust.h"
+#include "util/process_number.h"
 #include "util/struct_size.h"
 
 static bool is_watching_forks;
@@ -63,7 +64,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     *made = (struct ingot_storage){.kind = kind,
-                                   .process = files_process(),
+                                   .process = process_number(),
                                    .ops = copy,
                                    .own = own != NULL ? own : &none,
                                    .self = self,

@@ -14,6 +14,7 @@
 #include <ingot/private/trust.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "persist/base/files.h"
 #include "util/error_text.h"

@@ -4,7 +4,7 @@
  * As in persist, the environment is read only if the application asks for it. Credentials are in files, because others
  * may see the environment.
  */
-#include "util/setting.h"
+#include "util/environment.h"
 
 #include <ingot/backend.h>
 #include <ingot/remote.h>

@@ -16,7 +16,7 @@
 #include "persist/base/memory.h"
 #include "persist/directory/format/paths.h"
 #include "persist/storage/common/serving.h"
-#include "util/setting.h"
+#include "util/environment.h"
 #include "util/struct_size.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

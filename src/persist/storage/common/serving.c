@@ -9,6 +9,7 @@
 #include "persist/base/files.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/state.h"
+#include "util/process_number.h"
 #include "util/quantity.h"
 
 #define FORKED "the storage is off in this process, which was forked from the one that opened it: open another one here"
@@ -59,7 +60,7 @@ static bool is_in_backend_list(const char *list, const char *backend)
 
 bool storage_is_here(ingot_storage_t storage)
 {
-    return storage->process == files_process();
+    return storage->process == process_number();
 }
 
 ingot_status_t storage_check(ingot_storage_t storage)
@@ -77,7 +78,7 @@ bool storage_is_on(ingot_storage_t storage)
 bool storage_is_first_refusal(ingot_storage_t storage)
 {
     return !storage_is_here(storage) &&
-           atomic_exchange_explicit(&storage->refused_in, files_process(), memory_order_relaxed) != files_process();
+           atomic_exchange_explicit(&storage->refused_in, process_number(), memory_order_relaxed) != process_number();
 }
 
 ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status)

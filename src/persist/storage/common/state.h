@@ -57,7 +57,7 @@ struct storage_around {
 
 struct ingot_storage {
     enum storage_kind kind;
-    unsigned long process;             /* files_process() when it was made; in a forked child, the storage is off */
+    unsigned long process;             /* process_number() when it was made; in a forked child, the storage is off */
     _Atomic(unsigned long) refused_in; /* the forked child that was told so last; 0: none; relaxed */
     uint64_t number; /* no other storage of this process has it, not even one at the same address later; never 0 */
     ingot_storage_t tiers[STORAGE_MAX_TIERS]; /* of a chain, which keeps nothing itself; references */

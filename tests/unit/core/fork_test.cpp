@@ -1,11 +1,9 @@
 /*
- * wait_graph_test.cpp - tests that waits which would never end are refused, also if they are for work outside of the
- * in-memory cache, and that a child of fork() can use Ingot.
+ * fork_test.cpp - tests that a child of fork() can use Ingot.
  */
 #include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <functional>
@@ -14,9 +12,6 @@
 
 #include "support/forked_child.h"
 #include "support/reference_context.h"
-
-extern "C" {
-}
 
 namespace
 {
@@ -85,19 +80,10 @@ int use_a_context()
     return status == INGOT_SUCCESS ? 0 : 1;
 }
 
-struct Builder {
-    std::function<ingot_status_t(ingot_program_t *, const_ingot_program_desc_t)> work;
-
-    static ingot_status_t call(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
-    {
-        return static_cast<Builder *>(user)->work(program, desc);
-    }
-};
-
 } // namespace
 
 /* Stops a thread in each of its critical sections in turn, and forks the process each time. */
-TEST(WaitGraph, ChildOfAForkAtAnyMomentCanUseContextsOfItsOwn)
+TEST(Fork, ChildOfAForkAtAnyMomentCanUseContextsOfItsOwn)
 {
     bool reached = true;
     int forks = 0;
@@ -179,7 +165,7 @@ static void fork_during(const char *operation, bool has_waiter)
     waiter.join();
 }
 
-TEST(WaitGraph, ChildMakesWhatAnotherThreadOfTheParentWasMaking)
+TEST(Fork, ChildMakesWhatAnotherThreadOfTheParentWasMaking)
 {
     fork_during("build", true);
     fork_during("create_kernel", false);
