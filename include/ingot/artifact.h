@@ -116,36 +116,31 @@ INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_
  * Loads an artifact, or begins the turn to make it. Waits while another thread, another process or another machine that
  * shares the cache has the turn.
  *
- * If the other maker stores the artifact, this function returns it. If that maker is killed, abandons its turn or lets
- * the deadline pass, one of the waiting callers gets the turn. A process that is stopped cannot pass its turn on, so a
- * caller that waits for it gets a turn anyway, after the storage's build_wait_ms (ingot_persist_info_t). If that is not
- * set, it waits 30 s for a process that is stopped, and 10 minutes for one that works.
+ * If the other maker stores the artifact, this function returns it. If that maker is killed or abandons its turn, one
+ * of the waiting callers gets the turn. After @p max_wait_ms, a caller gets INGOT_BUSY. It may then make the artifact
+ * without a turn, and store it with ingot_artifact_put. After the storage's build_wait_ms (ingot_persist_info_t), it
+ * gets a turn anyway. If that is not set, it waits 30 s for a process that is stopped, and 10 minutes for one that
+ * works.
  *
  * Repeated calls of one process with short waits count as one wait, if less than 10 s lie between them.
  *
- * A turn occupies no thread. Any thread may end it, with ingot_turn_finish or ingot_turn_abandon. While a thread waits
- * here, it must hold no lock that the maker needs. In a child of fork, its parent's turns do
- * nothing.
+ * A turn occupies no thread. Any thread may end it, with ingot_turn_finish or ingot_turn_abandon. But the thread that
+ * began it cannot wait for it: such a request is INGOT_DEADLOCK at once. Where several tasks share a thread, and a turn
+ * belongs to one of them, the others request with a limit of 0 and pause in their own way. While a thread waits here,
+ * it must hold no lock that the maker needs. In a child of fork, its parent's turns do nothing.
  *
  * @param max_wait_ms  0 and INGOT_NONE: does not wait. INGOT_UNLIMITED: waits as described above.
  * @param[out] value   If the artifact was found, its bytes, as from ingot_artifact_get. Otherwise empty.
  * @param[out] turn    NULL if the artifact was found. Otherwise the turn; the caller must end it. If @p cache is NULL,
  *                     a turn for which nothing is stored and nobody waits.
  * @retval INGOT_SUCCESS  The artifact was found, or @p turn was set.
- * @retval INGOT_BUSY     Another maker still has the turn.
+ * @retval INGOT_BUSY     Another maker still has the turn, or @p max_wait_ms is 0, and this thread has it.
+ * @retval INGOT_DEADLOCK  This thread began the turn, and @p max_wait_ms is not 0.
  * @retval INGOT_NOT_FOUND  The artifact was not found, and the cache may not make any (INGOT_CACHE_OPEN_FAIL_ON_MISS).
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_key_t *key,
                                               uint64_t max_wait_ms, ingot_buffer_t *value, ingot_turn_t *turn);
-
-/**
- * Sets when a turn passes on to another maker if it has not ended by then. The artifact may still be finished later.
- *
- * @param deadline_ms  From now on. 0: the time for which a caller waits for a process that works
- *                     (ingot_artifact_begin), which is also the initial value.
- */
-INGOT_API void ingot_turn_set_deadline(ingot_turn_t turn, uint64_t deadline_ms);
 
 /**
  * Stores the artifact and ends the turn, whatever the status. All waiting callers get the artifact. Parameters and
@@ -185,6 +180,7 @@ typedef ingot_status_t (*ingot_artifact_maker_t)(void *user, ingot_artifact_info
  * @param[out] value   The artifact's bytes, as from ingot_artifact_get.
  * @param[out] origin  INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD. May be NULL.
  * @retval INGOT_NOT_FOUND  The artifact was not found, and the cache may not make any (INGOT_CACHE_OPEN_FAIL_ON_MISS).
+ * @retval INGOT_DEADLOCK   @p make has requested the artifact that it makes.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @return Otherwise the status of @p make.
  */

@@ -115,14 +115,6 @@ class Turn:
         if pointer is not None:
             self._handle.library.ingot_turn_abandon(pointer, int(may_others_take))
 
-    def set_deadline(self, seconds: float) -> None:
-        """Passes the turn on to somebody else if it has not ended in this time. It may still be finished later."""
-        if self._pid != os.getpid():
-            return
-        with self._lock:
-            if self._pointer.value is not None:
-                self._handle.library.ingot_turn_set_deadline(self._pointer, _milliseconds(seconds))
-
     def __enter__(self) -> Turn:
         return self
 

@@ -137,7 +137,6 @@ _PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "ingot_artifact_remove": (c_int, (c_void_p, POINTER(KeyStruct))),
     "ingot_artifact_begin": (c_int, (c_void_p, POINTER(KeyStruct), c_uint64, POINTER(Buffer), POINTER(c_void_p))),
     "ingot_artifact_get_info": (c_int, (POINTER(Buffer), POINTER(Info))),
-    "ingot_turn_set_deadline": (None, (c_void_p, c_uint64)),
     "ingot_turn_finish": (c_int, (c_void_p, POINTER(Info), c_size_t, c_char_p)),
     "ingot_turn_abandon": (None, (c_void_p, c_int)),
 }

@@ -137,15 +137,13 @@ class Flights:
         self._turns: dict[Key, tuple[int, Turn]] = {}
         self._local = threading.local()
 
-    def get(self, key: Key, deadline: float | None = None) -> Turn:
+    def get(self, key: Key, wait: float | None = None) -> Turn:
         """Begins a turn, or returns the value. A thread that asks twice without a put had no success in between."""
         held = self._turns.get(key)
         if held is not None and held[0] == threading.get_ident():
             self.drop(key)
-        turn = cache().begin(key)
+        turn = cache().begin(key, wait=wait)
         if turn.value is None:
-            if deadline is not None:
-                turn.set_deadline(deadline)
             self._turns[key] = (threading.get_ident(), turn)
             begun = getattr(self._local, "begun", None)
             if begun is not None:

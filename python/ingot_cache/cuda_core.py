@@ -121,7 +121,7 @@ def _install_seam() -> None:
 
     compile_ = getattr(_program, "_program_compile_uncached", None)
     if compile_ is None or getattr(compile_, "_ingot", False):
-        return  # a turn then passes on at its deadline
+        return
 
     @functools.wraps(compile_)
     def uncached(*arguments: Any, **named: Any) -> Any:

@@ -202,16 +202,6 @@ def test_a_turn_may_be_abandoned(cache: Cache) -> None:
     assert cache.begin("key", wait=0).value is None
 
 
-def test_a_turn_passes_on_at_its_deadline(cache: Cache) -> None:
-    slow = cache.begin("key")
-    slow.set_deadline(0.01)
-    with cache.begin("key") as turn:
-        assert turn.value is None
-        turn.finish(b"fast")
-    slow.finish(b"slow")
-    assert cache.get("key") == b"slow"
-
-
 def test_50_threads_make_once(cache: Cache) -> None:
     made: list[int] = []
     barrier = threading.Barrier(50)
@@ -401,7 +391,6 @@ def test_a_child_needs_no_lock_that_another_thread_held_when_it_was_forked(cache
         held.wait()
         try:
             assert _child_ends(turn.abandon)
-            assert _child_ends(lambda: turn.set_deadline(1))
             assert _child_ends(_plug.cache)
         finally:
             done.set()
@@ -556,8 +545,7 @@ def test_a_time_may_be_nothing_or_endless(cache: Cache) -> None:
     cache.flush(0)
     cache.flush(float("inf"))
     cache.flush(-1)
-    with cache.begin("key", wait=float("inf")) as turn:
-        turn.set_deadline(float("inf"))
+    with cache.begin("key", wait=float("inf")):
         with pytest.raises(Busy):
             cache.begin("key", wait=-1)
 

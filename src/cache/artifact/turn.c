@@ -3,7 +3,8 @@
  *
  * Whoever gets the turn first looks in the storage. It then competes with the threads of its process (turn_list.h), and
  * the first of them with other processes and machines (persist/storage/turns/build_turn.h). If the storage does not
- * keep what this process makes, waiting would be useless, so everyone gets a turn at once.
+ * keep what this process makes, waiting would be useless, so everyone gets a turn at once. A thread never waits for
+ * what it makes itself.
  */
 #include "cache/artifact/turn.h"
 
@@ -43,8 +44,8 @@ static struct ingot_turn *create_turn(ingot_storage_t storage, size_t id_size, c
     struct ingot_turn *turn = memory_allocate(storage_allocator(storage), sizeof(*turn) + id_size);
     if (turn == NULL)
         return NULL;
-    *turn = (struct ingot_turn){.deadline_ns = TURN_NO_TIME,
-                                .began_ns = files_steady_clock_ns(),
+    *turn = (struct ingot_turn){.began_ns = TURN_NO_TIME,
+                                .thread = turn_list_thread(),
                                 .process = process_number(),
                                 .storage = storage,
                                 .id_size = id_size};
@@ -124,9 +125,15 @@ static ingot_status_t load_or_begin_turn(ingot_storage_t storage, size_t id_size
     struct ingot_turn *made = create_turn(storage, id_size, id);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
-    status = compete_for_turn(made, time_after(files_steady_clock_ns(), limit_of(max_wait_ms, 0)), was_refused, value);
+    const bool is_own = turn_list_is_own(id_size, id);
+    const uint64_t wait_ms = is_own ? 0 : limit_of(max_wait_ms, 0);
+    status = compete_for_turn(made, time_after(files_steady_clock_ns(), wait_ms), was_refused, value);
+    if (status == INGOT_BUSY && is_own && limit_of(max_wait_ms, 0) != 0)
+        status = ingot_set_error_detail(INGOT_DEADLOCK, "this thread requested the artifact that it is making");
     if (status == INGOT_NOT_FOUND) {
         (void)storage_judge_miss(storage, NULL, id_size, id);
+        if (made->began_ns == TURN_NO_TIME)
+            made->began_ns = files_steady_clock_ns(); /* it is not in the list */
         *turn = made;
     } else {
         destroy_turn(made);
@@ -145,14 +152,6 @@ ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t
     if (status == INGOT_SUCCESS && *turn == NULL)
         recorder_note(storage, id_size, id);
     return status;
-}
-
-void ingot_turn_set_deadline(ingot_turn_t turn, uint64_t deadline_ms)
-{
-    const uint64_t now_ns = files_steady_clock_ns();
-    if (is_nothing(turn))
-        return;
-    turn_list_set_deadline(turn, deadline_ms == 0 ? now_ns + turn->limit_ns : time_after(now_ns, deadline_ms));
 }
 
 static enum build_turn_end end_of_store(ingot_status_t status)

@@ -244,7 +244,6 @@ TEST_F(ArtifactStore, NoCacheMeansThatEveryArtifactIsMade)
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_remove(nullptr, key.get()));
     ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(nullptr, key.get(), 0, &value, &turn));
     ASSERT_NE(nullptr, turn);
-    ingot_turn_set_deadline(turn, 1);
     EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(turn, nullptr, 1, "x"));
     ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(nullptr, key.get(), 0, &value, &turn));
     ingot_turn_abandon(turn, 0);
@@ -263,7 +262,6 @@ TEST_F(ArtifactStore, NoCacheMeansThatEveryArtifactIsMade)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_get(nullptr, nullptr, &value));
     EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(nullptr, nullptr, 0, nullptr));
     ingot_turn_abandon(nullptr, 1);
-    ingot_turn_set_deadline(nullptr, 1);
 }
 
 /* A manifest names the artifacts that a run used, so that they can be pulled. A prewarm leaves them out. */

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -184,15 +185,23 @@ TEST_F(ArtifactTurn, ATurnMeasuresTheTimeOfMaking)
     EXPECT_EQ("made", take(&value));
 }
 
+/* Calls begin in another thread, which ends then. */
+Begun begin_elsewhere(Cache *cache, const Key &key, uint64_t max_wait_ms)
+{
+    Begun begun;
+    std::thread([&] { begun = begin(cache, key, max_wait_ms); }).join();
+    return begun;
+}
+
 TEST_F(ArtifactTurn, IsBusyWithoutAWait)
 {
     Cache cache(info_);
     const Begun begun = begin(&cache, key_, 0);
     EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
-    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 20).status);
+    EXPECT_EQ(INGOT_BUSY, begin_elsewhere(&cache, key_, 20).status);
     Cache same_store(info_);
     EXPECT_EQ(INGOT_BUSY, begin(&same_store, key_, 0).status);
-    EXPECT_EQ(INGOT_BUSY, begin(&same_store, key_, 20).status);
+    EXPECT_EQ(INGOT_BUSY, begin_elsewhere(&same_store, key_, 20).status);
     EXPECT_EQ(INGOT_BUSY, forked_child::run([&] {
                   Cache other(info_);
                   const Begun asked = begin(&other, key_, 0);
@@ -204,6 +213,50 @@ TEST_F(ArtifactTurn, IsBusyWithoutAWait)
     ingot_turn_abandon(other.turn, 1);
     EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
     EXPECT_EQ("made", begin(&same_store, key_, 0).value);
+}
+
+TEST_F(ArtifactTurn, AThreadThatRequestsWhatItMakesIsToldAtOnce)
+{
+    Cache cache(info_);
+    Cache same_store(info_);
+    const Begun begun = begin(&cache, key_, kForever);
+    ASSERT_NE(nullptr, begun.turn);
+    ASSERT_EQ(INGOT_DEADLOCK, begin(&cache, key_, 20).status); /* first, because it ends in any case */
+    EXPECT_EQ(INGOT_DEADLOCK, begin(&cache, key_, kForever).status);
+    EXPECT_STREQ("this thread requested the artifact that it is making", ingot_last_error_detail());
+    ASSERT_EQ(INGOT_DEADLOCK, begin(&same_store, key_, kForever).status);
+    /* another store's turn for the same key is a different one */
+    info_.path = (path_ += "2").c_str();
+    Cache other(info_);
+    ingot_turn_abandon(begin(&other, key_, kForever).turn, 1);
+    EXPECT_EQ(INGOT_DEADLOCK, begin(&cache, key_, kForever).status);
+    /* a turn that a thread began is not that of a later thread */
+    const Key key("b");
+    const Begun elsewhere = begin_elsewhere(&cache, key, 0);
+    EXPECT_EQ(INGOT_BUSY, begin_elsewhere(&cache, key, 1).status);
+    ingot_turn_abandon(elsewhere.turn, 1);
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+    EXPECT_EQ("made", begin(&cache, key_, kForever).value);
+}
+
+TEST_F(ArtifactTurn, AMakerThatRequestsItsOwnArtifactIsTold)
+{
+    struct Nested {
+        Cache cache;
+        const Key &key;
+        ingot_status_t inner = INGOT_SUCCESS;
+    } nested{Cache(info_), key_};
+    const auto make = [](void *user, ingot_artifact_info_t *, ingot_buffer_t *made) {
+        auto *at = static_cast<Nested *>(user);
+        at->inner = begin(&at->cache, at->key, 20).status;
+        *made = {4, reinterpret_cast<const uint8_t *>("made"), nullptr, nullptr};
+        return INGOT_SUCCESS;
+    };
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_artifact_get_or_create(nested.cache.get(), key_.get(), make, &nested, &value, nullptr));
+    EXPECT_EQ(INGOT_DEADLOCK, nested.inner);
+    EXPECT_EQ("made", take(&value));
 }
 
 TEST_F(ArtifactTurn, AnAbandonedTurnGoesToOneOther)
@@ -308,48 +361,21 @@ TEST_F(ArtifactTurn, AFailedMakerIsNotCachedAndItsStatusIsReturned)
     EXPECT_EQ(3, count);
 }
 
-TEST_F(ArtifactTurn, PassesOnToAThreadAfterItsDeadline)
+/* The maker has lost its turn, or is stuck. */
+TEST_F(ArtifactTurn, AThreadWaitsForAnotherForALimitedTime)
 {
+    info_.build_wait_ms = 30;
     Cache cache(info_);
-    const Begun late = begin(&cache, key_, 0);
-    ingot_turn_set_deadline(late.turn, 1);
-    const Begun next = begin(&cache, key_, kForever);
+    const Begun stuck = begin(&cache, key_, 0);
+    const Begun next = begin_elsewhere(&cache, key_, kForever);
     ASSERT_NE(nullptr, next.turn);
-    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
-    /* the first maker finishes late; its artifact is stored, but the second turn goes on */
-    EXPECT_EQ(INGOT_SUCCESS, finish(late.turn, "late"));
-    EXPECT_EQ("late", begin(&cache, key_, 0).value);
+    const Begun third = begin_elsewhere(&cache, key_, 0); /* no longer busy for those who poll */
+    ASSERT_NE(nullptr, third.turn);
     EXPECT_EQ(INGOT_SUCCESS, finish(next.turn, "next"));
-    EXPECT_EQ("next", cache.load(key_));
-}
-
-TEST_F(ArtifactTurn, PassesOnToAProcessAfterItsDeadline)
-{
-    Cache cache(info_);
-    const Begun late = begin(&cache, key_, 0);
-    const pid_t child = start_process([&] {
-        Cache other(info_);
-        begun_.open();
-        const Begun mine = begin(&other, key_, kForever);
-        return mine.turn != nullptr && finish(mine.turn, "made") == INGOT_SUCCESS ? 0 : 1;
-    });
-    begun_.wait();
-    ingot_turn_set_deadline(late.turn, 1);
-    EXPECT_EQ(0, forked_child::wait_for(child));
-    EXPECT_EQ("made", cache.load(key_));
-    ingot_turn_abandon(late.turn, 1);
-}
-
-TEST_F(ArtifactTurn, ADeadlineMayBePutOff)
-{
-    Cache cache(info_);
-    const Begun begun = begin(&cache, key_, 0);
-    ingot_turn_set_deadline(begun.turn, 3600000);
-    ingot_turn_set_deadline(begun.turn, 0);
-    ingot_turn_set_deadline(begun.turn, UINT64_MAX);
-    ingot_turn_set_deadline(begun.turn, 3600000);
-    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 20).status);
-    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+    EXPECT_EQ("next", begin(&cache, key_, 0).value);
+    ingot_turn_abandon(third.turn, 1);
+    EXPECT_EQ(INGOT_SUCCESS, finish(stuck.turn, "late"));
+    EXPECT_EQ("late", cache.load(key_));
 }
 
 /* The maker is killed. Exactly one of two waiting processes takes over. */
@@ -432,12 +458,46 @@ TEST_F(ArtifactTurn, ManyShortWaitsForAStoppedMakerCountAsOne)
     EXPECT_EQ(0, forked_child::wait_for(maker));
 }
 
+/* One thread polls many keys in turn. The age of each wait does not depend on the others. */
+TEST_F(ArtifactTurn, ShortWaitsForManyKeysOfAStoppedMakerEnd)
+{
+    constexpr int kKeys = 100;
+    constexpr int kRounds = 1000; /* far more than the limit takes */
+    std::deque<Key> keys;
+    for (int i = 0; i < kKeys; ++i)
+        keys.emplace_back("key " + std::to_string(i));
+    const pid_t maker = start_process([&] {
+        Cache cache(info_);
+        bool has_all = true;
+        for (const Key &key : keys)
+            has_all = has_all && begin(&cache, key, 0).turn != nullptr;
+        begun_.open();
+        go_.wait();
+        return has_all ? 0 : 1;
+    });
+    begun_.wait();
+    kill(maker, SIGSTOP);
+    info_.build_wait_ms = 30;
+    Cache cache(info_);
+    std::map<int, ingot_turn_t> turns;
+    for (int round = 0; round < kRounds && turns.size() < keys.size(); ++round)
+        for (int i = 0; i < kKeys; ++i)
+            if (turns.count(i) == 0)
+                if (const Begun begun = begin(&cache, keys[static_cast<size_t>(i)], 0); begun.turn != nullptr)
+                    turns[i] = begun.turn;
+    EXPECT_EQ(keys.size(), turns.size());
+    for (const auto &each : turns)
+        ingot_turn_abandon(each.second, 1);
+    kill(maker, SIGCONT);
+    go_.open();
+    EXPECT_EQ(0, forked_child::wait_for(maker));
+}
+
 TEST_F(ArtifactTurn, AForkedChildDoesNotOwnItsParentsTurns)
 {
     Cache cache(info_);
     const Begun begun = begin(&cache, key_, 0);
     EXPECT_EQ(0, forked_child::run([&] {
-                  ingot_turn_set_deadline(begun.turn, 1);
                   ingot_turn_abandon(begun.turn, 1);
                   return 0;
               }));
@@ -593,14 +653,7 @@ TEST_F(ArtifactTurn, AnAbandonedLeaseSaysWhetherOthersMayTakeIt)
     Cache cache(open_machine(&server, path_));
     ingot_turn_abandon(begin(&cache, key_, 0).turn, 1);
     ingot_turn_abandon(begin(&cache, key_, 0).turn, 0);
-    const Begun begun = begin(&cache, Key("b"), 0);
-    ingot_turn_set_deadline(begun.turn, 1);
-    const Begun next = begin(&cache, Key("b"), kForever); /* gets the lease that the deadline ended */
-    ASSERT_NE(nullptr, next.turn);
-    EXPECT_EQ((std::vector<int>{1, 0, 1}), server.ends);
-    ingot_turn_abandon(next.turn, 1);
-    ingot_turn_abandon(begun.turn, 1);
-    EXPECT_EQ(4u, server.ends.size());
+    EXPECT_EQ((std::vector<int>{1, 0}), server.ends);
 }
 
 /* A storage without locks still has one maker per process. */
@@ -617,12 +670,7 @@ TEST_F(ArtifactTurn, ThreadsWaitForEachOtherWithAnyStorage)
     EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
     waiter.join();
     const Key other("b");
-    const Begun late = begin(&cache, other, 0);
-    ingot_turn_set_deadline(late.turn, 1);
-    const Begun next = begin(&cache, other, kForever);
-    EXPECT_NE(nullptr, next.turn);
-    ingot_turn_abandon(late.turn, 1);
-    ingot_turn_abandon(next.turn, 0);
+    ingot_turn_abandon(begin(&cache, other, 0).turn, 0);
     const Begun two[] = {begin(&cache, other, 0), begin(&cache, other, 0)};
     for (const Begun &each : two) {
         EXPECT_NE(nullptr, each.turn);
