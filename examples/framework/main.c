@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ingot/prewarm.h>
+#include <ingot/persist.h>
 
 #include "check.h"
 #include "schedule.h"
 
-enum { PATH_SIZE = 4096, MAX_RUNS = 8 };
+enum { MAX_RUNS = 8 };
 
 struct options {
     const char *device; /* "opencl" or "jit" */
@@ -75,41 +75,19 @@ static struct device *open_device(const char *name, struct object_counts *counts
     return device;
 }
 
-/* ---- programs of the previous process ---- */
-
-/* Reads the previous process's blobs while this one starts, and records this process's requests. */
-static ingot_storage_t open_storage(const char *path, ingot_prewarm_t *prewarm)
+static ingot_storage_t open_storage(const char *path)
 {
-    char manifest[PATH_SIZE];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
-    ingot_prewarm_info_t ahead = INGOT_PREWARM_INFO_INIT;
     ingot_storage_t storage = NULL;
 
     if (path == NULL)
         return NULL;
-    (void)snprintf(manifest, sizeof(manifest), "%s.manifest", path);
     info.path = path;
     check_ingot(ingot_persist_open(&storage, &info), "a store");
-    ahead.manifest = manifest;
-    ahead.max_bytes = (uint64_t)4 << 20; /* a prewarm has its own limit, in addition to the limits of the caches */
-    check_ingot(ingot_prewarm_start(prewarm, storage, &ahead), "reading ahead");
-    record.path = manifest;
-    check_ingot(ingot_manifest_record(storage, &record), "a record");
     return storage;
 }
 
 /* ---- output ---- */
-
-static void print_prewarm(ingot_prewarm_t prewarm)
-{
-    ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
-    if (prewarm == NULL)
-        return;
-    check_ingot(ingot_prewarm_wait(prewarm, &progress), "progress");
-    printf("  read ahead: %llu of %llu blobs, %llu of them requested\n", (unsigned long long)progress.loaded,
-           (unsigned long long)progress.total, (unsigned long long)progress.taken);
-}
 
 static void print_caches(const struct executor *executor, const struct schedule_result *result)
 {
@@ -136,9 +114,8 @@ static void run(const struct options *options, size_t thread_count)
     struct object_counts counts = {0};
     struct executor executor;
     struct scratch scratch;
-    ingot_prewarm_t prewarm = NULL;
     struct device *device = open_device(options->device, &counts, options->max_shapes);
-    ingot_storage_t storage = open_storage(options->store, &prewarm);
+    ingot_storage_t storage = open_storage(options->store);
     const struct shape largest = {16, shape_of_number(options->shapes - 1).columns};
     const size_t limit = executor_object_limit(options->max_shapes, SESSION_COUNT, thread_count,
                                                schedule_max_pending(thread_count), &largest);
@@ -150,11 +127,9 @@ static void run(const struct options *options, size_t thread_count)
     executor_warm_up(&executor, &largest, &scratch);
     scratch_close(&scratch);
     const struct schedule_result result = schedule_run(&executor, thread_count, options->shapes, &largest);
-    print_prewarm(prewarm);
     print_caches(&executor, &result);
-    ingot_prewarm_release(prewarm);
     executor_close(&executor);
-    ingot_storage_release(storage); /* stores queued programs and saves the record */
+    ingot_storage_release(storage); /* stores queued programs */
     device->close(device);
 
     printf("  memory: own objects at most %.1f KiB of %.1f KiB; %zu were made, %zu ended; Ingot at most %.1f KiB\n",

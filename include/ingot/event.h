@@ -28,10 +28,9 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_TAKE_BLOB = 5,     /**< Asked the driver for binaries: bytes, duration_ns, status. */
     INGOT_EVENT_EVICT = 6,         /**< Evicted from the in-memory cache: bytes; reason: the cause. */
     INGOT_EVENT_STORAGE_LOAD = 7,  /**< Asked a storage: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_STORE = 8, /**< Passed a blob to a storage, or saved a manifest: status, bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_STORE = 8, /**< Passed a blob to a storage: status, bytes, duration_ns. */
     INGOT_EVENT_STORAGE_EVICT = 9, /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage could not do something and continued; see status and reason. */
-    INGOT_EVENT_PREWARM = 11,          /**< A prewarm read its last blob: bytes, duration_ns; reason: how many. */
     INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found, so
                                       the program has no blob; reason: what Ingot could not replace or does not know. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */

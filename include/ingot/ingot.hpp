@@ -5,7 +5,7 @@
  * ingot.h for C++17: reference-counting handles, statuses as exceptions, bytes as vectors. Header-only.
  *
  * Each function calls the function of ingot.h with the same name. Its contract applies: results, threads, lifetime.
- * object_cache.hpp, persist.hpp and prewarm.hpp do the same for their headers.
+ * object_cache.hpp and persist.hpp do the same for their headers.
  *
  * @par Handles
  * A handle is one reference. Copying a handle adds a reference and does not copy the object. Moving transfers the

@@ -353,8 +353,7 @@ typedef struct ingot_persist_flush_info {
 
 /**
  * Takes and stores all waiting blobs, and returns after the storage's thread has also finished the blob that it is
- * storing. If the storage records requests (ingot/prewarm.h), merges them into the manifest. Adds to the counts of a
- * directory store (ingot_persist_count_t).
+ * storing. Adds to the counts of a directory store (ingot_persist_count_t).
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
  * the context's event callback. The queue holds at most 256 programs. If there are more, the thread that requested the
@@ -376,9 +375,9 @@ typedef struct ingot_persist_flush_info {
  *
  * @par Time limit
  * With max_time_ms, the storage's thread does the work, the most expensive builds first, and this function does not
- * wait longer for a driver call. Afterwards it saves the manifest, headers.memo and saved.txt, and may wait for their
- * locks. A program that is being stored when the time runs out is finished in the background. A program that is
- * expected to take longer than the remaining time is not begun. Programs that are not stored keep waiting.
+ * wait longer for a driver call. Afterwards it saves headers.memo and saved.txt, and may wait for their locks. A
+ * program that is being stored when the time runs out is finished in the background. A program that is expected to take
+ * longer than the remaining time is not begun. Programs that are not stored keep waiting.
  *
  * @param[in]     info      NULL: no time limit, and no callback.
  * @param[in,out] progress  The progress, set for every status; the caller sets struct_size. May be NULL.
@@ -386,9 +385,7 @@ typedef struct ingot_persist_flush_info {
  * @retval INGOT_BUSY  The time ran out: programs are still waiting.
  * @retval INGOT_INVALID_ARGUMENTS
  * @return Otherwise the status with which the callback stopped the flush, or the first failure since the last flush; if
- *         no program failed, the failure to save the manifest (INGOT_BUSY: another process was writing it for 200 ms;
- *         INGOT_NOT_FOUND: its directory is missing; INGOT_UNTRUSTED: it is a link or not a file, or is owned by
- *         another user or writable by others) or headers.memo. A failure does not stop the rest of the flush. A program
+ *         no program failed, the failure to save headers.memo. A failure does not stop the rest of the flush. A program
  *         that turned out to be not cacheable when it was built, or that the store's limits exclude, is not a failure;
  *         its INGOT_EVENT_STORAGE_STORE reports it.
  */

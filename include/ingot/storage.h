@@ -59,24 +59,6 @@ typedef enum ingot_origin {
 /** Returns "memory", "storage" or "build"; "unknown origin" for any other value. Never returns NULL. */
 INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 
-/** An id in a list of ids. */
-typedef struct ingot_storage_id {
-    size_t size;
-    const uint8_t *bytes;
-} ingot_storage_id_t;
-
-/**
- * Receives the result of one of several loads, in the thread that loads. ingot_last_error_detail() belongs to
- * @p status. The callback should return soon, because other blobs may be waiting.
- *
- * @param index  The position of the id in the list.
- * @param blob   For INGOT_SUCCESS, the blob, which the callback must release. Otherwise empty.
- * @return INGOT_SUCCESS to continue. After any other status, no further ids are loaded (blobs that have already arrived
- *         are still delivered), and ingot_storage_load_many returns the first such status.
- */
-typedef ingot_status_t (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob,
-                                                    void *user);
-
 /** A storage's answer to a request for a lease. */
 typedef enum ingot_lease_answer {
     INGOT_LEASE_TAKEN = 0,  /**< The caller has the lease, and the storage has no blob of the id. */
@@ -106,12 +88,6 @@ typedef struct ingot_storage_ops {
     ingot_status_t (*remove)(void *self, size_t id_size, const uint8_t *id);
     /** Destroys the storage. No operation is called afterwards. NULL: nothing to do. */
     void (*destroy)(void *self);
-    /** Loads several blobs, in less time than single loads would take. Calls @p on_loaded once for each id, in any
-     *  order, with a status of load. A failure concerns only its own blob. After @p on_loaded has stopped the load, ids
-     *  that have not been requested yet are left out, without a call. A prewarm (ingot/prewarm.h) then requests several
-     *  blobs at a time, even if the storage is part of a chain. NULL: blobs are loaded one after another. */
-    void (*load_many)(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
-                      void *user);
     /**
      * Asks for the lease of @p id, and does not wait for its holder. With leases, one of the machines that share a
      * storage compiles a program while the others wait. ingot_persist_program_create asks for one if the storage
@@ -142,8 +118,8 @@ typedef struct ingot_storage_ops {
  * Creates a storage from @p ops (copied) and @p self, which it owns on success.
  *
  * In a child of fork, all storages of its parent are off, because the parent's threads may have been using them. Loads
- * return INGOT_NOT_FOUND, all else INGOT_READ_ONLY (but functions of ingot/remote.h INGOT_UNIMPLEMENTED, and
- * ingot_prewarm_wait INGOT_SUCCESS, at once), and a release frees nothing. Nothing of the parent's changes.
+ * return INGOT_NOT_FOUND, all else INGOT_READ_ONLY (but functions of ingot/remote.h INGOT_UNIMPLEMENTED), and a release
+ * frees nothing. Nothing of the parent's changes.
  * ingot_persist_program_create compiles, or fails if the storage's policy is INGOT_PERSIST_ON_MISS_FAIL. The first
  * refusal by a storage there is reported by an INGOT_EVENT_STORAGE_DEGRADED with INGOT_READ_ONLY. Open other storages
  * there.
@@ -161,12 +137,6 @@ INGOT_API void ingot_storage_release(ingot_storage_t storage);
  *  Statuses as in ingot_storage_ops_t; INGOT_UNTRUSTED if the storage's policy refuses the blob (ingot/trust.h). */
 INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                             ingot_buffer_t *blob);
-/** Loads several blobs as ingot_storage_load does, at once if the storage can (load_many of its operations). A chain
- *  asks each tier only for what the tiers before it lack. Calls @p on_loaded once for each id, in any order, until it
- *  returns a status other than INGOT_SUCCESS. @return That status, or INGOT_SUCCESS.
- *  @retval INGOT_INVALID_ARGUMENTS  on_loaded was not called. */
-INGOT_API ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
-                                                 ingot_storage_on_loaded_t on_loaded, void *user);
 /** Stores a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no store.
  *  A storage with a policy (ingot/trust.h) seals it, and returns INGOT_UNTRUSTED for a sealed blob that it refuses.
  *  @retval INGOT_INVALID_ARGUMENTS  Also for a blob that begins like a sealed one, if no policy applies: a load would

@@ -15,7 +15,6 @@
 #include "bench/measuring.h"
 #include "bench/sample.h"
 #include "bench/startup_measure.h"
-#include "bench/startup_prewarm.h"
 #include "bench/startup_whole.h"
 #include "support/scratch_directory.h"
 

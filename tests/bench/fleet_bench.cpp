@@ -1,20 +1,18 @@
 /*
  * fleet_bench.cpp - measures remote tiers with real servers on the loopback interface: single loads compared with the
- * client library alone, loads of many programs at once, and a storm: many processes that start at the same time.
+ * client library alone, and a storm: many processes that start at the same time.
  *
- *     bench_fleet --json FILE [--only redis|http|prewarm|storm]
+ *     bench_fleet --json FILE [--only redis|http|storm]
  *     bench_fleet --child loads redis|http -                              measures loads, with its own server
  *     bench_fleet --child storm-machine|storm-machines URL PROCESSES      starts the processes of one storm
  *
- * fleet_loads.cpp, fleet_prewarm.cpp and fleet_storm.cpp explain what is compared.
+ * fleet_loads.cpp and fleet_storm.cpp explain what is compared.
  */
 #include "bench/bench_report.h"
 #include "bench/fleet_loads.h"
-#include "bench/fleet_prewarm.h"
 #include "bench/fleet_storm.h"
 #include "bench/measuring.h"
 #include "support/scratch_directory.h"
-#include "support/server_process.h"
 
 #include <cstring>
 #include <exception>
@@ -24,29 +22,6 @@ namespace
 {
 
 constexpr char kStorm[] = "storm-";
-constexpr size_t kPrewarmRuns = 41;
-
-/* `ending` distinguishes the names of the figures of one server from those of another. It is "" for Redis. */
-void report_prewarm(bench::Report *report, const std::string &ending, const fleet::PrewarmFigures &figures)
-{
-    const bool is_redis = ending.empty();
-    report->add("gets_100" + ending + "_us", figures.gets_us, "us");
-    report->add("load_many_100_over_100_gets" + ending, figures.load_many_over_gets, "times");
-    if (is_redis)
-        report->add("prewarm_100_over_100_gets", figures.prewarm_over_gets, "times", bench::Goal::at_most, 0.5);
-    else
-        report->add("prewarm_100_over_100_gets" + ending, figures.prewarm_over_gets, "times");
-}
-
-void measure_prewarms(bench::Report *report, const std::string &folder)
-{
-    {
-        const server_process::Redis redis;
-        report_prewarm(report, "", fleet::measure_prewarm(redis.url(), folder, kPrewarmRuns));
-    }
-    const server_process::Nginx nginx;
-    report_prewarm(report, "_http", fleet::measure_prewarm(nginx.url(), folder, kPrewarmRuns));
-}
 
 int measure(const char *json, const std::string &only)
 {
@@ -56,8 +31,6 @@ int measure(const char *json, const std::string &only)
     for (const char *server : {"redis", "http"})
         if (is_wanted(server))
             fleet::measure_loads(&report, server, scratch.path().string());
-    if (is_wanted("prewarm"))
-        measure_prewarms(&report, scratch.path().string());
     if (is_wanted("storm"))
         fleet::measure_storm(&report, scratch.path().string());
     report.print();
@@ -83,9 +56,9 @@ int main(int argc, char **argv)
         if (argc == 5 && std::strcmp(argv[1], "--child") == 0)
             return run_child(argv[2], argv[3], argv[4]);
         const std::string only = argc == 5 && std::strcmp(argv[3], "--only") == 0 ? argv[4] : "";
-        const bool is_known = only == "redis" || only == "http" || only == "prewarm" || only == "storm";
+        const bool is_known = only == "redis" || only == "http" || only == "storm";
         bench::require((argc == 3 || is_known) && std::strcmp(argv[1], "--json") == 0,
-                       "usage: bench_fleet --json FILE [--only redis|http|prewarm|storm]");
+                       "usage: bench_fleet --json FILE [--only redis|http|storm]");
         return measure(argv[2], only);
     } catch (const std::exception &failure) {
         std::fprintf(stderr, "bench: %s\n", failure.what());

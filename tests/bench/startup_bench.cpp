@@ -5,22 +5,19 @@
  * Every figure comes from separate processes, started through scripts/with-device, which gives each process one device
  * and an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
- *     bench_startup --json FILE [--only PART]       PART is prewarm, storing, pocl, intel, level_zero or nvidia;
+ *     bench_startup --json FILE [--only PART]       PART is storing, pocl, intel, level_zero or nvidia;
  * nvidia, the front door on an NVIDIA GPU, is measured only if it is named bench_startup --child ready|load SET STORE
  * makes programs ready or loads them, with OpenCL bench_startup --child over|whole|whole-driver|ids|reads SET STORE
  * measures the way from sources to kernels bench_startup --child front|whole-front|whole-persist SET STORE compares the
  * front door with persist bench_startup --child own-cache SET FOLDER    does the same without Ingot, with the driver's
  * own cache bench_startup --child modules FOLDER -        builds and loads modules with Level Zero bench_startup
- * --child record SET STORE        makes and stores programs, and records the requests in a manifest bench_startup
- * --child binaries SET STORE      writes the binaries of those programs to files bench_startup --child prewarm|serial
- * SET STORE      loads them, with or without reading their blobs ahead
+ * --child binaries SET STORE      writes the binaries of a store's programs to files
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
 #include "bench/startup_front.h"
 #include "bench/startup_level_zero.h"
 #include "bench/startup_measure.h"
-#include "bench/startup_prewarm.h"
 #include "bench/startup_programs.h"
 #include "bench/startup_whole.h"
 #include "support/scratch_directory.h"
@@ -144,29 +141,6 @@ public:
         summarize("with a store", with.values);
         const double ratio = summarize_ratios("with over without", with, without);
         report.add("cold_with_persist_over_without", ratio, "times", bench::Goal::at_most, 1.1);
-    }
-
-    /*
-     * Measures a hundred programs that a previous run used, with and without reading their blobs ahead. On a local disk
-     * this gains little, because creating the programs takes most of the time; bench_fleet measures it with a server.
-     * The processes use a directory in memory if there is one, because PoCL writes every binary that it loads to its
-     * own cache and waits for the disk.
-     */
-    void measure_prewarm(const std::string &device, const std::string &set, const std::string &name,
-                         bench::Report &report)
-    {
-        const std::string store = folder_ + "/" + name;
-        processes_.run(device, "record", set, store);
-        const auto run = [&](const char *what) {
-            return [this, &device, &set, &store, what] { return run_in_memory(device, what, set, store); };
-        };
-        bench::Sample prewarm, serial;
-        for (int round = 0; round < 11; ++round)
-            bench::take_turn(round, run("prewarm"), run("serial"), prewarm, serial);
-        std::printf("\n%s, %s of the previous run\n", device.c_str(), set.c_str());
-        summarize("without a prewarm", serial.values);
-        summarize("with a prewarm", prewarm.values);
-        report.add(name + "_over_serial", summarize_ratios("with a prewarm over without", prewarm, serial), "times");
     }
 
     /* Measures the front door alone, on a device whose other figures another benchmark has. */
@@ -429,19 +403,6 @@ private:
         return loads;
     }
 
-    /* Runs a process whose scratch directory, and with it the driver's cache, is in memory if possible. Returns its
-     * milliseconds. */
-    double run_in_memory(const std::string &device, const std::string &what, const std::string &set,
-                         const std::string &store)
-    {
-        bench::MeasuringProcesses::Environment environment;
-        if (std::filesystem::is_directory("/dev/shm"))
-            environment["TMPDIR"] = "/dev/shm";
-        const auto lines = processes_.run(device, what, set, store, environment);
-        require(lines.size() == 1 && lines[0][0] == "ready", "a measuring process printed something else");
-        return std::stod(lines[0][1]);
-    }
-
     std::string folder_;
     bench::MeasuringProcesses processes_;
     double own_cache_ms_ = 0;        /* total of all sets of a device, with the driver's own cache */
@@ -466,10 +427,7 @@ int measure_as_child(char **arguments)
         {"reads", [&] { startup::measure_reads(set); }},
         {"own-cache", [&] { startup::measure_own_cache(set, store); }},
         {"modules", [&] { startup::measure_modules(set); }},
-        {"record", [&] { startup::record_programs(set, store); }},
         {"binaries", [&] { startup::write_binaries(set, store); }},
-        {"serial", [&] { startup::measure_serial(set, store); }},
-        {"prewarm", [&] { startup::measure_prewarm(set, store); }},
     };
     processes.at(arguments[0])();
     return 0;
@@ -483,7 +441,7 @@ int main(int count, char **arguments)
         return measure_as_child(arguments + 2);
     const bool has_part = count == 5 && std::strcmp(arguments[3], "--only") == 0;
     if ((count != 3 && !has_part) || std::strcmp(arguments[1], "--json") != 0) {
-        std::fputs("usage: bench_startup --json FILE [--only prewarm|storing|pocl|intel|level_zero|nvidia]\n", stderr);
+        std::fputs("usage: bench_startup --json FILE [--only storing|pocl|intel|level_zero|nvidia]\n", stderr);
         return 2;
     }
     const std::string only = has_part ? arguments[4] : "";
@@ -491,11 +449,6 @@ int main(int count, char **arguments)
     const ScratchDirectory folder;
     bench::Report report;
     Bench bench(folder.path().string());
-    if (is_wanted("prewarm")) {
-        bench.measure_prewarm("intel", "100 networks", "prewarm_intel_networks", report);
-        bench.measure_prewarm("intel", "100 layers", "prewarm_intel_layers", report);
-        bench.measure_prewarm("pocl", "100 layers", "prewarm_pocl_layers", report);
-    }
     if (is_wanted("storing"))
         bench.measure_cost_of_storing(report);
     if (is_wanted("pocl"))

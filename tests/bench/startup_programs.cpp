@@ -44,18 +44,6 @@ std::vector<ProgramFile> list_layers(size_t count)
     return list;
 }
 
-/* Returns one program per network, each network wider than the one before. */
-std::vector<ProgramFile> list_networks(size_t count)
-{
-    std::vector<ProgramFile> list;
-    for (size_t i = 0; i < count; ++i)
-        list.push_back({"network " + std::to_string(i), INGOT_SOURCE_DIR "/tests/bench/startup_network.cl",
-                        "-cl-std=CL1.2 -cl-kernel-arg-info -I " INGOT_SOURCE_DIR "/examples/digits/kernels" +
-                            std::string(" -DFUSE_RELU -DGROUP=64 -DMAX_PIXEL=16 -DTILE=16 -DCLASSES=10 -DWIDTH=") +
-                            std::to_string(8 + i)});
-    return list;
-}
-
 /* Returns the options that hashcat 6.2 uses for an unsalted hash and a mask. VENDOR_ID is 8 for Intel, 64 for PoCL. */
 std::string hashcat_options(bool is_cpu)
 {
@@ -136,8 +124,6 @@ std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu)
         return list_layers(digits_programs);
     if (set == "100 layers")
         return list_layers(100);
-    if (set == "100 networks")
-        return list_networks(100);
     require(set == "hashcat", "no set " + set);
     return list_hashcat(is_cpu);
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -199,6 +200,27 @@ void turn_own_cache_on(const std::string &folder)
 }
 
 } // namespace
+
+void write_binaries(const std::string &set, const std::string &store)
+{
+    const Setup setup(store);
+    const std::vector<ProgramFile> files = list_programs(set, is_cpu(setup.device));
+    std::filesystem::create_directory(std::filesystem::path(binary_path(store, 0)).parent_path());
+    for (size_t i = 0; i < files.size(); ++i) {
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        cl_program native = nullptr;
+        const ingot_program_desc_t desc = describe(setup, files[i]);
+        require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), files[i].name);
+        require(origin == INGOT_ORIGIN_STORAGE, files[i].name + " did not come from the store");
+        require_ingot(ingot_opencl_program_get_native(program, &native), files[i].name);
+        const Bytes binary = binary_of(native);
+        std::ofstream file(binary_path(store, i), std::ios::binary);
+        file.write(reinterpret_cast<const char *>(binary.data()), static_cast<std::streamsize>(binary.size()));
+        ingot_program_release(program);
+        ingot_program_desc_release(desc);
+    }
+}
 
 void measure_ready_over_driver(const std::string &set, const std::string &store)
 {

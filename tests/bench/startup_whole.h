@@ -11,6 +11,9 @@
 namespace startup
 {
 
+/* Writes the binaries of the store's programs to files, for loads with the driver alone. */
+void write_binaries(const std::string &set, const std::string &store);
+
 /*
  * Alternates between two ways to get kernels in a warm process, and compares them. Ingot reads all sources, describes
  * programs, computes their ids, loads them from the store and creates kernels. The driver loads the same binaries from

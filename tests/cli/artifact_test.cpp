@@ -4,7 +4,6 @@
 #include "cli/tool.h"
 
 #include <ingot/artifact.h>
-#include <ingot/prewarm.h>
 
 namespace
 {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli/recipes.h"
+#include "support/server_process.h"
 
 namespace
 {
@@ -443,5 +444,37 @@ TEST_F(CliBuild, KnowsWrongUsage)
     EXPECT_EQ(3, tool({"build", path, "--into", "/nonexistent/store"}).code);
     EXPECT_FALSE(fs::exists(root()));
 }
+
+#ifdef CLI_HAS_REDIS
+TEST_F(CliBuild, PullsWhatTheProgramsOfARecipeNeedHere)
+{
+    const server_process::Redis redis;
+    record(recipe(), {numbered_text(1), numbered_text(2), numbered_text(3)});
+    ASSERT_EQ(0, build().code);
+    ASSERT_EQ(0, tool({"push", "--dir", root().string(), redis.url()}).code);
+    const auto pull = [&](const std::string &store) {
+        return tool({"pull", "--for", recipe().string(), "--dir", (scratch() / store).string(), redis.url()});
+    };
+    const Result pulled = pull("other");
+    EXPECT_EQ(0, pulled.code) << pulled.output;
+    EXPECT_EQ(0u, pulled.output.find("3 pulled, 0 present (")) << pulled.output;
+    {
+        const store_fixture::Store other(scratch() / "other");
+        for (int i = 1; i <= 3; ++i)
+            EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(i), other.get()));
+    }
+    EXPECT_EQ(0u, pull("other").output.find("0 pulled, 3 present ("));
+
+    record(recipe(), {numbered_text(4)});
+    const Result lacking = pull("third");
+    EXPECT_EQ(1, lacking.code);
+    EXPECT_NE(std::string::npos, lacking.output.find("k4.cl")) << lacking.output;
+    EXPECT_NE(std::string::npos, lacking.output.find("3 pulled, 0 present, 1 missing on the server ("))
+        << lacking.output;
+    EXPECT_EQ(1, tool({"pull", "--for", recipe().string(), "--dir", (scratch() / "none").string(),
+                       "redis://127.0.0.1:" + std::to_string(server_process::closed_port())})
+                     .code);
+}
+#endif
 
 } // namespace

@@ -338,13 +338,31 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
-    std::vector<std::string> commands = {
-        "ls",          "show",           "explain",      "verify",      "stats",        "evict",          "clear",
-        "recount",     "bundle create",  "bundle list",  "key create",  "key show",     "sign",           "run",
-        "recipe list", "recipe extract", "recipe merge", "recipe show", "recipe prune", "bundle extract", "build",
-        "manifest",    "extract",        "help"};
+    std::vector<std::string> commands = {"ls",
+                                         "show",
+                                         "explain",
+                                         "verify",
+                                         "stats",
+                                         "evict",
+                                         "clear",
+                                         "recount",
+                                         "bundle create",
+                                         "bundle list",
+                                         "key create",
+                                         "key show",
+                                         "sign",
+                                         "run",
+                                         "recipe list",
+                                         "recipe extract",
+                                         "recipe merge",
+                                         "recipe show",
+                                         "recipe prune",
+                                         "bundle extract",
+                                         "build",
+                                         "extract",
+                                         "help"};
     if (CLI_HAS_REMOTE)
-        commands.insert(commands.end(), {"remote check", "push", "pull", "warm"});
+        commands.insert(commands.end(), {"remote check", "push", "pull"});
     EXPECT_EQ(std::to_string(commands.size()) + "\n", run_shell("$INGOT help | grep -c '^  [a-z]'").output);
     for (const std::string &command : commands) {
         EXPECT_EQ(0, run_shell("$INGOT " + command + " --help").code);

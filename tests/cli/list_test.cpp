@@ -1,11 +1,9 @@
 /*
- * list_test.cpp - tests the commands that only read: ls, show, explain, stats and manifest.
+ * list_test.cpp - tests the commands that only read: ls, show, explain and stats.
  */
 #include "cli/tool.h"
 
 #include <algorithm>
-
-#include <ingot/prewarm.h>
 
 namespace
 {
@@ -390,43 +388,6 @@ TEST_F(CliList, TakesAStoreFromTheEnvironment)
     EXPECT_EQ(2, run_command(command, {{"INGOT_PERSIST_DIR", store}, {"INGOT_PERSIST_MAX_SIZE", "much"}}).code);
     EXPECT_EQ(3, run_command(command, {{"INGOT_PERSIST_DIR", store}, {"INGOT_PERSIST", "0"}}).code);
     EXPECT_EQ(3, run_command(command, {{"INGOT_PERSIST_DIR", "/nonexistent/store"}}).code);
-}
-
-TEST_F(CliList, ListsAManifestInOrder)
-{
-    const std::string manifest = (scratch() / "manifest").string();
-    {
-        ReferenceDevice device;
-        const Context context = device.make();
-        const store_fixture::Store store = open_store();
-        ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
-        info.path = manifest.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &info));
-        for (const char *source : {"kernel first x\n", "kernel second x\n"}) {
-            const Desc desc = program(source).make(context);
-            ingot_program_t made = nullptr;
-            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&made, desc.get(), store.get(), nullptr));
-            ingot_program_release(made);
-        }
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
-    }
-    const Result result = run({"manifest", manifest});
-    EXPECT_EQ(0, result.code);
-    EXPECT_EQ(0u, result.output.find("AGE")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("alpha")) << result.output;
-    EXPECT_EQ("[(0, 'reference', 'alpha'), (0, 'reference', 'alpha')]",
-              json("manifest " + manifest, "[(e[\"age\"], e[\"backend\"], e[\"device\"]) for e in j]"));
-    EXPECT_EQ("True", json("manifest " + manifest, "j[0][\"source\"] != j[1][\"source\"]"));
-    EXPECT_EQ("['test', 'test']", json("manifest " + manifest, "[e[\"name\"] for e in j]"));
-    const Result alone = run_command({CLI_PROGRAM, "manifest", manifest, "--dir", "/nonexistent"});
-    EXPECT_EQ(0, alone.code);
-    EXPECT_EQ(0u, alone.output.find("AGE")) << alone.output;
-    EXPECT_EQ(std::string::npos, alone.output.find("test")) << alone.output;
-    damage(manifest);
-    EXPECT_EQ(3, run({"manifest", manifest}).code);
-    EXPECT_NE(std::string::npos, run({"manifest", manifest}).output.find("INGOT_BLOB_CORRUPT"));
-    EXPECT_EQ(3, run({"manifest", (scratch() / "nowhere").string()}).code);
-    EXPECT_EQ(2, run({"manifest"}).code);
 }
 
 } // namespace

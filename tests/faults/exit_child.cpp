@@ -8,7 +8,6 @@
  * - unloaded: the same, but the driver's library has been unloaded, so that any call to the driver would crash.
  * - busy: other threads also build and evict when the process ends. Only the reference backend survives that. A real
  *   driver would shut down while a thread is inside it, even without Ingot.
- * - prewarm: threads are reading blobs ahead.
  * - late: a storage stores blobs. After the driver has shut down, a handler releases everything: it was registered
  *   before the driver was loaded, as the destructor of a static object can be.
  *
@@ -21,7 +20,7 @@
 
 #include <unistd.h>
 
-#include <ingot/prewarm.hpp>
+#include <ingot/persist.hpp>
 
 #include "conformance/device_under_test.h"
 
@@ -33,14 +32,6 @@ static bool unload_driver()
     return false;
 } /* the loaders of OpenCL and Level Zero never unload their drivers */
 #endif
-
-/* For ThreadSanitizer: in the mode "prewarm", the process ends without releasing its prewarms, whose threads nobody
- * then joins. */
-extern "C" __attribute__((visibility("default"))) const char *__tsan_default_suppressions();
-extern "C" const char *__tsan_default_suppressions()
-{
-    return "thread:ingot_prewarm_start";
-}
 
 namespace
 {
@@ -56,7 +47,6 @@ struct World {
     std::vector<ingot::program_desc> descs;
     std::vector<ingot::program> programs;
     std::vector<ingot::kernel> kernels;
-    std::vector<ingot::prewarm> prewarms;
 };
 World *world;
 
@@ -153,22 +143,6 @@ void busy(const std::string &directory)
         std::this_thread::yield();
 }
 
-/* Begins many loads at once, so that the process ends in the middle of them. */
-void prewarm(const std::string &directory)
-{
-    const std::string manifest = directory + ".manifest";
-    make_world(directory, 0);
-    ingot::record(world->store, manifest);
-    for (const ingot::program_desc &desc : world->descs)
-        ingot::create_program(desc, world->store);
-    world->store.flush();
-    const uint64_t hits = world->store.stats().hits;
-    for (int i = 0; i < 16; ++i)
-        world->prewarms.emplace_back(world->store, manifest);
-    while (world->store.stats().hits == hits)
-        std::this_thread::yield();
-}
-
 } // namespace
 
 int main(int count, char **arguments)
@@ -184,8 +158,6 @@ int main(int count, char **arguments)
         unloaded(arguments[2]);
     else if (mode == "busy")
         busy(arguments[2]);
-    else if (mode == "prewarm")
-        prewarm(arguments[2]);
     else if (mode == "late")
         make_world(arguments[2], kPrograms);
     else

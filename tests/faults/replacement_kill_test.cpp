@@ -1,5 +1,5 @@
 /*
- * replacement_kill_test.cpp - tests bundles, single files and manifests whose writer is killed at every system call, or
+ * replacement_kill_test.cpp - tests bundles and single files whose writer is killed at every system call, or
  * whose system calls fail one by one. Afterwards, the path must have either the old file or the complete new file, and
  * the next writer must succeed.
  */
@@ -8,8 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
-
-#include <ingot/prewarm.h>
 
 #include "support/own_storage.h"
 #include "support/reference_context.h"
@@ -56,55 +54,6 @@ ingot_status_t read_with(const fs::path &path, Bytes *blob)
     return status == INGOT_SUCCESS ? load_from(storage, blob) : status;
 }
 
-/* Returns the program that stands for a blob in a manifest, because a manifest lists programs and has no blobs. */
-Desc program_of(const Context &context, const Bytes &blob)
-{
-    ProgramText text;
-    text.sources = {blob == kOld ? "kernel before x\n" : "kernel after x\n"};
-    return text.make(context);
-}
-
-ingot_status_t record_program(const fs::path &path, const Bytes &blob)
-{
-    const ingot_storage_ops_t empty = own_storage::operations();
-    ReferenceDevice device;
-    const Context context = device.make();
-    ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
-    ingot_storage_t storage = nullptr;
-    ingot_program_t program = nullptr;
-    info.path = path.c_str();
-    ingot_status_t status = ingot_storage_create(&storage, &empty, nullptr);
-    if (status == INGOT_SUCCESS)
-        status = ingot_manifest_record(storage, &info);
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_program_create(&program, program_of(context, blob).get(), storage, nullptr);
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_flush(storage, nullptr, nullptr);
-    ingot_program_release(program);
-    ingot_storage_release(storage);
-    return status;
-}
-
-/* Reads the program in the manifest, and returns the blob for which this program stands. */
-ingot_status_t read_recorded(const fs::path &path, Bytes *blob)
-{
-    ReferenceDevice device;
-    const Context context = device.make();
-    Bytes first;
-    const auto keep_first = [](size_t size, const uint8_t *id, uint32_t, void *user) {
-        static_cast<Bytes *>(user)->assign(id, id + size);
-        return INGOT_BUSY;
-    };
-    ingot_status_t status = ingot_manifest_read(path.c_str(), keep_first, &first);
-    if (status == INGOT_BUSY) /* stopped at the first id */
-        status = INGOT_SUCCESS;
-    blob->clear();
-    for (const Bytes &known : {kOld, kNew})
-        if (first == id_of(program_of(context, known)))
-            *blob = known;
-    return status;
-}
-
 /* A kind of file that is replaced as a whole. */
 struct Kind {
     const char *name;
@@ -113,8 +62,7 @@ struct Kind {
 };
 
 const Kind kKinds[] = {{"file", put_in_file, read_with<ingot_persist_open_file>},
-                       {"bundle", write_bundle, read_with<ingot_persist_open_bundle>},
-                       {"manifest", record_program, read_recorded}};
+                       {"bundle", write_bundle, read_with<ingot_persist_open_bundle>}};
 
 /* Expects that the file has its old or its new content, and that the next writer succeeds. may_lack: the entry may also
  * be missing, because a system call told the writer that the file was gone. */

@@ -11,7 +11,6 @@
 #include "cache/request.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/prewarm/recorder.h"
 #include "persist/storage/artifact_blob.h"
 #include "persist/storage/common/miss.h"
 
@@ -54,9 +53,7 @@ ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_
         status = artifact_blob_load(cache_storage(cache), id.size, id.bytes, value, &was_refused);
     else if (status == INGOT_SUCCESS)
         status = cache_refuse(cache, INGOT_NOT_FOUND);
-    if (status == INGOT_SUCCESS)
-        recorder_note(cache_storage(cache), id.size, id.bytes);
-    else if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
+    if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
         (void)storage_judge_miss(cache_storage(cache), NULL, id.size, id.bytes);
     free_id(&id);
     return status;

@@ -15,7 +15,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/prewarm/recorder.h"
 #include "persist/storage/artifact_blob.h"
 #include "persist/storage/common/miss.h"
 #include "persist/storage/common/savings.h"
@@ -148,10 +147,7 @@ ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t
     *turn = storage == NULL ? &no_turn : NULL;
     if (storage == NULL)
         return INGOT_SUCCESS;
-    const ingot_status_t status = load_or_begin_turn(storage, id_size, id, max_wait_ms, value, turn);
-    if (status == INGOT_SUCCESS && *turn == NULL)
-        recorder_note(storage, id_size, id);
-    return status;
+    return load_or_begin_turn(storage, id_size, id, max_wait_ms, value, turn);
 }
 
 static enum build_turn_end end_of_store(ingot_status_t status)
@@ -180,8 +176,6 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
     if (status == INGOT_SUCCESS)
         status = artifact_blob_store(turn->storage, turn->id_size, turn->id, &known, size, bytes, blob);
     savings_note(turn->storage, false, 0);
-    if (status == INGOT_SUCCESS)
-        recorder_note(turn->storage, turn->id_size, turn->id);
     kept_error_save(&kept);
     turn_list_end(turn, NULL, end_of_store(status));
     destroy_turn(turn);

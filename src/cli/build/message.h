@@ -20,12 +20,13 @@ enum message_kind {
     MESSAGE_KIND_COUNT
 };
 
-/* How a job ended. A worker sends the first four. */
+/* How a job ended. A worker sends the first five. */
 enum outcome {
-    OUTCOME_BUILT,     /* the program was compiled, and the store has it */
+    OUTCOME_BUILT,     /* the program was compiled or pulled, and the store has it */
     OUTCOME_PRESENT,   /* the store already had it */
     OUTCOME_FAILED,    /* the program does not compile, or cannot be cached */
     OUTCOME_UNSTORED,  /* the program was compiled, but the store did not take it */
+    OUTCOME_MISSING,   /* the server does not have the program */
     OUTCOME_CRASHED,   /* the worker crashed */
     OUTCOME_TIMED_OUT, /* the worker was killed at the time limit */
     OUTCOME_TOO_LARGE, /* the worker was killed at the memory limit */

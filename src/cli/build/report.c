@@ -19,14 +19,16 @@ static const struct {
                              [OUTCOME_PRESENT] = {"present", "present"},
                              [OUTCOME_FAILED] = {"failed", "failed"},
                              [OUTCOME_UNSTORED] = {"not_stored", "not stored"},
+                             [OUTCOME_MISSING] = {"missing", "missing on the server"},
                              [OUTCOME_CRASHED] = {"crashed", "crashed the worker"},
                              [OUTCOME_TIMED_OUT] = {"timed_out", "ran out of time"},
                              [OUTCOME_TOO_LARGE] = {"too_large", "ran out of memory"}};
 
-void report_init(struct report *report, bool is_json, bool is_stale)
+void report_init(struct report *report, bool is_json, enum report_kind kind)
 {
-    *report = (struct report){.is_json = is_json, .is_stale = is_stale, .begun_ns = units_now_ns()};
-    progress_init(&report->progress, "building");
+    *report =
+        (struct report){.is_json = is_json, .kind = kind, .is_stale = kind == REPORT_STALE, .begun_ns = units_now_ns()};
+    progress_init(&report->progress, kind == REPORT_PULL ? "pulling" : "building");
     if (is_json) {
         report->problems = cJSON_CreateArray();
         report->devices = cJSON_CreateArray();
@@ -150,12 +152,16 @@ bool report_is_good(const struct report *report)
 
 static void print_build_report(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
+    static const char *const patterns[] = {[REPORT_BUILD] = "{built} built, {present} present",
+                                           [REPORT_STALE] = "{built} rebuilt, {present} up to date",
+                                           [REPORT_PULL] = "{pulled} pulled, {present} present"};
     cJSON *json = cJSON_CreateObject();
     if (report->is_json)
         (void)cJSON_AddItemToObject(json, "devices", report->devices);
     json_add_u64(json, "jobs", report->job_count);
     for (size_t i = 0; i < OUTCOME_COUNT; ++i)
-        json_add_u64(json, outcomes[i].name, report->counts[i]);
+        json_add_u64(json, i == OUTCOME_BUILT && report->kind == REPORT_PULL ? "pulled" : outcomes[i].name,
+                     report->counts[i]);
     json_add_u64(json, "not_recordable", report->unrecorded_count);
     json_add_u64(json, "without_device", report->without_device_count);
     if (report->is_stale)
@@ -170,10 +176,8 @@ static void print_build_report(struct report *report, bool is_interrupted, const
         json_print(json);
         return;
     }
-    output_put(stdout,
-               report->is_stale ? "[interrupted?interrupted: ]{built} rebuilt, {present} up to date"
-                                : "[interrupted?interrupted: ]{built} built, {present} present",
-               json);
+    output_put(stdout, "[interrupted?interrupted: ]", json);
+    output_put(stdout, patterns[report->kind], json);
     for (size_t i = OUTCOME_FAILED; i < OUTCOME_COUNT; ++i) {
         if (report->counts[i] != 0)
             (void)printf(", %" PRIu64 " %s", report->counts[i], outcomes[i].words);

@@ -10,9 +10,13 @@
 #include "cli/build/message.h"
 #include "cli/build/plan.h"
 
+/* What is reported: `ingot build`, with --stale, and `ingot pull --for`. */
+enum report_kind { REPORT_BUILD, REPORT_STALE, REPORT_PULL };
+
 struct report {
     bool is_json;
-    bool is_stale;
+    enum report_kind kind;
+    bool is_stale;          /* the programs come from a store, and a program without a device is not a failure */
     const char *name_space; /* the namespace of the current jobs; NULL without is_stale */
     struct progress progress;
     cJSON *problems; /* with is_json; otherwise problems are printed when they occur */
@@ -28,8 +32,7 @@ struct report {
     uint64_t begun_ns;
 };
 
-/* is_stale: the programs come from a store, and a program without a device is not a failure. */
-void report_init(struct report *report, bool is_json, bool is_stale);
+void report_init(struct report *report, bool is_json, enum report_kind kind);
 /* Begins the jobs of a namespace. The counts are explained in struct stale_part. */
 void report_name_space(struct report *report, const char *name_space, uint64_t unrecorded_count,
                        uint64_t unknown_count);

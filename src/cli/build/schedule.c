@@ -225,7 +225,7 @@ static void take_message(struct schedule *schedule, size_t i)
         if (!schedule->has_tasks)
             make_tasks(schedule);
         slot->state = SLOT_IDLE;
-    } else if (message.kind == MESSAGE_RESULT && slot->state == SLOT_BUSY && message.outcome <= OUTCOME_UNSTORED) {
+    } else if (message.kind == MESSAGE_RESULT && slot->state == SLOT_BUSY && message.outcome <= OUTCOME_MISSING) {
         pass_on_result(schedule, slot->task, &message);
         slot->task = NULL;
         slot->state = SLOT_IDLE;

@@ -97,7 +97,8 @@ static ingot_status_t open_context(struct worker *worker, uint32_t number)
     if (worker->contexts[number] != NULL)
         return INGOT_SUCCESS;
     const ingot_status_t status = device->backend->open(device, &info, &worker->contexts[number]);
-    if (status == INGOT_SUCCESS && worker->setup->has_server && !worker->has_tried_server)
+    const bool has_server = worker->setup->has_server || worker->setup->is_pull;
+    if (status == INGOT_SUCCESS && has_server && !worker->has_tried_server)
         add_server_to_worker(worker, worker->contexts[number]);
     return status;
 }
@@ -114,6 +115,25 @@ static bool is_stored(const struct worker *worker, const_ingot_program_desc_t de
     *blob_bytes = blob.size;
     store_release_blob(&blob);
     return true;
+}
+
+/* Loads the program from the server. The chain stores it in this machine's store. */
+static void pull_program(const struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const uint8_t *id = NULL;
+    size_t size = 0;
+    ingot_status_t status = worker->chain != NULL ? ingot_program_desc_get_cache_blob_id(desc, &size, &id)
+                                                  : ingot_set_error_detail(INGOT_IO_ERROR, "the server cannot be used");
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_load(worker->chain, size, id, &blob);
+    store_release_blob(&blob);
+    if (status != INGOT_SUCCESS)
+        fail_job(result, status == INGOT_NOT_FOUND ? OUTCOME_MISSING : OUTCOME_FAILED, status);
+    else if (!is_stored(worker, desc, &result->blob_bytes))
+        fail_job(result, OUTCOME_UNSTORED, INGOT_NO_SPACE);
+    else
+        result->outcome = OUTCOME_BUILT;
 }
 
 static void compile_and_store(struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
@@ -179,6 +199,8 @@ static void build_job_program(struct worker *worker, struct message *result)
         fail_job(result, OUTCOME_FAILED, status);
     else if (is_stored(worker, desc, &result->blob_bytes))
         note_program_present(worker, desc, result);
+    else if (worker->setup->is_pull)
+        pull_program(worker, desc, result);
     else
         compile_and_store(worker, desc, result);
     ingot_program_desc_release(desc);

@@ -16,6 +16,7 @@ struct worker_setup {
     const struct common_options *options; /* they name the store, which exists */
     bool is_only_recorded;                /* builds a program only if the recipe has its id on the device */
     bool has_server;                      /* puts the server that the environment names behind the store */
+    bool is_pull;                         /* loads the programs from that server, and compiles nothing */
 };
 
 /* A process_body_t whose user is a struct worker_setup. Ends when the other end of the socket is shut down. */

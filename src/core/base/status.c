@@ -55,7 +55,6 @@ const char *ingot_event_kind_name(ingot_event_kind_t kind)
     case INGOT_EVENT_STORAGE_STORE: return "storage_store";
     case INGOT_EVENT_STORAGE_EVICT: return "storage_evict";
     case INGOT_EVENT_STORAGE_DEGRADED: return "storage_degraded";
-    case INGOT_EVENT_PREWARM: return "prewarm";
     case INGOT_EVENT_NATIVE_BUILD: return "native_build";
     case INGOT_EVENT_PASSED_THROUGH: return "passed_through";
     case INGOT_EVENT_NO_ID: return "no_id";

@@ -1,11 +1,10 @@
 /*
- * flush.c - implements a flush: stores waiting programs, and saves recorded ids, facts about headers, and counts.
+ * flush.c - implements a flush: stores waiting programs, and saves facts about headers, and counts.
  */
 #include <ingot/backend.h>
 
 #include "persist/base/kept_error.h"
 #include "persist/memo/headers.h"
-#include "persist/prewarm/recorder.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/store_flush.h"
@@ -34,7 +33,6 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
         return status;
     status = first_failure(INGOT_SUCCESS, store_flush(storage, &known, &reached), &kept);
     (void)STRUCT_WRITE(progress, reached);
-    status = first_failure(status, recorder_save(storage), &kept);
     status = first_failure(status, headers_save(storage), &kept);
     savings_save(storage);
     if (status != INGOT_SUCCESS)

@@ -20,7 +20,6 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/memo/headers.h"
-#include "persist/prewarm/recorder.h"
 #include "persist/recipe/recording.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/miss.h"
@@ -270,8 +269,6 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
         end_turn(&request, desc, status, *program);
     else if (status == INGOT_SUCCESS && request.is_to_store)
         (void)store_now_or_later(&request, desc, *program);
-    if (status == INGOT_SUCCESS && request.has_id)
-        recorder_note(storage, request.id_size, request.id);
     if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY) {
         headers_note(storage);
         (void)ingot_recipe_record_program(storage, desc, *program);

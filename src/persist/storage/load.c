@@ -11,7 +11,6 @@
 
 #include "persist/base/files.h"
 #include "persist/storage/common/events.h"
-#include "persist/storage/common/part.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
@@ -22,7 +21,8 @@
 
 #define DETAIL_CAPACITY 256u
 
-ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status)
+/* Counts a load by its final status, and returns that status. */
+static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
 {
     counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
@@ -30,17 +30,8 @@ ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status
     return status;
 }
 
-ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                    const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept)
-{
-    bool is_outer = false;
-    if (status == INGOT_SUCCESS)
-        status = trust_check_loaded(storage, around, id_size, id, kept, &is_outer);
-    (void)storage_count_load(storage, is_outer ? INGOT_SUCCESS : status);
-    return status;
-}
-
-/* Loads from a storage that keeps blobs itself. */
+/* Loads from a storage that keeps blobs itself. Checks what was loaded against the policies of the storage and of those
+ * around it, and counts the load. */
 static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
 {
@@ -48,14 +39,19 @@ static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const st
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     ingot_status_t status =
         (is_for_core ? storage->own->load_for_core : storage->ops.load)(storage->self, id_size, id, &loaded);
-    status = storage_judge_loaded(storage, around, id_size, id, status, &loaded);
+    bool is_outer = false;
+    if (status == INGOT_SUCCESS)
+        status = trust_check_loaded(storage, around, id_size, id, &loaded, &is_outer);
+    (void)count_load(storage, is_outer ? INGOT_SUCCESS : status);
     if (status == INGOT_SUCCESS)
         *kept = loaded;
     return status;
 }
 
-void storage_promote(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
-                     const ingot_buffer_t *kept)
+/* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. If one of them
+ * cannot store it, reports that, and the next load that finds the blob in a lower tier tries again. */
+static void promote(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                    const ingot_buffer_t *kept)
 {
     for (size_t i = 0; i < tier_count; ++i) {
         if (!storage_takes_blobs(chain->tiers[i]))
@@ -83,7 +79,7 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, bool with_core, con
         const ingot_status_t status =
             storage_load_kept(chain->tiers[i], with_core && i == 0, front.around, id_size, id, kept);
         if (status == INGOT_SUCCESS) {
-            storage_promote(chain, i, id_size, id, kept);
+            promote(chain, i, id_size, id, kept);
             return status;
         }
         storage_front_pass(&front, i);
@@ -103,22 +99,13 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const 
         return storage_refuse(storage, INGOT_NOT_FOUND);
     if (storage->tier_count == 0)
         return load_own(storage, with_core, around, id_size, id, kept);
-    return storage_count_load(storage, load_from_tiers(storage, with_core, &here, id_size, id, kept));
-}
-
-/* Takes the blob that a prewarm has read. It has been checked and counted, and has no seal anymore. */
-static bool take_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
-    return ahead != NULL && storage_is_on(storage) && ahead->take(ahead, id_size, id, blob);
+    return count_load(storage, load_from_tiers(storage, with_core, &here, id_size, id, kept));
 }
 
 ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
                             ingot_buffer_t *blob)
 {
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    if (take_ahead(storage, id_size, id, blob))
-        return INGOT_SUCCESS;
     ingot_status_t status = storage_load_kept(storage, with_core, NULL, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
         status = seal_open(&storage->allocator, &loaded);

@@ -40,25 +40,8 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const 
 ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
                                     size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob);
 
-/* True if the storage, or one of its tiers, has an operation that loads several blobs at once. */
-bool storage_loads_many(ingot_storage_t storage);
-/* Does what storage_load_kept does without with_core, for several ids. Calls on_loaded as ingot_storage_load_many
- * does. */
-void storage_load_many_kept(ingot_storage_t storage, const struct storage_around *around, size_t count,
-                            const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user);
-
 /* Returns INGOT_INVALID_ARGUMENTS unless there are a storage and an id. */
 ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id);
-/* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. If one of them
- * cannot store it, reports that, and the next load that finds the blob in a lower tier tries again. */
-void storage_promote(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
-                     const ingot_buffer_t *kept);
-/* Called when a storage that is not a chain has loaded kept bytes: checks them against the policies of the storage
- * and of those around it, and counts the load. Returns the load's final status. */
-ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                    const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept);
-/* Counts a load by its final status, and returns that status. */
-ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status);
 
 /* Returns a storage's `self`, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);

@@ -10,7 +10,6 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
-#include "persist/storage/common/part.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
@@ -18,13 +17,6 @@
 #include "persist/storage/trust.h"
 
 #define DETAIL_CAPACITY 256u
-
-static void drop_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id)
-{
-    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
-    if (ahead != NULL)
-        ahead->drop(ahead, id_size, id);
-}
 
 static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
 {
@@ -130,7 +122,6 @@ ingot_status_t storage_store_around(ingot_storage_t storage, const struct storag
         return status;
     status = storage->tier_count != 0 ? store_in_tiers(storage, &here, is_kept, id_size, id, size, blob)
                                       : store_own(storage, around, is_kept, id_size, id, size, blob);
-    drop_ahead(storage, id_size, id);
     return count_store(storage, status);
 }
 
@@ -185,8 +176,6 @@ ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, con
         return status;
     if (storage->ops.remove == NULL && storage->tier_count == 0)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no remove operation");
-    const ingot_status_t removed = storage->tier_count != 0 ? remove_from_tiers(storage, id_size, id)
-                                                            : storage->ops.remove(storage->self, id_size, id);
-    drop_ahead(storage, id_size, id);
-    return removed;
+    return storage->tier_count != 0 ? remove_from_tiers(storage, id_size, id)
+                                    : storage->ops.remove(storage->self, id_size, id);
 }

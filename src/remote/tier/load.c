@@ -341,14 +341,6 @@ static size_t load_all(struct tier *tier, size_t group_size, size_t count, const
     return batch.group_size;
 }
 
-void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
-                    void *user)
-{
-    struct tier *tier = self;
-    const size_t size = atomic_load_explicit(&tier->group_size, memory_order_relaxed);
-    atomic_store_explicit(&tier->group_size, load_all(tier, size, count, ids, on_loaded, user), memory_order_relaxed);
-}
-
 struct loaded {
     ingot_status_t status;
     ingot_buffer_t blob;

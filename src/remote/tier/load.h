@@ -8,12 +8,16 @@
 
 #include "remote/tier/tier.h"
 
+/* An id, and what a load of it calls. */
+typedef struct ingot_storage_id {
+    size_t size;
+    const uint8_t *bytes;
+} ingot_storage_id_t;
+typedef ingot_status_t (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob,
+                                                    void *user);
+
 /* The operation `load` of ingot_storage_ops_t; self is a tier. */
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-
-/* Loads the blobs of several ids. This is load_many of ingot_storage_ops_t; self is a tier. */
-void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
-                    void *user);
 
 /* Returns the status of a load, or of a question for a blob, for which no request was admitted. Counts it. */
 ingot_status_t tier_skip(struct tier *tier, enum tier_verdict verdict);

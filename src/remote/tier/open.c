@@ -168,8 +168,7 @@ static ingot_status_t take_trust(ingot_storage_t storage, const ingot_remote_inf
 /* Creates the storage, which owns the tier from then on. */
 static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier)
 {
-    ingot_storage_ops_t ops = {
-        .struct_size = sizeof(ops), .load = tier_load, .destroy = destroy_tier, .load_many = tier_load_many};
+    ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .load = tier_load, .destroy = destroy_tier};
     if ((tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0) {
         ops.store = tier_store;
         ops.remove = tier_remove;

@@ -4,8 +4,6 @@
  */
 #include <cstring>
 
-#include <ingot/prewarm.h>
-
 #include "support/artifact_fixture.h"
 #include "support/trust_fixture.h"
 
@@ -262,29 +260,6 @@ TEST_F(ArtifactStore, NoCacheMeansThatEveryArtifactIsMade)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_get(nullptr, nullptr, &value));
     EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(nullptr, nullptr, 0, nullptr));
     ingot_turn_abandon(nullptr, 1);
-}
-
-/* A manifest names the artifacts that a run used, so that they can be pulled. A prewarm leaves them out. */
-TEST_F(ArtifactStore, AManifestNamesArtifacts)
-{
-    const std::string manifest = (scratch_.path() / "manifest").string();
-    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
-    record.path = manifest.c_str();
-    Cache cache(info_);
-    ASSERT_EQ(INGOT_SUCCESS, cache.put(ArtifactKey("loaded"), "x"));
-    ASSERT_EQ(INGOT_SUCCESS, cache.put(ArtifactKey("unused"), "x"));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(cache.storage(), &record));
-    int count = 0;
-    EXPECT_EQ("x", cache.load(ArtifactKey("loaded")));
-    EXPECT_EQ("x", cache.make(ArtifactKey("made"), "x", &count));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(cache.storage(), nullptr, nullptr));
-    std::vector<std::vector<uint8_t>> ids;
-    const auto note = [](size_t size, const uint8_t *id, uint32_t, void *user) {
-        static_cast<std::vector<std::vector<uint8_t>> *>(user)->emplace_back(id, id + size);
-        return INGOT_SUCCESS;
-    };
-    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_read(manifest.c_str(), note, &ids));
-    EXPECT_EQ((std::vector<std::vector<uint8_t>>{ArtifactKey("loaded").id(), ArtifactKey("made").id()}), ids);
 }
 
 TEST_F(ArtifactStore, MissingArgumentsAreRefused)

@@ -9,7 +9,6 @@
 
 #include <ingot/object_cache.hpp>
 #include <ingot/persist.hpp>
-#include <ingot/prewarm.hpp>
 
 #include "support/reference_backend.h"
 #include "support/store_fixture.h"
@@ -146,30 +145,6 @@ TEST_F(HppStorage, LoadsStoresAndRemovesBytes)
     EXPECT_FALSE(store.remove(id));
     EXPECT_THROW(ingot::storage::open(root() + "/no/such"), ingot::error);
     EXPECT_THROW(ingot::storage::open_bundle(root() + "/none"), ingot::error);
-}
-
-TEST_F(HppStorage, LoadsAheadWhatWasRecorded)
-{
-    const std::string manifest = scratch.path().string() + "/manifest";
-    const ingot::source source(REFERENCE_SOURCE_KIND, "kernel twice x 2 *\n");
-    {
-        const ingot::storage store = ingot::storage::open(root());
-        ingot::record(store, manifest);
-        ASSERT_TRUE(ingot::create_program(ingot::program_desc(context, source), store));
-        ingot::end_record(store);
-    }
-    context.clear_cache();
-    const ingot::storage store = ingot::storage::open(root());
-    ingot::prewarm prewarm(store, manifest);
-    EXPECT_EQ(1u, prewarm.wait().loaded);
-    ASSERT_TRUE(ingot::create_program(ingot::program_desc(context, source), store));
-    EXPECT_EQ(1u, counts.loads);
-    EXPECT_EQ(1u, prewarm.wait().taken);
-    const ingot::prewarm moved = std::move(prewarm);
-    EXPECT_TRUE(moved);
-    EXPECT_FALSE(prewarm);
-    EXPECT_THROW(prewarm.wait(), ingot::error);
-    EXPECT_THROW(ingot::prewarm(ingot::storage(), manifest), ingot::error);
 }
 
 } // namespace

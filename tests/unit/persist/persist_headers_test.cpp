@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
-#include <ingot/prewarm.h>
 #include <ingot/private/header_memo.h>
 
 #include "support/failing_allocator.h"
@@ -139,23 +138,6 @@ TEST_F(PersistHeaders, LeaveTheSentenceOfAFailedFlush)
         EXPECT_EQ(0u, detail.find("tmp")) << detail;
         EXPECT_EQ(is_saved, fs::is_regular_file(fs::path(root) / "headers.memo"));
     }
-}
-
-TEST_F(PersistHeaders, OfAFailedManifestLeaveItsSentence)
-{
-    Session session;
-    const Store store(info());
-    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
-    const std::string nowhere = (scratch_.path() / "missing" / "manifest").string();
-    record.path = nowhere.c_str();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
-    (void)session.create(session.describe(), store);
-    (void)header_.program(1).make(session.context);
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_flush(store.get(), nullptr, nullptr));
-    const std::string detail = ingot_last_error_detail();
-    EXPECT_NE(std::string::npos, detail.find("missing/manifest")) << detail;
-    EXPECT_TRUE(fs::exists(memo()));
 }
 
 TEST_F(PersistHeaders, AreSavedByTheNextFlushIfSavingThemWithAProgramFailed)

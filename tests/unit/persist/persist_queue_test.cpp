@@ -4,7 +4,6 @@
  */
 #include <gtest/gtest.h>
 #include <ingot/directory.h>
-#include <ingot/prewarm.h>
 #include <ingot/private/recipe.h>
 #include <ingot/recipe.h>
 #include <ingot/trust.h>
@@ -238,12 +237,9 @@ void expect_refused(ingot_storage_t storage)
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_manifest_record_info_t manifest = INGOT_MANIFEST_RECORD_INFO_INIT;
     ingot_recipe_record_info_t recipe = INGOT_RECIPE_RECORD_INFO_INIT;
-    ingot_prewarm_info_t ahead = INGOT_PREWARM_INFO_INIT;
-    ingot_prewarm_t prewarm = nullptr;
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    manifest.path = recipe.path = ahead.manifest = "/dev/null/none";
+    recipe.path = "/dev/null/none";
     const uint8_t id = 1;
     const ingot_status_t all[] = {
         ingot_persist_get_settings(storage, &settings),
@@ -255,9 +251,7 @@ void expect_refused(ingot_storage_t storage)
         ingot_persist_clear(storage),
         ingot_persist_recount(storage, &count),
         ingot_storage_remove(storage, sizeof(id), &id),
-        ingot_manifest_record(storage, &manifest),
         ingot_recipe_record(storage, &recipe),
-        ingot_prewarm_start(&prewarm, storage, &ahead),
     };
     for (size_t i = 0; i < std::size(all); ++i)
         EXPECT_EQ(INGOT_READ_ONLY, all[i]) << i;

@@ -87,63 +87,6 @@ TEST(PersistStorage, KeepsWhatItsTableKeeps)
     ingot_storage_release(storage);
 }
 
-TEST(PersistStorage, LoadsSeveralByItsOperationAndOtherwiseOneAfterAnother)
-{
-    static size_t asked_count;
-    const auto in_reverse = [](void *self, size_t count, const ingot_storage_id_t *ids,
-                               ingot_storage_on_loaded_t on_loaded, void *user) {
-        asked_count = count;
-        for (size_t i = count; i-- > 0;) {
-            ingot_buffer_t blob = INGOT_BUFFER_INIT;
-            const ingot_status_t status = load(self, ids[i].size, ids[i].bytes, &blob);
-            if (on_loaded(i, status, &blob, user) != INGOT_SUCCESS)
-                return;
-        }
-    };
-    const auto note = [](size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user) {
-        static_cast<std::map<size_t, ingot_status_t> *>(user)->emplace(index, status);
-        if (status == INGOT_SUCCESS)
-            blob->release(blob);
-        return INGOT_SUCCESS;
-    };
-    const auto stop = [](size_t, ingot_status_t status, ingot_buffer_t *blob, void *user) {
-        ++*static_cast<size_t *>(user);
-        if (status == INGOT_SUCCESS)
-            blob->release(blob);
-        return INGOT_BUSY;
-    };
-    const Bytes other = bytes_of("other");
-    const ingot_storage_id_t ids[] = {{kId.size(), kId.data()}, {other.size(), other.data()}};
-    const std::map<size_t, ingot_status_t> expected = {{0, INGOT_SUCCESS}, {1, INGOT_NOT_FOUND}};
-    for (const bool has_operation : {false, true}) {
-        ingot_storage_t storage = nullptr;
-        ingot_storage_ops_t ops = table();
-        if (has_operation)
-            ops.load_many = in_reverse;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, new MapStorage));
-        ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(storage, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-        ingot_storage_t outer = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &storage));
-        asked_count = 0;
-        for (const ingot_storage_t each : {storage, outer}) {
-            std::map<size_t, ingot_status_t> seen;
-            EXPECT_EQ(INGOT_SUCCESS, ingot_storage_load_many(each, 2, ids, note, &seen));
-            EXPECT_EQ(expected, seen);
-            EXPECT_EQ(has_operation ? 2u : 0u, asked_count);
-        }
-        ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(outer, &stats));
-        EXPECT_EQ(1u, stats.hits);
-        EXPECT_EQ(1u, stats.misses);
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_load_many(storage, 2, ids, nullptr, nullptr));
-        size_t call_count = 0;
-        EXPECT_EQ(INGOT_BUSY, ingot_storage_load_many(storage, 2, ids, stop, &call_count));
-        EXPECT_EQ(1u, call_count);
-        ingot_storage_release(outer);
-        ingot_storage_release(storage);
-    }
-}
-
 TEST(PersistStorage, IsDestroyedWithItsLastReference)
 {
     bool is_destroyed = false;

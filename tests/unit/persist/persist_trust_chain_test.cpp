@@ -6,8 +6,6 @@
 
 #include <functional>
 
-#include <ingot/prewarm.h>
-
 #include "support/persist_session.h"
 #include "support/storage_settings.h"
 #include "support/trust_fixture.h"
@@ -169,41 +167,14 @@ struct Target {
     Bytes plain;
 };
 
-/* Returns true if the storage provides the blob. Expects that all ways to load it agree. */
-bool provides(ingot_storage_t storage, const Target &target, const fs::path &folder)
+/* Returns true if the storage provides the blob. */
+bool provides(ingot_storage_t storage, const Target &target)
 {
-    std::vector<std::pair<std::string, bool>> found;
-    { /* the first load, because a later one may find what an earlier one has copied */
-        const std::string manifest = folder / "manifest";
-        ingot_prewarm_t prewarm = nullptr;
-        ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
-        ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
-        info.manifest = manifest.c_str();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, storage, &info));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm, &progress));
-        ingot_prewarm_release(prewarm);
-        found.emplace_back("prewarm", progress.loaded == 1);
-    }
-    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    found.emplace_back("load",
-                       ingot_storage_load(storage, target.id.size(), target.id.data(), &buffer) == INGOT_SUCCESS);
-    if (buffer.release != nullptr)
-        buffer.release(&buffer);
-    const ingot_storage_id_t id = {target.id.size(), target.id.data()};
-    bool has_loaded = false;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_load_many(
-                                 storage, 1, &id,
-                                 [](size_t, ingot_status_t status, ingot_buffer_t *blob, void *user) {
-                                     *static_cast<bool *>(user) = status == INGOT_SUCCESS;
-                                     if (blob->release != nullptr)
-                                         blob->release(blob);
-                                     return INGOT_SUCCESS;
-                                 },
-                                 &has_loaded));
-    found.emplace_back("load_many", has_loaded);
-    for (const auto &[way, is_found] : found)
-        EXPECT_EQ(found[0].second, is_found) << way;
-    return found[0].second;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_storage_load(storage, target.id.size(), target.id.data(), &blob);
+    if (blob.release != nullptr)
+        blob.release(&blob);
+    return status == INGOT_SUCCESS;
 }
 
 /* Returns true if a request for the program gets it from the storage, and false if it compiles it. */
@@ -216,18 +187,6 @@ bool runs(ingot_storage_t storage)
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
     ingot_program_release(program);
     return origin == INGOT_ORIGIN_STORAGE;
-}
-
-void record(const fs::path &folder)
-{
-    Kept kept;
-    const Held storage = kept.open();
-    const std::string manifest = folder / "manifest";
-    ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
-    info.path = manifest.c_str();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(storage.get(), &info));
-    EXPECT_FALSE(runs(storage.get()));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get(), nullptr, nullptr));
 }
 
 } // namespace
@@ -255,12 +214,11 @@ TEST(PersistTrustChain, NoTierBringsWhatTheFirstStorageWouldRefuse)
                                      std::to_string(policy) + ", " + each.name);
                         const ScratchDirectory scratch(fast_volume());
                         Kept kept;
-                        record(scratch.path());
                         const Held tier = kind.make(scratch.path(), kept, target.id, each.bytes);
                         const Trust trust(policy, {kSecret});
                         const Held storage = front.make(scratch.path(), trust, tier.get());
                         EXPECT_EQ(each.is_accepted[policy],
-                                  by_request ? runs(storage.get()) : provides(storage.get(), target, scratch.path()));
+                                  by_request ? runs(storage.get()) : provides(storage.get(), target));
                     }
 }
 

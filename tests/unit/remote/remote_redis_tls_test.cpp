@@ -126,37 +126,6 @@ TEST_F(RemoteRedisTls, UsesAndClosesNothingThatGotTheDescriptorOfAConnection)
     EXPECT_EQ("", peers.damage());
 }
 
-TEST_F(RemoteRedisTls, LoadsSeveralAtOnce)
-{
-    const EncryptedRedis redis(*files_, "server", "no");
-    const Tier writer(redis.url(known()));
-    std::vector<Bytes> ids;
-    std::vector<ingot_storage_id_t> wanted;
-    for (size_t i = 0; i < 50; ++i)
-        ids.push_back(bytes_of("id " + std::to_string(i)));
-    for (size_t i = 0; i < 50; ++i) {
-        wanted.push_back({ids[i].size(), ids[i].data()});
-        if (i != 7) {
-            ASSERT_EQ(INGOT_SUCCESS, writer.put(ids[i], random_bytes(i, 50000)));
-        }
-    }
-    ASSERT_EQ(INGOT_SUCCESS, writer.flush());
-    std::vector<ingot_status_t> statuses(50, INGOT_BUSY);
-    const Tier tier(redis.url(known()));
-    const auto receive = [](size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user) {
-        (*static_cast<std::vector<ingot_status_t> *>(user))[index] = status;
-        if (status == INGOT_SUCCESS) {
-            EXPECT_TRUE(random_bytes(index, 50000) == Bytes(blob->bytes, blob->bytes + blob->size)) << index;
-            blob->release(blob);
-        }
-        return INGOT_SUCCESS;
-    };
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load_many(tier.get(), wanted.size(), wanted.data(), receive, &statuses));
-    for (size_t i = 0; i < 50; ++i)
-        EXPECT_EQ(i == 7 ? INGOT_NOT_FOUND : INGOT_SUCCESS, statuses[i]) << i;
-    EXPECT_EQ("", tier.events.all());
-}
-
 TEST_F(RemoteRedisTls, UploadsInExit)
 {
     const EncryptedRedis redis(*files_, "server", "no");

@@ -124,37 +124,6 @@ TEST_F(RemoteS3, KeepsBlobsOfAllSizes)
     expect_blobs_of_all_sizes(server_->url("writer", "programs/sizes"));
 }
 
-TEST_F(RemoteS3, LoadsSeveralAtOnce)
-{
-    const std::string url = server_->url("writer", "programs/several");
-    std::vector<Bytes> ids;
-    std::vector<ingot_storage_id_t> wanted;
-    for (size_t i = 0; i < 20; ++i)
-        ids.push_back(bytes_of("id " + std::to_string(i)));
-    for (const Bytes &id : ids)
-        wanted.push_back({id.size(), id.data()});
-    for (size_t i = 0; i < 20; ++i)
-        if (i != 7)
-            put(url, ids[i], random_bytes(i, 4096));
-    std::vector<ingot_status_t> statuses(20, INGOT_BUSY);
-    const Tier tier(url);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load_many(
-                                 tier.get(), wanted.size(), wanted.data(),
-                                 [](size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user) {
-                                     const Bytes expected = random_bytes(index, 4096);
-                                     (*static_cast<std::vector<ingot_status_t> *>(user))[index] = status;
-                                     if (status != INGOT_SUCCESS)
-                                         return INGOT_SUCCESS;
-                                     EXPECT_EQ(expected, Bytes(blob->bytes, blob->bytes + blob->size)) << index;
-                                     blob->release(blob);
-                                     return INGOT_SUCCESS;
-                                 },
-                                 &statuses));
-    for (size_t i = 0; i < 20; ++i)
-        EXPECT_EQ(i == 7 ? INGOT_NOT_FOUND : INGOT_SUCCESS, statuses[i]) << i;
-    EXPECT_EQ("", tier.events.all());
-}
-
 TEST_F(RemoteS3, FillsTheDirectoryInFrontOfIt)
 {
     const std::string url = server_->url("writer", "programs/chain");

@@ -1,5 +1,6 @@
 /*
- * build.c - `ingot build`: compiles the programs of recipes for the devices of this machine.
+ * build.c - `ingot build`: compiles the programs of recipes for the devices of this machine. `ingot pull --for` loads
+ * them from a server instead.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "cli/build/report.h"
 #include "cli/build/schedule.h"
 #include "cli/commands/all.h"
+#include "cli/commands/recipe/build.h"
 #include "cli/commands/recipe/stale.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
@@ -27,6 +29,7 @@ enum { MOST_JOBS = SCHEDULE_MOST_JOBS };
 struct building {
     struct common_options common;
     bool is_stale;              /* --stale: builds from the recipes that the store keeps */
+    bool is_pull;               /* loads from a server, and compiles nothing */
     const char *bundle;         /* NULL: none */
     struct text_list paths;     /* the recipe files */
     bool is_required;           /* --require: for the recipes' seals; INGOT_PERSIST_TRUST may require more */
@@ -190,7 +193,8 @@ static int build_plan(struct building *building)
                                          building};
     if (building->plan.program_count == 0)
         return EXIT_DONE;
-    const struct worker_setup setup = {.plan = &building->plan, .options = &building->common};
+    const struct worker_setup setup = {
+        .plan = &building->plan, .options = &building->common, .is_pull = building->is_pull};
     return schedule_run(&setup, &building->limits, &calls);
 }
 
@@ -225,7 +229,7 @@ static int build_recipes(struct building *building)
     if (code == EXIT_DONE)
         code = make_store(&building->common);
     if (code == EXIT_DONE) {
-        report_init(&building->report, building->common.is_json, false);
+        report_init(&building->report, building->common.is_json, building->is_pull ? REPORT_PULL : REPORT_BUILD);
         interrupt_catch();
         code = build_plan(building);
         if (code == EXIT_DONE && building->bundle != NULL) {
@@ -267,7 +271,7 @@ static int build_stale(struct building *building)
     code = stale_open(stale, store);
     ingot_storage_release(store);
     if (code == EXIT_DONE) {
-        report_init(&building->report, building->common.is_json, true);
+        report_init(&building->report, building->common.is_json, REPORT_STALE);
         interrupt_catch();
         code = finish_build_report(building, build_parts(building), NULL);
         if (code == EXIT_DONE && stale->has_unusable)
@@ -281,6 +285,21 @@ static uint64_t limit_or(uint64_t given, uint64_t otherwise)
     return given != 0 ? given : otherwise;
 }
 
+static void take_limits(struct building *building)
+{
+    building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : schedule_count_processors();
+    building->limits.time_ns = limit_or(building->time_ns, SCHEDULE_TIME_NS);
+    building->limits.memory_bytes = limit_or(building->memory_bytes, SCHEDULE_MEMORY_BYTES);
+}
+
+int build_pull(const struct common_options *options, const struct text_list *recipes)
+{
+    static struct building building;
+    building = (struct building){.common = *options, .is_pull = true, .paths = *recipes};
+    take_limits(&building);
+    return build_recipes(&building);
+}
+
 static int run_build(void *values)
 {
     struct building *building = values;
@@ -288,9 +307,7 @@ static int run_build(void *values)
     int code = check_build_arguments(building);
     if (code != EXIT_DONE)
         return code;
-    building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : schedule_count_processors();
-    building->limits.time_ns = limit_or(building->time_ns, SCHEDULE_TIME_NS);
-    building->limits.memory_bytes = limit_or(building->memory_bytes, SCHEDULE_MEMORY_BYTES);
+    take_limits(building);
     if (building->bundle != NULL)
         building->common.directory = waiting = text_append(memory_copy_text(building->bundle), "", ".build");
     building->common.keeps_recipes =

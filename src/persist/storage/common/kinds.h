@@ -18,7 +18,7 @@
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
 
 /* The parts that other folders attach to a storage; see storage_make_part. */
-enum storage_part { STORAGE_RECORDER, STORAGE_AHEAD, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
+enum storage_part { STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
 
 /*
  * A list of the storages whose policies also apply to another one, nearest first. These are the chains that enclose it,

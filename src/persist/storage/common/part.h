@@ -6,7 +6,6 @@
 
 #include <ingot/storage.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 /* What all parts of one kind have in common. */
 struct storage_part_kind {
@@ -24,15 +23,6 @@ struct storage_part_base {
     const struct storage_part_kind *kind;
     ingot_allocator_t allocator;
     pthread_mutex_t lock;
-};
-
-/* The beginning of the storage's part STORAGE_AHEAD, by which loads get the blobs that prewarms read ahead. */
-struct storage_ahead {
-    struct storage_part_base base;
-    /* Takes the blob of an id. Returns false if it was not read ahead. */
-    bool (*take)(struct storage_ahead *ahead, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-    /* Drops the blob of an id, because the storage has another one or none now. */
-    void (*drop)(struct storage_ahead *ahead, size_t id_size, const uint8_t *id);
 };
 
 #endif
