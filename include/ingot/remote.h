@@ -35,9 +35,6 @@ typedef struct ingot_remote_info {
      * - `http://[USER@]HOST[:PORT][/PATH]` and `https://...`: a server that takes GET, HEAD, PUT and DELETE, such as
      *   nginx with WebDAV or bazel-remote. libcurl's variables for proxies apply.
      * - `s3://BUCKET[/PATH]`: S3, with its signatures of version 4
-     * - `oci://[USER@]HOST[:PORT]/NAME[:TAG]` or `...NAME@DIGEST`: an image that ingot_remote_push_image stored in an
-     *   OCI registry (doc/oci-format.md). The tier is read-only and ignores name_space. Its first request reads the
-     *   image's index. Without `credentials`, those of `docker login` are used (DOCKER_CONFIG, ~/.docker/config.json).
      *
      * Options follow as `?NAME=VALUE&NAME=VALUE`, with bytes as %XX where needed:
      *
@@ -50,7 +47,6 @@ typedef struct ingot_remote_info {
      * - `ca`: a file with the certificates of the authorities to trust instead of the system's (PEM)
      * - `cert`, `key`: files with this client's certificate and private key (PEM). The key is checked like credentials.
      * - `layout`: `folders` (default), or `flat`: objects lie directly below the path, as bazel-remote requires
-     * - `plain-http`: `1`: a registry without encryption, which must be on the loopback interface
      * - `region`, `endpoint`: for S3; the endpoint is the URL of a server other than Amazon's
      */
     const char *url;
@@ -68,12 +64,12 @@ typedef struct ingot_remote_info {
     uint64_t lost_time_ms;       /**< How much time the application may lose to a failing server; 0: 2 s. */
     /** A longer load counts as lost time, even if it succeeds, and so does a miss of two fifths of this; 0: 250 ms. */
     uint64_t slow_ms;
-    uint64_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
+    uint64_t retry_ms;               /**< The first pause before the server is asked again after a failure; 0: 1 s. */
     uint64_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
-    uint64_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
+    uint64_t exit_time_ms;           /**< How long the last release may upload; 0: 1 s. */
     ingot_event_callback_t on_event; /**< NULL: none. Receives events about everything that the tier fails to do. */
     void *on_event_user;
-    /** How soon another machine takes over if the holder of a program's lease dies; 0: 5 s. At least 100 ms. */
+    /** How soon another machine takes over if the holder of a program's lease dies; 0: 2 min. At least 100 ms. */
     uint64_t lease_time_ms;
     /** What the tier does with seals (ingot/trust.h), as ingot_persist_set_trust would set it; NULL: nothing by itself.
      * In a chain, the policies of the tiers in front of it apply in any case. */
@@ -99,15 +95,18 @@ typedef struct ingot_remote_info {
  * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
  * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are immediate misses
- * (INGOT_NOT_FOUND). After a pause, the tier's thread probes the server. Once a probe succeeds, loads ask the server
- * again. Uploads that fail do not stop loads: they wait by themselves, and the next upload after a pause shows whether
- * the server takes them again. An object that is too large concerns neither. Events report when loads or uploads stop
- * and when they resume.
+ * (INGOT_NOT_FOUND). The first load after a pause shows whether the server works again. Each pause is twice as long as
+ * the one before, until a load succeeds. Uploads that fail never stop loads: they wait by themselves, and the next
+ * upload after such a pause shows whether the server takes them again. Events report when loads or uploads stop and
+ * when they resume.
  *
  * lost_time_ms is a budget. Requests that fail, loads that take longer than slow_ms (plus a second for each 16 MiB),
- * misses that take longer than two fifths of slow_ms, and waits for a lease that is never ended use it up. A load fails
- * if it takes more than a quarter of what is left, so the budget is never exceeded. The budget is refilled within 24
- * hours.
+ * and misses that take longer than two fifths of slow_ms use it up. A load fails if it takes more than a quarter of
+ * what is left, so the budget is never exceeded. The budget is refilled within 24 hours. Waiting for a lease costs
+ * nothing.
+ *
+ * Nothing is uploaded in exit(). The last release of the storage uploads what is pending, for exit_time_ms at most;
+ * ingot_remote_flush does at any time.
  *
  * Put a remote tier behind a directory store: with local, this function creates the chain of both. Loads ask the
  * directory first and store in it what they find on the server, and new blobs are stored in both. The chain holds the
@@ -119,11 +118,11 @@ typedef struct ingot_remote_info {
  * Machines that share a Redis or Valkey compile each program once. If the program of ingot_persist_program_create is
  * neither in the directory store nor on the server, the process whose turn it is on its machine takes the program's
  * lease, compiles the program, and stores it. Processes of other machines find the lease taken, wait, and load the
- * stored blob. They wait at most build_wait_ms of the directory store (ingot_persist_info_t) and then compile as well.
- * The lease runs out lease_time_ms after its holder has died or was stopped, and a waiting process takes it. Leases
- * need a writable directory store without INGOT_PERSIST_NO_BUILD_WAIT in front of the tier in a chain, a tier that is
- * not read-only and in which the chain stores every blob, and a server that allows scripts. HTTP and S3 servers have no
- * leases.
+ * stored blob. They wait at most two minutes for a program, and at most build_wait_ms of the directory store
+ * (ingot_persist_info_t) for all programs whose waits bring nothing, and then compile as well. The lease runs out
+ * lease_time_ms after its holder has died or was stopped, and a waiting process takes it. Leases need a writable
+ * directory store without INGOT_PERSIST_NO_BUILD_WAIT in front of the tier in a chain, and a tier that is not read-only
+ * and in which the chain stores every blob. HTTP and S3 servers have no leases.
  *
  * @par Seals
  * Behind a storage with a policy (ingot/trust.h) in a chain, the tier is subject to this policy, too: the chain loads
@@ -179,7 +178,7 @@ typedef struct ingot_remote_stats {
     size_t struct_size;
     uint64_t hits;     /**< Loads that returned a blob. */
     uint64_t misses;   /**< Loads of ids, and questions whether it has them, to which the server has no object. */
-    uint64_t skipped;  /**< Loads that did not ask the server: it had failed, or the process is ending. */
+    uint64_t skipped;  /**< Loads that did not ask the server, because it had failed. */
     uint64_t failures; /**< Loads that failed. The next five count them by reason. */
     uint64_t unreachable, timed_out, refused, bad_answers, bad_objects;
     uint64_t uploads, removals;        /**< Those that the tier's thread has done. */
@@ -208,49 +207,6 @@ typedef struct ingot_remote_stats {
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  */
 INGOT_API ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats);
-
-/* ---- images in OCI registries ----------------------------------------------------------------------------- */
-
-/** What a push or a pull of an image did. */
-typedef struct ingot_remote_image_stats {
-    size_t struct_size;
-    uint64_t entry_count;   /**< Entries of the image. */
-    uint64_t present_count; /**< Of these, those that the registry or the store had already. */
-    uint64_t moved_count;   /**< Those that were sent or stored. */
-    uint64_t failed_count;  /**< Entries that were damaged or refused; the last one is the detail. */
-    uint64_t moved_bytes;   /**< Of entries, without the index. */
-} ingot_remote_image_stats_t;
-#define INGOT_REMOTE_IMAGE_STATS_INIT                                                                                  \
-    {                                                                                                                  \
-        sizeof(ingot_remote_image_stats_t), 0, 0, 0, 0, 0                                                              \
-    }
-
-/**
- * Stores the entries of a store as an image in an OCI registry. The tag refers to the new image at the end, in one
- * step. Entries that the tag's earlier image has are not sent again. Blobs keep their seals. Entries that are damaged,
- * or that the store's policy refuses, are left out and counted as failed.
- *
- * @param[in]     storage  A directory store or a bundle.
- * @param[in]     info     Only url, max_blob_bytes, connect_timeout_ms and stall_timeout_ms count.
- * @param[in,out] stats    The caller sets struct_size. Set for every status but INGOT_INVALID_ARGUMENTS. May be NULL.
- * @par Threads  Any number at once. If two push to one tag, the last one determines the image.
- * @retval INGOT_SUCCESS           Also if entries failed; see @p stats.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND (files with credentials), INGOT_OUT_OF_MEMORY
- * @retval INGOT_IO_ERROR          The store or the registry failed. The tag is unchanged. A repeat continues.
- */
-INGOT_API ingot_status_t ingot_remote_push_image(ingot_storage_t storage, const ingot_remote_info_t *info,
-                                                 ingot_remote_image_stats_t *stats);
-
-/**
- * Stores what an image has, and a store lacks, in the store, with seals. Nothing else is transferred. Each entry is
- * checked against the digest in the image's index, and stored in one step.
- *
- * @param storage  A directory store.
- * Parameters and statuses otherwise as ingot_remote_push_image.
- * @retval INGOT_NOT_FOUND  The registry has no such image. Also for files with credentials.
- */
-INGOT_API ingot_status_t ingot_remote_pull_image(ingot_storage_t storage, const ingot_remote_info_t *info,
-                                                 ingot_remote_image_stats_t *stats);
 
 #ifdef __cplusplus
 }

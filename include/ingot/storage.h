@@ -65,10 +65,7 @@ typedef enum ingot_lease_answer {
     INGOT_LEASE_BUSY = 1,   /**< Another machine has it. */
     INGOT_LEASE_STORED = 2, /**< The storage has a blob of the id. */
     /** The caller should compile immediately, because the storage gives no leases now or waiting is useless. */
-    INGOT_LEASE_NONE = 3,
-    /** As INGOT_LEASE_BUSY, and that machine has shown lately that it works. Waiting goes on then, even if it takes
-     * longer than any build so far. */
-    INGOT_LEASE_WORKING = 4
+    INGOT_LEASE_NONE = 3
 } ingot_lease_answer_t;
 
 /**
@@ -94,12 +91,10 @@ typedef struct ingot_storage_ops {
      * belongs to a chain that stores every blob in it (write_through of ingot_persist_settings_t).
      *
      * A lease only saves time: if it is lost, a program is compiled twice. It lasts until it is ended; if its holder
-     * dies, another machine can get it soon afterwards. If @p is_blob_useless is not 0, ignores a stored blob. For
-     * INGOT_LEASE_TAKEN, sets @p lease to a value other than NULL; otherwise leaves it unchanged. NULL: the storage
-     * gives no leases.
+     * dies, another machine can get it afterwards. For INGOT_LEASE_TAKEN, sets @p lease to a value other than NULL;
+     * otherwise leaves it unchanged. NULL: the storage gives no leases.
      */
-    ingot_lease_answer_t (*take_lease)(void *self, size_t id_size, const uint8_t *id, int is_blob_useless,
-                                       void **lease);
+    ingot_lease_answer_t (*take_lease)(void *self, size_t id_size, const uint8_t *id, void **lease);
     /** Ends a lease that take_lease returned. If a blob was stored in the meantime, the lease ends once the blob is
      * available to the other machines; this function does not wait for that. If no blob was stored, another machine may
      * take the lease. If @p may_others_take is 0, all machines get INGOT_LEASE_NONE for some time instead. Set if and

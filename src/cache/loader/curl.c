@@ -18,10 +18,6 @@
 /* Calls WITH(type of the result, name, parameters, arguments) for each function that only forwards. */
 #define EACH_FUNCTION(WITH)                                                                                            \
     WITH(CURL *, curl_easy_init, (void), ())                                                                           \
-    WITH(char *, curl_easy_escape, (CURL * easy, const char *text, int size), (easy, text, size))                      \
-    WITH(CURLHcode, curl_easy_header,                                                                                  \
-         (CURL * easy, const char *name, size_t index, unsigned origin, int request, struct curl_header **header),     \
-         (easy, name, index, origin, request, header))                                                                 \
     WITH(CURLcode, curl_easy_recv, (CURL * easy, void *bytes, size_t capacity, size_t *size),                          \
          (easy, bytes, capacity, size))                                                                                \
     WITH(CURLcode, curl_easy_send, (CURL * easy, const void *bytes, size_t size, size_t *sent),                        \
@@ -41,7 +37,6 @@
 #define EACH_PROCEDURE(WITH)                                                                                           \
     WITH(void, curl_easy_cleanup, (CURL * easy), (easy))                                                               \
     WITH(void, curl_easy_reset, (CURL * easy), (easy))                                                                 \
-    WITH(void, curl_free, (void *memory), (memory))                                                                    \
     WITH(void, curl_slist_free_all, (struct curl_slist * list), (list))
 
 /* Like EACH_FUNCTION, for functions that do more than forward. */

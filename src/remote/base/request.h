@@ -1,8 +1,7 @@
 /*
  * request.h - describes one request to a server: its time limits, how it ended, and an error message.
  *
- * A request belongs to one thread. It ends early if the storage is being closed, or if the circuit breaker
- * (guard/breaker.h) opens because another request has found the server unusable. Each wait checks this every 20 ms.
+ * A request belongs to one thread. It ends early if the storage is being closed. Each wait checks this every 20 ms.
  * Another thread could wake it faster through a file descriptor, but creating one would slow down every request. A
  * server that works answers within 20 ms anyway.
  */
@@ -34,10 +33,7 @@ struct request {
     uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */
     /* Returns true if the request should end before its deadline. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
-    /* What the thread does while an upload to Redis waits for the network, at least every 20 ms. NULL: nothing. */
-    void (*while_waiting)(const struct request *request);
-    void *owner; /* a tier; the functions use owner and trips_before */
-    unsigned trips_before;
+    void *owner; /* a tier, which is_ended uses */
     char failure[REQUEST_FAILURE_CAPACITY];
 };
 

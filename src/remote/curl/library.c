@@ -3,6 +3,7 @@
  */
 #include "remote/curl/library.h"
 
+#include <dlfcn.h>
 #include <ingot/backend.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,10 +13,26 @@
 #define LONGEST_HEAD_START_MS 200L
 #define HEAD_START_PARTS 4
 
+#define OPENSSL_WITHOUT_ATEXIT UINT64_C(0x80000) /* OPENSSL_INIT_NO_ATEXIT */
+
 static CURLcode global_code;
+
+/* Makes OpenSSL keep its memory while the process ends, if libcurl uses OpenSSL and nobody has used it before. Ingot
+ * does nothing in exit(), so threads may still be using encrypted connections when OpenSSL's handler would free its
+ * memory. */
+static void keep_openssl(void)
+{
+    int (*init)(uint64_t, const void *) = NULL;
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    void *found = library != NULL ? dlsym(library, "OPENSSL_init_crypto") : NULL;
+    memcpy(&init, &found, sizeof(init));
+    if (init != NULL)
+        (void)init(OPENSSL_WITHOUT_ATEXIT, NULL);
+}
 
 static void init_curl(void)
 {
+    keep_openssl();
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
 }
 

@@ -3,31 +3,58 @@
  */
 #include "remote/http/answer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LEAST_CAPACITY 4096u
 #define MOST_TRUSTED (UINT64_C(1) << 20) /* the most bytes that are allocated only because a server announces them */
 
-enum outcome answer_outcome(enum http_method method, long code, struct request *request)
+/* Copies the text of an element of S3's XML. Returns "" if there is none. */
+static const char *read_element(const char *page, const char *name, size_t capacity, char *text)
+{
+    char tag[32];
+    (void)snprintf(tag, sizeof(tag), "<%s>", name);
+    const char *begin = strstr(page, tag);
+    text[0] = '\0';
+    if (begin != NULL) {
+        begin += strlen(tag);
+        (void)snprintf(text, capacity, "%.*s", (int)strcspn(begin, "<"), begin);
+    }
+    return text;
+}
+
+static enum outcome fail_with_page(struct request *request, enum outcome outcome, const char *what, long code,
+                                   const char *page)
+{
+    char name[64];
+    char message[160];
+    if (strstr(page, "<Error>") == NULL)
+        return request_fail(request, outcome, "%s: HTTP status %ld", what, code);
+    return request_fail(request, outcome, "%s: HTTP status %ld, %s: %s", what, code,
+                        read_element(page, "Code", sizeof(name), name),
+                        read_element(page, "Message", sizeof(message), message));
+}
+
+enum outcome answer_outcome(enum http_method method, long code, const char *page, struct request *request)
 {
     const bool is_read = method == HTTP_GET || method == HTTP_HEAD;
     if (is_read ? code == 200 : code >= 200 && code <= 204)
         return OUTCOME_DONE;
+    if (code == 404 && strstr(page, "<Code>NoSuchBucket</Code>") != NULL)
+        return fail_with_page(request, OUTCOME_REFUSED, "the server has no such bucket", code, page);
     if ((code == 404 || code == 410) && method != HTTP_PUT)
         return OUTCOME_MISSING;
-    if (code == 401 || code == 403 || code == 407)
-        return request_fail(request, OUTCOME_REFUSED, "the server rejects the credentials: HTTP status %ld", code);
+    if (code == 401 || code == 403 || code == 407 || (code == 400 && strstr(page, "Token</Code>") != NULL))
+        return fail_with_page(request, OUTCOME_REFUSED, "the server rejects the credentials", code, page);
     if (code == 413 && method == HTTP_PUT)
-        return request_fail(request, OUTCOME_TOO_LARGE, "the server takes no object of this size: HTTP status %ld",
-                            code);
+        return fail_with_page(request, OUTCOME_TOO_LARGE, "the server takes no object of this size", code, page);
     if (code == 405 || code == 501)
-        return request_fail(request, OUTCOME_REFUSED, "the server does not allow this method: HTTP status %ld", code);
+        return fail_with_page(request, OUTCOME_REFUSED, "the server does not allow this method", code, page);
     if (code >= 300 && code <= 399)
-        return request_fail(request, OUTCOME_BAD_ANSWER,
-                            "the server redirects (HTTP status %ld), which is not followed; use the address it names",
-                            code);
-    return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers with HTTP status %ld", code);
+        return fail_with_page(request, OUTCOME_BAD_ANSWER,
+                              "the server redirects, which is not followed; use the address it names", code, page);
+    return fail_with_page(request, OUTCOME_BAD_ANSWER, "the server answers with an error", code, page);
 }
 
 static bool grow_body(struct answer_body *body, int64_t announced, size_t size)

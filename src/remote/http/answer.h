@@ -11,10 +11,11 @@
 
 #include "remote/base/request.h"
 
-enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE, HTTP_POST };
+enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE };
 
-/* Returns the outcome of a status code. If it is a failure, writes the request's error message. */
-enum outcome answer_outcome(enum http_method method, long code, struct request *request);
+/* Returns the outcome of a status code. If it is a failure, writes the request's error message. page: the error page as
+ * text; if it is one of S3, its code and message become part of the error message. */
+enum outcome answer_outcome(enum http_method method, long code, const char *page, struct request *request);
 
 /* A body that is being received. */
 struct answer_body {

@@ -2,9 +2,8 @@
  * exchange.c - makes requests to an HTTP server with libcurl; see exchange.h.
  *
  * libcurl itself can limit only the time of a whole transfer and, in whole seconds, how long the transfer may be slow.
- * So a loop runs the transfers in short slices. It ends a transfer that has stalled for too long, has reached its
- * deadline, or must end early.
- * Lock: one mutex for the idle handles, held for a few instructions.
+ * So a loop runs a transfer in short slices. It ends a transfer that has stalled for too long, has reached its
+ * deadline, or must end early. Lock: one mutex for the idle handles, held for a few instructions.
  */
 #include "remote/http/exchange.h"
 
@@ -25,23 +24,25 @@
 #define SHA256_HEADER_CAPACITY 96u
 #define URL_OF_OBJECT_CAPACITY 4352u
 #define MOST_IDLE 16u
+#define MOST_CONNECTIONS 2L
+#define PAGE_CAPACITY 2048u /* S3's XML is shorter */
 
-/* Connections that libcurl keeps alive. A handle serves one call of exchange_perform at a time. */
+/* A connection that libcurl keeps alive. A handle serves one call of exchange_perform at a time. */
 struct http_handle {
     CURLM *multi;
-    CURL *easy[HTTP_MOST_PARALLEL]; /* NULL: not needed yet */
-    struct sockets sockets;         /* those of multi */
-    struct http_handle *next;       /* the next idle handle in the pool */
+    CURL *easy;
+    struct sockets sockets;   /* those of multi */
+    struct http_handle *next; /* the next idle handle in the pool */
 };
 
 struct transfer {
     struct exchange *exchange;
-    CURL *easy;
+    struct http_handle *handle;
     struct curl_slist *headers;
     size_t sent_size;
     size_t ignored_size;
     uint64_t progress_at_ns;
-    bool is_running;
+    char page[PAGE_CAPACITY]; /* the beginning of an error page */
     char error[CURL_ERROR_SIZE];
 };
 
@@ -52,8 +53,7 @@ static void destroy_handle(struct http_handle *handle)
         sockets_abandon(&handle->sockets);
         return;
     }
-    for (size_t i = 0; i < HTTP_MOST_PARALLEL; ++i)
-        curl_easy_cleanup(handle->easy[i]); /* this and curl_multi_cleanup accept NULL */
+    curl_easy_cleanup(handle->easy); /* this and curl_multi_cleanup accept NULL */
     (void)curl_multi_cleanup(handle->multi);
     free(handle);
 }
@@ -65,9 +65,10 @@ static struct http_handle *create_handle(void)
         return NULL;
     sockets_init(&handle->sockets);
     handle->multi = curl_multi_init();
-    if (handle->multi != NULL) {
+    handle->easy = curl_easy_init();
+    if (handle->multi != NULL && handle->easy != NULL) {
         /* how many idle connections libcurl keeps open */
-        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL);
+        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, MOST_CONNECTIONS);
         return handle;
     }
     destroy_handle(handle);
@@ -83,13 +84,15 @@ static size_t on_received(char *bytes, size_t one, size_t size, void *user)
     curl_off_t announced = -1;
     (void)one;
     transfer->progress_at_ns = clock_now_ns();
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
-    const bool is_success = transfer->exchange->detail != NULL ? code >= 200 && code <= 299 : code == 200;
-    if (!is_success || transfer->exchange->method != HTTP_GET) {
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_RESPONSE_CODE, &code);
+    if (code != 200 || transfer->exchange->method != HTTP_GET) {
+        const size_t used = strlen(transfer->page);
+        (void)snprintf(transfer->page + used, PAGE_CAPACITY - used, "%.*s",
+                       (int)(size < PAGE_CAPACITY ? size : PAGE_CAPACITY), bytes);
         transfer->ignored_size += size;
         return transfer->ignored_size > MOST_IGNORED ? 0 : size;
     }
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
     return answer_body_add(&transfer->exchange->body, announced, size, bytes) ? size : 0;
 }
 
@@ -153,16 +156,12 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     case HTTP_GET: break;
     case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
     case HTTP_DELETE: SET(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
-    case HTTP_POST:
-        SET(CURLOPT_POSTFIELDSIZE, 0L);
-        SET(CURLOPT_POSTFIELDS, "");
-        break;
     case HTTP_PUT:
         /* The header "Expect:" without a value makes libcurl send the object without asking first. It is not added for
          * S3, because libcurl 7.88 signs this header as if it were sent. So libcurl asks S3 first, and S3 can refuse
          * before it receives the object. */
         if ((!is_s3 && !add_header(transfer, "Expect:")) ||
-            (exchange->detail == NULL && !add_header(transfer, "Content-Type: application/octet-stream")))
+            !add_header(transfer, "Content-Type: application/octet-stream"))
             return CURLE_OUT_OF_MEMORY;
         SET(CURLOPT_UPLOAD, 1L);
         SET(CURLOPT_EXPECT_100_TIMEOUT_MS, EXPECT_LIMIT_MS);
@@ -171,17 +170,13 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     }
     if (is_s3 && !add_sha256(transfer))
         return CURLE_OUT_OF_MEMORY;
-    for (size_t i = 0; exchange->detail != NULL && i < sizeof(exchange->detail->headers) / sizeof(char *); ++i) {
-        if (exchange->detail->headers[i] != NULL && !add_header(transfer, exchange->detail->headers[i]))
-            return CURLE_OUT_OF_MEMORY;
-    }
     SET(CURLOPT_HTTPHEADER, transfer->headers);
     return CURLE_OK;
 }
 
-static CURLcode set_transfer_options(struct http_handle *handle, struct transfer *transfer,
-                                     const struct request *request, CURL *easy)
+static CURLcode set_transfer_options(struct transfer *transfer)
 {
+    CURL *easy = transfer->handle->easy;
     char url[URL_OF_OBJECT_CAPACITY];
     (void)snprintf(url, sizeof(url), "%s%s", transfer->exchange->base, transfer->exchange->path);
     curl_easy_reset(easy); /* keeps the connection */
@@ -193,7 +188,8 @@ static CURLcode set_transfer_options(struct http_handle *handle, struct transfer
     SET(CURLOPT_READDATA, transfer);
     SET(CURLOPT_SEEKFUNCTION, on_rewind);
     SET(CURLOPT_SEEKDATA, transfer);
-    CURLcode code = library_apply(easy, request, transfer->exchange->access, &handle->sockets, transfer->error);
+    CURLcode code = library_apply(easy, transfer->exchange->request, transfer->exchange->access,
+                                  &transfer->handle->sockets, transfer->error);
     if (code == CURLE_OK)
         code = access_apply(transfer->exchange->access, easy);
     return code == CURLE_OK ? set_method(transfer, easy) : code;
@@ -201,150 +197,70 @@ static CURLcode set_transfer_options(struct http_handle *handle, struct transfer
 
 /* ---- the transfer ---- */
 
-static void copy_header(CURL *easy, const char *name, size_t capacity, char *value)
-{
-    struct curl_header *header = NULL;
-    if (curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK && strlen(header->value) < capacity)
-        memcpy(value, header->value, strlen(header->value) + 1);
-}
-
-static void fill_detail(const struct transfer *transfer, long status)
-{
-    struct exchange_detail *detail = transfer->exchange->detail;
-    char *redirect = NULL;
-    detail->status = status;
-    detail->location[0] = detail->challenge[0] = detail->retry_after[0] = '\0';
-    copy_header(transfer->easy, "WWW-Authenticate", sizeof(detail->challenge), detail->challenge);
-    copy_header(transfer->easy, "Retry-After", sizeof(detail->retry_after), detail->retry_after);
-    copy_header(transfer->easy, "Location", sizeof(detail->location), detail->location);
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_REDIRECT_URL, &redirect);
-    if (redirect != NULL && strlen(redirect) < sizeof(detail->location)) /* the same, but absolute */
-        memcpy(detail->location, redirect, strlen(redirect) + 1);
-}
-
-static enum outcome get_transfer_outcome(const struct transfer *transfer, CURLcode code, struct request *request)
+/* Returns the outcome of a transfer that libcurl has ended. */
+static enum outcome get_transfer_outcome(const struct transfer *transfer, CURLcode code)
 {
     const struct answer_body *body = &transfer->exchange->body;
+    struct request *request = transfer->exchange->request;
     long status = 0;
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_RESPONSE_CODE, &status);
     if (body->is_too_large)
         return request_fail(request, OUTCOME_TOO_LARGE, "the object has more than %zu bytes", body->max_size);
     if (body->has_no_memory)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
     if (code == CURLE_WRITE_ERROR && transfer->ignored_size > MOST_IGNORED)
         code = CURLE_OK; /* on_received has read enough of a long error page */
-    if (code != CURLE_OK)
-        return library_explain(transfer->easy, code, transfer->error, request);
-    if (transfer->exchange->detail == NULL)
-        return answer_outcome(transfer->exchange->method, status, request);
-    fill_detail(transfer, status);
-    return OUTCOME_DONE;
+    return code == CURLE_OK ? answer_outcome(transfer->exchange->method, status, transfer->page, request)
+                            : library_explain(transfer->handle->easy, code, transfer->error, request);
 }
 
-static void end_transfer(struct http_handle *handle, struct transfer *transfer, enum outcome outcome)
-{
-    struct answer_body *body = &transfer->exchange->body;
-    transfer->exchange->outcome = outcome;
-    transfer->exchange->ended_ns = clock_now_ns();
-    if (outcome != OUTCOME_DONE) {
-        free(body->bytes);
-        body->bytes = NULL;
-    }
-    if (transfer->is_running)
-        (void)curl_multi_remove_handle(handle->multi, transfer->easy); /* closes the connection if it is still in use */
-    transfer->is_running = false;
-}
-
-static void begin_transfer(struct http_handle *handle, size_t number, struct transfer *transfer)
+/* Runs a transfer until libcurl ends it, or until its time has run out. */
+static enum outcome run_transfer(struct transfer *transfer)
 {
     struct request *request = transfer->exchange->request;
-    if (handle->easy[number] == NULL)
-        handle->easy[number] = curl_easy_init();
-    transfer->easy = handle->easy[number];
-    if (transfer->easy == NULL) {
-        end_transfer(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer"));
-        return;
-    }
-    const CURLcode code = set_transfer_options(handle, transfer, request, transfer->easy);
-    if (code != CURLE_OK) {
-        end_transfer(handle, transfer, library_explain(transfer->easy, code, transfer->error, request));
-        return;
-    }
-    transfer->is_running = curl_multi_add_handle(handle->multi, transfer->easy) == CURLM_OK;
-    if (!transfer->is_running)
-        end_transfer(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer"));
-}
-
-/* Takes the results of transfers that libcurl has ended. */
-static void take_results(struct http_handle *handle, size_t count, struct transfer *transfers)
-{
-    int left = 0;
-    const CURLMsg *message;
-    while ((message = curl_multi_info_read(handle->multi, &left)) != NULL) {
-        const CURLcode code = message->data.result;
-        const CURL *easy = message->easy_handle; /* the message is freed with the transfer */
-        for (size_t i = 0; i < count; ++i)
-            if (transfers[i].is_running && transfers[i].easy == easy)
-                end_transfer(handle, &transfers[i],
-                             get_transfer_outcome(&transfers[i], code, transfers[i].exchange->request));
+    CURLM *multi = transfer->handle->multi;
+    for (;;) {
+        int running = 0;
+        int left = 0;
+        const bool can_go_on = curl_multi_perform(multi, &running) == CURLM_OK;
+        const CURLMsg *message = curl_multi_info_read(multi, &left);
+        if (message != NULL)
+            return get_transfer_outcome(transfer, message->data.result);
+        if (!can_go_on || running == 0)
+            return request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result");
+        const uint64_t now_ns = clock_now_ns();
+        const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
+        if (request_is_ended(request))
+            return request_fail(request, OUTCOME_ENDED, "ended early");
+        if (now_ns >= moment_ns)
+            return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+        (void)curl_multi_poll(multi, NULL, 0, request_slice_ms(now_ns, moment_ns), NULL);
     }
 }
 
-/* Ends a transfer whose time has run out. Returns the moment at which a transfer that is still running must end, or
- * CLOCK_NEVER if the transfer is not running. */
-static uint64_t check_transfer_time(struct http_handle *handle, struct transfer *transfer, uint64_t now_ns)
+static enum outcome perform_exchange(struct http_handle *handle, struct exchange *exchange)
 {
-    struct request *request = transfer->exchange->request;
-    const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
-    if (transfer->is_running && request_is_ended(request))
-        end_transfer(handle, transfer, request_fail(request, OUTCOME_ENDED, "ended early"));
-    else if (transfer->is_running && now_ns >= moment_ns)
-        end_transfer(handle, transfer, request_fail(request, OUTCOME_TIMED_OUT, "timed out"));
-    return transfer->is_running ? moment_ns : CLOCK_NEVER;
-}
-
-/* Advances all transfers as far as possible without waiting. Returns the moment until which the transfers wait for the
- * network, or CLOCK_NEVER if all have ended. */
-static uint64_t advance_transfers(struct http_handle *handle, size_t count, struct transfer *transfers)
-{
-    int running = 0;
-    uint64_t moment_ns = CLOCK_NEVER;
-    const bool can_go_on = curl_multi_perform(handle->multi, &running) == CURLM_OK;
-    take_results(handle, count, transfers);
-    const uint64_t now_ns = clock_now_ns();
-    for (size_t i = 0; i < count; ++i) {
-        struct request *request = transfers[i].exchange->request;
-        if (transfers[i].is_running && !can_go_on)
-            end_transfer(handle, &transfers[i],
-                         request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot continue a transfer"));
-        else if (transfers[i].is_running && running == 0)
-            end_transfer(handle, &transfers[i],
-                         request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result"));
-        const uint64_t own_ns = check_transfer_time(handle, &transfers[i], now_ns);
-        if (own_ns < moment_ns)
-            moment_ns = own_ns;
-    }
-    return moment_ns;
-}
-
-static void perform_exchanges(struct http_handle *handle, size_t count, struct exchange *exchanges)
-{
-    struct transfer transfers[HTTP_MOST_PARALLEL];
+    struct transfer transfer = {.exchange = exchange, .handle = handle, .progress_at_ns = clock_now_ns()};
     const struct write_signals held = write_signals_hold();
-    for (size_t i = 0; i < count; ++i) {
-        transfers[i] = (struct transfer){.exchange = &exchanges[i], .progress_at_ns = clock_now_ns()};
-        begin_transfer(handle, i, &transfers[i]);
+    const CURLcode code = set_transfer_options(&transfer);
+    enum outcome outcome = OUTCOME_DONE;
+    if (code != CURLE_OK)
+        outcome = library_explain(handle->easy, code, transfer.error, exchange->request);
+    else if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
+        outcome = request_fail(exchange->request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer");
+    if (outcome == OUTCOME_DONE) {
+        outcome = run_transfer(&transfer);
+        (void)curl_multi_remove_handle(handle->multi, handle->easy); /* closes a connection that is still in use */
     }
-    uint64_t moment_ns;
-    while ((moment_ns = advance_transfers(handle, count, transfers)) != CLOCK_NEVER)
-        (void)curl_multi_poll(handle->multi, NULL, 0, request_slice_ms(clock_now_ns(), moment_ns), NULL);
-    for (size_t i = 0; i < count; ++i) {
-        if (transfers[i].easy != NULL)
-            curl_easy_reset(transfers[i].easy); /* the handle must not refer to this function's memory */
-        curl_slist_free_all(transfers[i].headers);
+    if (outcome != OUTCOME_DONE) {
+        free(exchange->body.bytes);
+        exchange->body.bytes = NULL;
     }
+    curl_easy_reset(handle->easy); /* the handle must not refer to this function's memory */
+    curl_slist_free_all(transfer.headers);
     sockets_settle(&handle->sockets);
     write_signals_allow(&held);
+    return outcome;
 }
 
 /* ---- the pool ---- */
@@ -394,18 +310,14 @@ static struct http_handle *take_handle(struct http_pool *pool)
     return create_handle();
 }
 
-void exchange_perform(struct http_pool *pool, size_t count, struct exchange *exchanges)
+enum outcome exchange_perform(struct http_pool *pool, struct exchange *exchange)
 {
     struct http_handle *handle = take_handle(pool);
-    if (handle != NULL) {
-        perform_exchanges(handle, count, exchanges);
-        give_handle(pool, handle);
-        return;
-    }
-    for (size_t i = 0; i < count; ++i) {
-        exchanges[i].outcome = request_fail(exchanges[i].request, OUTCOME_NO_MEMORY, "no memory for a connection");
-        exchanges[i].ended_ns = clock_now_ns();
-    }
+    if (handle == NULL)
+        return request_fail(exchange->request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    const enum outcome outcome = perform_exchange(handle, exchange);
+    give_handle(pool, handle);
+    return outcome;
 }
 
 void http_pool_fini(struct http_pool *pool)

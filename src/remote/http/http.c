@@ -1,8 +1,7 @@
 /*
  * http.c - implements the transport to HTTP servers; see http.h.
  *
- * Each request, or group of reads, takes a libcurl handle from a pool (exchange.h), so any number of threads may make
- * requests at once.
+ * Each request takes a libcurl handle from a pool (exchange.h), so any number of threads may make requests at once.
  */
 #include "remote/http/http.h"
 
@@ -31,33 +30,17 @@ static enum outcome perform_key_exchange(struct http *http, struct request *requ
     exchange->path = path;
     exchange->access = &http->access;
     exchange->request = request;
-    exchange_perform(&http->pool, 1, exchange);
-    return exchange->outcome;
+    return exchange_perform(&http->pool, exchange);
 }
 
-/* Each object has its own transfer and its own connection. */
-static size_t http_get_objects(void *self, size_t count, struct fetch *fetches)
+static enum outcome http_get_object(void *self, struct request *request, const char *key, size_t max_size,
+                                    ingot_buffer_t *object)
 {
-    struct http *http = self;
-    struct exchange exchanges[HTTP_MOST_PARALLEL];
-    char paths[HTTP_MOST_PARALLEL][TARGET_PATH_CAPACITY];
-    for (size_t i = 0; i < count; ++i) {
-        target_path(&http->target, fetches[i].key, paths[i]);
-        exchanges[i] = (struct exchange){.method = HTTP_GET,
-                                         .base = http->target.base,
-                                         .path = paths[i],
-                                         .access = &http->access,
-                                         .body = {.max_size = fetches[i].max_size},
-                                         .request = &fetches[i].request};
-    }
-    exchange_perform(&http->pool, count, exchanges);
-    for (size_t i = 0; i < count; ++i) {
-        fetches[i].outcome = exchanges[i].outcome;
-        fetches[i].ended_ns = exchanges[i].ended_ns;
-        if (exchanges[i].outcome == OUTCOME_DONE)
-            fetches[i].object = answer_object(exchanges[i].body.size, exchanges[i].body.bytes);
-    }
-    return count;
+    struct exchange exchange = {.method = HTTP_GET, .body = {.max_size = max_size}};
+    const enum outcome outcome = perform_key_exchange(self, request, key, &exchange);
+    if (outcome == OUTCOME_DONE)
+        *object = answer_object(exchange.body.size, exchange.body.bytes);
+    return outcome;
 }
 
 static enum outcome http_put_object(void *self, struct request *request, const char *key, size_t size,
@@ -124,8 +107,8 @@ static ingot_status_t make_http(struct http *http, const struct url *url, const 
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops ops = {HTTP_MOST_PARALLEL, http_get_objects,  http_put_object, http_remove_object,
-                                             http_has_object,    http_probe_server, destroy_http,    NULL};
+    static const struct transport_ops ops = {
+        http_get_object, http_put_object, http_remove_object, http_has_object, http_probe_server, destroy_http, NULL};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

@@ -9,7 +9,6 @@
 
 #define OBJECT_KEY_HEX_SIZE 64u
 #define OBJECT_KEY_CAPACITY (OBJECT_KEY_HEX_SIZE + 1)
-#define OBJECT_KEY_OCI_NAME_SPACE "oci" /* of an image's entries */
 
 /* Writes the digest of format version, namespace and id as 64 hexadecimal digits and a NUL. */
 void object_key_of(const char *name_space, size_t id_size, const uint8_t *id, char key[OBJECT_KEY_CAPACITY]);

@@ -11,8 +11,11 @@
 struct redis;
 
 /* Sends a command and receives its reply, which the caller frees. The format is that of redisCommand. An error reply
- * becomes a failed outcome. */
-enum outcome redis_ask(struct redis *redis, struct request *request, redisReply **reply, const char *format, ...);
+ * becomes a failed outcome, and nil OUTCOME_MISSING. */
+enum outcome redis_ask(struct redis *redis, struct request *request, size_t max_size, redisReply **reply,
+                       const char *format, ...);
+/* Does the same for a command whose reply is the number of keys that it found. OUTCOME_MISSING: 0. */
+enum outcome redis_count(struct redis *redis, struct request *request, const char *format, ...);
 /* Writes the name that the object with this key has on the server. */
 void redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY]);
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_SIZE                                                                                                      \
-    4096u /* room for the first line of a reply, and for what hiredis still keeps of any earlier replies */
+#define LINE_SIZE 4096u /* room for the first line of a reply, and for what hiredis still keeps of an earlier one */
 
 enum outcome redis_connection_open(const struct stream_server *server, struct request *request,
                                    struct redis_connection **connection)
@@ -88,24 +87,17 @@ static enum outcome receive_chunk(struct redis_connection *connection, struct re
     return outcome == OUTCOME_DONE ? redis_reply_feed(connection->reader, request, size, connection->chunk) : outcome;
 }
 
-enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,
-                                   redisReply **reply)
+/* Receives a reply. Refuses bytes that follow it. */
+static enum outcome receive_reply(struct redis_connection *connection, struct request *request, size_t max_size,
+                                  redisReply **reply)
 {
     const size_t limit = max_size > SIZE_MAX - LINE_SIZE ? SIZE_MAX : max_size + LINE_SIZE;
-    *reply = NULL;
-    enum outcome outcome = redis_reply_take(connection->reader, request, limit, reply);
+    enum outcome outcome = OUTCOME_DONE;
     while (outcome == OUTCOME_DONE && *reply == NULL) {
         outcome = receive_chunk(connection, request);
         if (outcome == OUTCOME_DONE)
             outcome = redis_reply_take(connection->reader, request, limit, reply);
     }
-    return outcome;
-}
-
-enum outcome redis_connection_last(struct redis_connection *connection, struct request *request, size_t max_size,
-                                   redisReply **reply)
-{
-    const enum outcome outcome = redis_connection_next(connection, request, max_size, reply);
     if (outcome != OUTCOME_DONE || connection->reader->len == connection->reader->pos)
         return outcome;
     freeReplyObject(*reply);
@@ -113,8 +105,8 @@ enum outcome redis_connection_last(struct redis_connection *connection, struct r
     return request_fail(request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
 }
 
-enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, redisReply **reply,
-                                  const char *format, va_list arguments)
+enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, size_t max_size,
+                                  redisReply **reply, const char *format, va_list arguments)
 {
     char *text = NULL;
     const int size = redisvFormatCommand(&text, format, arguments);
@@ -123,7 +115,5 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
     enum outcome outcome = stream_send(&connection->stream, request, (size_t)size, text);
     free(text);
     *reply = NULL;
-    if (outcome == OUTCOME_DONE)
-        outcome = redis_connection_last(connection, request, 0, reply);
-    return outcome;
+    return outcome == OUTCOME_DONE ? receive_reply(connection, request, max_size, reply) : outcome;
 }

@@ -21,7 +21,8 @@ struct redis_connection {
     struct stream stream;
     redisReader *reader;
     struct redis_connection *next; /* the next idle connection in the pool */
-    char chunk[REDIS_CHUNK_SIZE];  /* received bytes on their way to the reader */
+    uint64_t idle_since_ns; /* when it came to the pool; of CLOCK_BOOTTIME, which goes on while the machine sleeps */
+    char chunk[REDIS_CHUNK_SIZE]; /* received bytes on their way to the reader */
 };
 
 /* Connects, but does not authenticate. */
@@ -30,11 +31,12 @@ enum outcome redis_connection_open(const struct stream_server *server, struct re
 void redis_connection_close(struct redis_connection *connection);
 
 /*
- * Sends a command and receives its reply: a short string, a number, nil, a status or an error. The format is that of
- * redisCommand. The caller frees the reply. If the outcome is not OUTCOME_DONE, the caller must close the connection.
+ * Sends a command and receives its reply, of at most max_size bytes unless it arrived in full: a string, a number, nil,
+ * a status or an error. The format is that of redisCommand. The caller frees the reply. If the outcome is not
+ * OUTCOME_DONE, the caller must close the connection.
  */
-enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, redisReply **reply,
-                                  const char *format, va_list arguments);
+enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, size_t max_size,
+                                  redisReply **reply, const char *format, va_list arguments);
 
 /* Feeds bytes to a reader. Refuses replies of kinds that redis_connection_ask does not list, before any memory is
  * allocated for them. */
@@ -42,16 +44,5 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
 /* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does, and incomplete ones of more
  * than max_size bytes. */
 enum outcome redis_reply_take(redisReader *reader, struct request *request, size_t max_size, redisReply **reply);
-
-/*
- * Returns the next of several replies, and receives more bytes if the reader does not have all of it yet. The caller
- * frees the reply, and closes the connection after a failure, as with redis_connection_ask. May return a reply of more
- * than max_size bytes if it has already arrived in full.
- */
-enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,
-                                   redisReply **reply);
-/* Does the same for the last reply. Refuses bytes that follow it. */
-enum outcome redis_connection_last(struct redis_connection *connection, struct request *request, size_t max_size,
-                                   redisReply **reply);
 
 #endif

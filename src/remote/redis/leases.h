@@ -1,5 +1,5 @@
 /*
- * leases.h - takes, renews and ends leases on Redis and Valkey with scripts; doc/remote-format.md specifies their keys.
+ * leases.h - takes, extends and ends leases on Redis and Valkey; doc/remote-format.md specifies their keys.
  */
 #ifndef INGOT_REMOTE_REDIS_LEASES_H
 #define INGOT_REMOTE_REDIS_LEASES_H

@@ -3,6 +3,8 @@
  *
  * Idle connections are in a pool. A request takes one from the pool or creates one, so any number of threads may make
  * requests at once. A connection whose request failed is closed, because the rest of an answer may still arrive on it.
+ * A connection from the pool may be dead without a sign: the machine slept, or a router forgot it. So a request that
+ * gets no answer on one is made again at once on a new one, within its own limits. All commands can be repeated.
  * Lock: one mutex for the pool, held for a few instructions.
  */
 #include "remote/redis/redis.h"
@@ -24,8 +26,8 @@
 #define DEFAULT_PORT "6379"
 #define DATABASE_CAPACITY 8u
 #define NUMBER_CAPACITY 24u
-#define MOST_OBJECTS 16u /* in one group */
-#define COMMAND_CAPACITY (REDIS_NAME_CAPACITY + 64u)
+#define LIVELY_NS CLOCK_NS_PER_S /* a connection that was used since then is not dead */
+#define DEAD_PARTS 4u            /* a part of a request's limits shows that another one is */
 
 struct redis {
     struct stream_server server;
@@ -68,7 +70,7 @@ static enum outcome send_simple_command(struct redis_connection *connection, str
     redisReply *reply = NULL;
     va_list arguments;
     va_start(arguments, format);
-    enum outcome outcome = redis_connection_ask(connection, request, &reply, format, arguments);
+    enum outcome outcome = redis_connection_ask(connection, request, 0, &reply, format, arguments);
     va_end(arguments);
     if (outcome == OUTCOME_DONE && reply->type == REDIS_REPLY_ERROR)
         outcome = explain_error(request, reply);
@@ -105,29 +107,20 @@ static struct redis_connection *take_idle_connection(struct redis *redis)
     return connection;
 }
 
-static enum outcome take_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
+static enum outcome open_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
 {
-    struct redis_connection *taken;
-    while ((taken = take_idle_connection(redis)) != NULL) {
-        if (stream_is_idle(&taken->stream)) {
-            *connection = taken;
-            return OUTCOME_DONE;
-        }
-        redis_connection_close(taken); /* the server has closed this connection, or has sent bytes on it */
-    }
-    enum outcome outcome = redis_connection_open(&redis->server, request, &taken);
+    enum outcome outcome = redis_connection_open(&redis->server, request, connection);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    outcome = introduce_connection(redis, taken, request);
-    if (outcome == OUTCOME_DONE)
-        *connection = taken;
-    else
-        redis_connection_close(taken);
+    outcome = introduce_connection(redis, *connection, request);
+    if (outcome != OUTCOME_DONE)
+        redis_connection_close(*connection);
     return outcome;
 }
 
 static void give_connection(struct redis *redis, struct redis_connection *connection)
 {
+    connection->idle_since_ns = nanoseconds_of(CLOCK_BOOTTIME);
     (void)pthread_mutex_lock(&redis->lock);
     const bool has_room = redis->idle_count < MOST_IDLE;
     if (has_room) {
@@ -140,138 +133,137 @@ static void give_connection(struct redis *redis, struct redis_connection *connec
         redis_connection_close(connection);
 }
 
-/* ---- reading objects ----
- *
- * All commands are sent before the first reply is received. Each command is a GET, because the server may allow this
- * user no other commands, and because each object then has its own reply. Replies come in order, so the time of each
- * request begins when the previous reply has arrived, as if the object were requested alone. But once the group has
- * lasted as long as one load may take, it is given up: the connection is closed, and the caller must request the
- * remaining objects again, as after a broken connection.
- */
+/* ---- commands ---- */
 
-static enum outcome send_commands(struct redis *redis, struct redis_connection *connection, size_t count,
-                                  struct fetch *fetches)
+static void close_idle_connections(struct redis *redis)
 {
-    char text[MOST_OBJECTS * COMMAND_CAPACITY];
-    size_t used = 0;
-    for (size_t i = 0; i < count; ++i) {
-        char name[REDIS_NAME_CAPACITY];
-        redis_write_name(redis, fetches[i].key, name);
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, "*2\r\n$3\r\nGET\r\n$%zu\r\n%s\r\n", strlen(name), name);
-    }
-    return stream_send(&connection->stream, &fetches[0].request, used, text);
+    struct redis_connection *connection;
+    while ((connection = take_idle_connection(redis)) != NULL)
+        redis_connection_close(connection);
 }
+
+/* Sends a command on a connection, and keeps the connection unless that fails. */
+static enum outcome ask_on(struct redis *redis, struct redis_connection *connection, struct request *request,
+                           size_t max_size, redisReply **reply, const char *format, va_list arguments)
+{
+    const enum outcome outcome = redis_connection_ask(connection, request, max_size, reply, format, arguments);
+    if (outcome == OUTCOME_DONE)
+        give_connection(redis, connection);
+    else
+        redis_connection_close(connection);
+    return outcome;
+}
+
+/* Sends a command on a connection from the pool. Returns false if there is none that works; if one is dead, all of the
+ * pool are taken for dead. */
+static bool ask_on_idle(struct redis *redis, struct request *request, size_t max_size, redisReply **reply,
+                        enum outcome *outcome, const char *format, va_list arguments)
+{
+    const uint64_t now_ns = clock_now_ns();
+    const uint64_t left_ns = request->deadline_ns > now_ns ? request->deadline_ns - now_ns : 0;
+    struct redis_connection *connection = take_idle_connection(redis);
+    while (connection != NULL && !stream_is_idle(&connection->stream)) {
+        redis_connection_close(connection); /* the server has closed this connection, or has sent bytes on it */
+        connection = take_idle_connection(redis);
+    }
+    if (connection == NULL)
+        return false;
+    struct request short_request = *request;
+    if (nanoseconds_of(CLOCK_BOOTTIME) - connection->idle_since_ns > LIVELY_NS)
+        short_request.stall_limit_ns =
+            (left_ns < request->stall_limit_ns ? left_ns : request->stall_limit_ns) / DEAD_PARTS;
+    *outcome = ask_on(redis, connection, &short_request, max_size, reply, format, arguments);
+    memcpy(request->failure, short_request.failure, sizeof(request->failure));
+    if (*outcome != OUTCOME_UNREACHABLE && *outcome != OUTCOME_TIMED_OUT)
+        return true;
+    close_idle_connections(redis);
+    return short_request.stall_limit_ns == request->stall_limit_ns && *outcome == OUTCOME_TIMED_OUT;
+}
+
+static enum outcome ask_with_arguments(struct redis *redis, struct request *request, size_t max_size,
+                                       redisReply **reply, const char *format, va_list arguments)
+{
+    struct redis_connection *connection = NULL;
+    enum outcome outcome = OUTCOME_DONE;
+    va_list again;
+    va_copy(again, arguments);
+    if (!ask_on_idle(redis, request, max_size, reply, &outcome, format, arguments)) {
+        outcome = open_connection(redis, request, &connection);
+        if (outcome == OUTCOME_DONE)
+            outcome = ask_on(redis, connection, request, max_size, reply, format, again);
+    }
+    va_end(again);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if ((*reply)->type != REDIS_REPLY_ERROR && (*reply)->type != REDIS_REPLY_NIL)
+        return OUTCOME_DONE;
+    outcome = (*reply)->type == REDIS_REPLY_NIL ? OUTCOME_MISSING : explain_error(request, *reply);
+    freeReplyObject(*reply);
+    *reply = NULL;
+    return outcome;
+}
+
+enum outcome redis_ask(struct redis *redis, struct request *request, size_t max_size, redisReply **reply,
+                       const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const enum outcome outcome = ask_with_arguments(redis, request, max_size, reply, format, arguments);
+    va_end(arguments);
+    return outcome;
+}
+
+enum outcome redis_count(struct redis *redis, struct request *request, const char *format, ...)
+{
+    redisReply *reply = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const enum outcome outcome = ask_with_arguments(redis, request, 0, &reply, format, arguments);
+    va_end(arguments);
+    if (outcome != OUTCOME_DONE && outcome != OUTCOME_MISSING)
+        return outcome;
+    const bool is_number = reply != NULL && reply->type == REDIS_REPLY_INTEGER;
+    const bool is_found = is_number && reply->integer != 0;
+    if (reply != NULL)
+        freeReplyObject(reply);
+    if (!is_number)
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers %.20s with something other than a number",
+                            format);
+    return is_found ? OUTCOME_DONE : OUTCOME_MISSING;
+}
+
+void redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY])
+{
+    (void)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
+}
+
+/* ---- objects ---- */
 
 static void release_reply(ingot_buffer_t *object)
 {
     freeReplyObject(object->owner);
 }
 
-/* Takes the object from a reply, or returns why the reply has none. In both cases, the connection stays usable. */
-static enum outcome take_object(struct fetch *fetch, redisReply *reply)
+static enum outcome redis_get_object(void *self, struct request *request, const char *key, size_t max_size,
+                                     ingot_buffer_t *object)
 {
-    enum outcome outcome = OUTCOME_DONE;
-    if (reply->type == REDIS_REPLY_STRING && reply->len <= fetch->max_size) {
-        fetch->object = (ingot_buffer_t){
-            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = release_reply, .owner = reply};
-        return outcome;
-    }
-    if (reply->type == REDIS_REPLY_STRING)
-        outcome =
-            request_fail(&fetch->request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", fetch->max_size);
-    else if (reply->type == REDIS_REPLY_NIL)
-        outcome = OUTCOME_MISSING;
-    else if (reply->type == REDIS_REPLY_ERROR)
-        outcome = explain_error(&fetch->request, reply);
-    else
-        outcome =
-            request_fail(&fetch->request, OUTCOME_BAD_ANSWER, "the server answers GET with neither a value nor nil");
-    freeReplyObject(reply);
-    return outcome;
-}
-
-/* Records how a fetch has ended. The time of the next fetch begins now, and its deadline moves accordingly. */
-static void end_fetch(struct fetch *fetch, enum outcome outcome, struct fetch *next)
-{
-    fetch->outcome = outcome;
-    fetch->ended_ns = clock_now_ns();
-    if (next == NULL)
-        return;
-    const uint64_t shift_ns = fetch->ended_ns - next->began_ns;
-    next->began_ns = fetch->ended_ns;
-    next->request.deadline_ns =
-        shift_ns < CLOCK_NEVER - next->request.deadline_ns ? next->request.deadline_ns + shift_ns : CLOCK_NEVER;
-}
-
-/* Receives replies. Sets *is_usable if the connection is still usable. Returns how many fetches have ended. */
-static size_t receive_replies(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
-{
-    const uint64_t limit_ns = fetches[0].request.deadline_ns;
-    for (size_t i = 0; i < count; ++i) {
-        struct fetch *fetch = &fetches[i];
-        struct fetch *next = i + 1 < count ? &fetches[i + 1] : NULL;
-        redisReply *reply = NULL;
-        const enum outcome outcome = (next != NULL ? redis_connection_next : redis_connection_last)(
-            connection, &fetch->request, fetch->max_size, &reply);
-        *is_usable = outcome == OUTCOME_DONE;
-        end_fetch(fetch, *is_usable ? take_object(fetch, reply) : outcome, next);
-        *is_usable = *is_usable && (next == NULL || fetch->ended_ns < limit_ns);
-        if (!*is_usable)
-            return i + 1;
-    }
-    return count;
-}
-
-static size_t redis_get_objects(void *self, size_t count, struct fetch *fetches)
-{
-    struct redis *redis = self;
-    struct redis_connection *connection = NULL;
-    bool is_usable = false;
-    enum outcome outcome = take_connection(redis, &fetches[0].request, &connection);
-    if (outcome == OUTCOME_DONE)
-        outcome = send_commands(redis, connection, count, fetches);
-    if (outcome != OUTCOME_DONE) {
-        end_fetch(&fetches[0], outcome, NULL);
-        redis_connection_close(connection);
-        return 1;
-    }
-    const size_t ended_count = receive_replies(connection, count, fetches, &is_usable);
-    if (is_usable)
-        give_connection(redis, connection);
-    else
-        redis_connection_close(connection);
-    return ended_count;
-}
-
-/* ---- other operations ---- */
-
-enum outcome redis_ask(struct redis *redis, struct request *request, redisReply **reply, const char *format, ...)
-{
-    struct redis_connection *connection = NULL;
-    va_list arguments;
-    enum outcome outcome = take_connection(redis, request, &connection);
+    char name[REDIS_NAME_CAPACITY];
+    redisReply *reply = NULL;
+    redis_write_name(self, key, name);
+    enum outcome outcome = redis_ask(self, request, max_size, &reply, "GET %s", name);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    va_start(arguments, format);
-    outcome = redis_connection_ask(connection, request, reply, format, arguments);
-    va_end(arguments);
-    if (outcome != OUTCOME_DONE) {
-        redis_connection_close(connection);
-        return outcome;
-    }
-    give_connection(redis, connection);
-    if ((*reply)->type != REDIS_REPLY_ERROR)
+    if (reply->type == REDIS_REPLY_STRING && reply->len <= max_size) {
+        *object = (ingot_buffer_t){
+            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = release_reply, .owner = reply};
         return OUTCOME_DONE;
-    outcome = explain_error(request, *reply);
-    freeReplyObject(*reply);
-    *reply = NULL;
+    }
+    if (reply->type == REDIS_REPLY_STRING)
+        outcome = request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", max_size);
+    else
+        outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the server answers GET with neither a value nor nil");
+    freeReplyObject(reply);
     return outcome;
-}
-
-void redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY])
-{
-    (void)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
 }
 
 static enum outcome redis_put_object(void *self, struct request *request, const char *key, size_t size,
@@ -283,8 +275,8 @@ static enum outcome redis_put_object(void *self, struct request *request, const 
     redis_write_name(redis, key, name);
     const enum outcome outcome =
         redis->time_to_live[0] != '\0'
-            ? redis_ask(redis, request, &reply, "SET %s %b EX %s", name, bytes, size, redis->time_to_live)
-            : redis_ask(redis, request, &reply, "SET %s %b", name, bytes, size);
+            ? redis_ask(redis, request, 0, &reply, "SET %s %b EX %s", name, bytes, size, redis->time_to_live)
+            : redis_ask(redis, request, 0, &reply, "SET %s %b", name, bytes, size);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const bool is_stored = reply->type == REDIS_REPLY_STATUS;
@@ -293,38 +285,24 @@ static enum outcome redis_put_object(void *self, struct request *request, const 
                      : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers SET with something other than OK");
 }
 
-/* Returns the outcome of a command whose reply is the number of keys that it found. */
-static enum outcome count_key(struct redis *redis, struct request *request, const char *command, const char *key)
-{
-    char name[REDIS_NAME_CAPACITY];
-    redisReply *reply = NULL;
-    redis_write_name(redis, key, name);
-    const enum outcome outcome = redis_ask(redis, request, &reply, "%s %s", command, name);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    const bool is_number = reply->type == REDIS_REPLY_INTEGER;
-    const bool is_found = is_number && reply->integer != 0;
-    freeReplyObject(reply);
-    if (!is_number)
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers %s with something other than a number",
-                            command);
-    return is_found ? OUTCOME_DONE : OUTCOME_MISSING;
-}
-
 static enum outcome redis_remove_object(void *self, struct request *request, const char *key)
 {
-    return count_key(self, request, "DEL", key);
+    char name[REDIS_NAME_CAPACITY];
+    redis_write_name(self, key, name);
+    return redis_count(self, request, "DEL %s", name);
 }
 
 static enum outcome redis_has_object(void *self, struct request *request, const char *key)
 {
-    return count_key(self, request, "EXISTS", key);
+    char name[REDIS_NAME_CAPACITY];
+    redis_write_name(self, key, name);
+    return redis_count(self, request, "EXISTS %s", name);
 }
 
 static enum outcome redis_probe_server(void *self, struct request *request)
 {
     redisReply *reply = NULL;
-    const enum outcome outcome = redis_ask(self, request, &reply, "PING");
+    const enum outcome outcome = redis_ask(self, request, 0, &reply, "PING");
     if (outcome == OUTCOME_DONE)
         freeReplyObject(reply);
     return outcome;
@@ -339,9 +317,7 @@ static void free_redis(struct redis *redis)
 static void destroy_redis(void *self)
 {
     struct redis *redis = self;
-    struct redis_connection *connection;
-    while ((connection = take_idle_connection(redis)) != NULL)
-        redis_connection_close(connection);
+    close_idle_connections(redis);
     (void)pthread_mutex_destroy(&redis->lock);
     free_redis(redis);
 }
@@ -380,9 +356,9 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct transport_ops ops = {MOST_OBJECTS,        redis_get_objects, redis_put_object,
-                                             redis_remove_object, redis_has_object,  redis_probe_server,
-                                             destroy_redis,       &redis_leases};
+    static const struct transport_ops ops = {redis_get_object, redis_put_object,   redis_remove_object,
+                                             redis_has_object, redis_probe_server, destroy_redis,
+                                             &redis_leases};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

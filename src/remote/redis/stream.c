@@ -133,12 +133,10 @@ bool stream_is_idle(struct stream *stream)
 
 /* Waits a little for the socket. The caller then tries again, whether the socket is ready or not, because TLS may have
  * to send before it can receive. */
-static enum outcome wait_a_little(const struct stream *stream, struct request *request, short events,
-                                  uint64_t moment_ns)
+static enum outcome stream_wait_slice(const struct stream *stream, struct request *request, short events,
+                                      uint64_t moment_ns)
 {
     struct pollfd polled = {.fd = stream->socket, .events = events};
-    if (request->while_waiting != NULL)
-        request->while_waiting(request);
     const uint64_t now_ns = clock_now_ns();
     if (request_is_ended(request))
         return request_fail(request, OUTCOME_ENDED, "ended early");
@@ -171,7 +169,7 @@ enum outcome stream_send(struct stream *stream, struct request *request, size_t 
         size -= sent;
         if (sent != 0 || moment_ns == 0)
             moment_ns = request_stall_moment(request, clock_now_ns());
-        const enum outcome outcome = sent == 0 ? wait_a_little(stream, request, POLLOUT, moment_ns) : OUTCOME_DONE;
+        const enum outcome outcome = sent == 0 ? stream_wait_slice(stream, request, POLLOUT, moment_ns) : OUTCOME_DONE;
         if (outcome != OUTCOME_DONE)
             return outcome;
     }
@@ -193,7 +191,7 @@ enum outcome stream_receive(struct stream *stream, struct request *request, size
                                                          : request_fail(request, OUTCOME_TIMED_OUT, "timed out");
         if (moment_ns == 0)
             moment_ns = request_stall_moment(request, clock_now_ns());
-        const enum outcome outcome = wait_a_little(stream, request, POLLIN, moment_ns);
+        const enum outcome outcome = stream_wait_slice(stream, request, POLLIN, moment_ns);
         if (outcome != OUTCOME_DONE)
             return outcome;
     }

@@ -13,7 +13,6 @@ static const struct {
 } schemes[] = {
     {"redis://", URL_REDIS}, {"rediss://", URL_REDIS_TLS}, {"redis+unix://", URL_REDIS_UNIX},
     {"http://", URL_HTTP},   {"https://", URL_HTTPS},      {"s3://", URL_S3},
-    {"oci://", URL_OCI},
 };
 
 static const struct {
@@ -70,15 +69,13 @@ static ingot_status_t take_choice(struct url *url, const char *name, const char 
         url->auth = URL_AUTH_PASSWORD;
     else if (strcmp(name, "layout") == 0 && (strcmp(value, "flat") == 0 || strcmp(value, "folders") == 0))
         url->is_flat = value[1] == 'l';
-    else if (strcmp(name, "plain-http") == 0 && (strcmp(value, "1") == 0 || strcmp(value, "0") == 0))
-        url->is_plain = value[0] == '1';
     else if (strcmp(name, "auth") == 0 || strcmp(name, "layout") == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option %s: \"%.40s\" is not %s", name, value,
                                       name[0] == 'a' ? "password, bearer or s3" : "flat or folders");
     else
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "the URL has an unknown option \"%.40s\"; known are auth, ca, cert, credentials, "
-                                      "endpoint, key, layout, plain-http and region",
+                                      "endpoint, key, layout and region",
                                       name);
     return INGOT_SUCCESS;
 }
@@ -176,15 +173,6 @@ static ingot_status_t check_url_options(const struct url *url)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an S3 URL needs the option region");
     if ((url->certificate[0] == '\0') != (url->key[0] == '\0'))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's options cert and key must be given together");
-    const bool is_loopback =
-        strcmp(url->host, "localhost") == 0 || strcmp(url->host, "127.0.0.1") == 0 || strcmp(url->host, "[::1]") == 0;
-    if (url->is_plain && (url->scheme != URL_OCI || !is_loopback))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "plain HTTP is only for a registry on the loopback interface, which \"%.80s\" "
-                                      "is not",
-                                      url->host);
-    if (url->scheme == URL_OCI && url->auth != URL_AUTH_NONE && url->auth != URL_AUTH_PASSWORD)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a registry takes USER:PASSWORD as credentials");
     if (url->endpoint[0] != '\0' && url->scheme != URL_S3)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option endpoint is only for s3://");
     return INGOT_SUCCESS;
@@ -254,5 +242,7 @@ ingot_status_t url_parse(struct url *url, const char *text)
     }
     return ingot_set_error_detail(
         INGOT_INVALID_ARGUMENTS,
-        "the URL begins with none of redis://, rediss://, redis+unix://, http://, https://, s3:// and oci://");
+        "the URL begins with none of redis://, rediss://, redis+unix://, http://, https:// and s3://%s",
+        strncmp(text, "oci://", 6) == 0 ? "; images are moved by \"ingot push --image\" and \"ingot pull --image\""
+                                        : "");
 }

@@ -9,7 +9,7 @@
 
 #define URL_CAPACITY 2048u
 
-enum url_scheme { URL_REDIS, URL_REDIS_TLS, URL_REDIS_UNIX, URL_HTTP, URL_HTTPS, URL_S3, URL_OCI };
+enum url_scheme { URL_REDIS, URL_REDIS_TLS, URL_REDIS_UNIX, URL_HTTP, URL_HTTPS, URL_S3 };
 enum url_auth { URL_AUTH_NONE, URL_AUTH_PASSWORD, URL_AUTH_BEARER, URL_AUTH_S3 };
 
 /* The strings point into `memory`. A part that the URL does not have is "". */
@@ -26,8 +26,7 @@ struct url {
     const char *key;
     const char *region;
     const char *endpoint;
-    bool is_plain; /* for oci://, without encryption */
-    bool is_flat;  /* objects are directly below `path`, not in folders for the namespace and the key */
+    bool is_flat; /* objects are directly below `path`, not in folders for the namespace and the key */
     char memory[URL_CAPACITY + 16];
 };
 

@@ -102,12 +102,6 @@ static ingot_status_t check_write(struct tier *tier, const char *key, const stru
     return end_step(report, outcome, &request);
 }
 
-static struct fetch make_fetch(struct tier *tier, const char *key, size_t max_size)
-{
-    return (struct fetch){
-        .key = key, .max_size = max_size, .request = tier_make_request(tier), .began_ns = clock_now_ns()};
-}
-
 static ingot_status_t compare_object(const ingot_buffer_t *object, const struct probe_object *probe,
                                      ingot_remote_report_t *report)
 {
@@ -124,15 +118,18 @@ static ingot_status_t compare_object(const ingot_buffer_t *object, const struct 
 static ingot_status_t check_read(struct tier *tier, const char *key, const struct probe_object *probe, bool is_expected,
                                  ingot_remote_report_t *report)
 {
-    struct fetch fetch = make_fetch(tier, key, envelope_max_size(probe->id_size, BLOB_SIZE));
+    struct request request = tier_make_request(tier);
+    ingot_buffer_t object = INGOT_BUFFER_INIT;
+    const uint64_t began_ns = clock_now_ns();
     report->step = INGOT_REMOTE_STEP_READ;
-    (void)tier->transport.ops->get(tier->transport.self, 1, &fetch);
-    report->read_ns = fetch.ended_ns - fetch.began_ns;
-    ingot_status_t status = end_step(report, fetch.outcome, &fetch.request);
-    if (fetch.outcome == OUTCOME_DONE) {
-        status = compare_object(&fetch.object, probe, report);
-        fetch.object.release(&fetch.object);
-    } else if (fetch.outcome == OUTCOME_MISSING && is_expected) {
+    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
+                                                          envelope_max_size(probe->id_size, BLOB_SIZE), &object);
+    report->read_ns = clock_now_ns() - began_ns;
+    ingot_status_t status = end_step(report, outcome, &request);
+    if (outcome == OUTCOME_DONE) {
+        status = compare_object(&object, probe, report);
+        object.release(&object);
+    } else if (outcome == OUTCOME_MISSING && is_expected) {
         status = fail_check(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
     }
     return status;
@@ -157,11 +154,12 @@ static ingot_status_t check_wholeness(struct tier *tier, const struct probe_obje
         memcpy(id, probe->id, probe->id_size);
         id[probe->id_size] = i;
         object_key_of(tier->name_space, probe->id_size + 1, id, key);
-        struct fetch fetch = make_fetch(tier, key, BLOB_SIZE);
-        (void)tier->transport.ops->get(tier->transport.self, 1, &fetch);
-        if (fetch.outcome == OUTCOME_DONE)
-            fetch.object.release(&fetch.object);
-        status = end_step(report, fetch.outcome, &fetch.request);
+        struct request request = tier_make_request(tier);
+        ingot_buffer_t object = INGOT_BUFFER_INIT;
+        const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key, BLOB_SIZE, &object);
+        if (outcome == OUTCOME_DONE)
+            object.release(&object);
+        status = end_step(report, outcome, &request);
     }
     return status;
 }

@@ -5,7 +5,6 @@
 #include <ingot/private/remote.h>
 
 #include "remote/base/clock.h"
-#include "remote/object/object_key.h"
 #include "remote/tier/load.h"
 #include "remote/tier/registry.h"
 #include "remote/tier/tier.h"
@@ -30,11 +29,11 @@ static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
     *stats = tier->counts;
     stats->struct_size = sizeof(*stats);
     stats->waiting = tier->queue.count + is_active;
-    stats->pauses = atomic_load_explicit(&tier->trips, memory_order_relaxed);
-    stats->lost_ns = tier->budget.total_ns;
-    stats->is_asking = tier->breakers[TIER_LOADS].state == BREAKER_CLOSED;
-    /* an upload that failed is not yet back in the queue when it opens the breaker */
-    stats->is_uploading = tier->breakers[TIER_UPLOADS].state == BREAKER_CLOSED || is_active;
+    stats->pauses = tier->guard.pause_count;
+    stats->lost_ns = tier->guard.total_ns;
+    stats->is_asking = !guard_is_paused(&tier->guard, clock_now_ns());
+    /* an upload that failed is not yet back in the queue when the pause begins */
+    stats->is_uploading = !tier_pauses_uploads(tier) || is_active;
     tier_unlock(tier);
 }
 
@@ -52,40 +51,13 @@ ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stat
     return INGOT_SUCCESS;
 }
 
-/* Asks the server. Counts misses and failures as a load does, but no hits, because nothing is loaded. */
-static ingot_status_t ask_for_object(struct tier *tier, size_t id_size, const uint8_t *id)
-{
-    char key[OBJECT_KEY_CAPACITY];
-    struct request request = tier_make_request(tier);
-    const uint64_t began_ns = clock_now_ns();
-    const enum tier_verdict verdict = tier_admit(tier, &request, began_ns);
-    if (verdict != TIER_PASS) {
-        (void)tier_skip(tier, verdict);
-        return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
-    }
-    tier_end_with_pause(&request);
-    object_key_of(tier->name_space, id_size, id, key);
-    const enum outcome outcome = tier->transport.ops->has(tier->transport.self, &request, key);
-    tier_leave(tier, 1);
-    return tier_conclude(tier, outcome, &request, began_ns, clock_now_ns());
-}
-
-static ingot_status_t has_remote_blob(struct tier *tier, size_t id_size, const uint8_t *id)
-{
-    size_t size = 0;
-    if (!upload_queue_find(&tier->queue, id_size, id, &size, NULL))
-        return ask_for_object(tier, id_size, id);
-    return size != 0 ? INGOT_SUCCESS
-                     : ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
-}
-
 ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     struct tier *tier = NULL;
     if (id == NULL || id_size == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id is missing or empty");
     const ingot_status_t status = find_tier(storage, &tier);
-    return status == INGOT_SUCCESS ? has_remote_blob(tier, id_size, id) : status;
+    return status == INGOT_SUCCESS ? tier_has(tier, id_size, id) : status;
 }
 
 ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
@@ -96,7 +68,7 @@ ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
         return status;
     const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
     const uint64_t moment_ns = has_limit ? clock_now_ns() + limit_time_ns(max_time_ms, 0) : CLOCK_NEVER;
-    const bool is_done = worker_wait(tier, moment_ns);
+    const bool is_done = worker_wait(tier, moment_ns, false);
     return is_done ? INGOT_SUCCESS
                    : ingot_set_error_detail(INGOT_BUSY, "%zu uploads still wait", upload_queue_count(&tier->queue));
 }

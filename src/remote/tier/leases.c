@@ -1,78 +1,153 @@
 /*
- * leases.c - renews and ends a tier's leases; see leases.h.
+ * leases.c - takes, extends and ends a tier's leases; see leases.h.
  *
- * A lease is renewed after each third of its time, so that one lost request does not end it. If the process dies or is
- * stopped, nobody renews its leases, and they soon run out. A lease is ended only after the upload of its program,
- * because machines that wait for the lease expect to find the object when it ends. A large upload may take longer than
- * a lease lasts, so the tier's thread also renews leases while an upload waits for the network.
+ * A request for a lease is made like a load: in the application's thread, with a load's deadline, and only while the
+ * server is asked. If anything fails, the caller compiles without a lease. Waiting for another machine costs no budget:
+ * only a request that fails, or takes long, does.
+ *
+ * A lease is extended after each third of its time, so that one lost request does not end it. If the process dies or is
+ * stopped, nobody extends its leases, and they run out. A lease is ended only after the upload of its program, because
+ * machines that wait for the lease expect to find the object when it ends.
  */
 #include "remote/tier/leases.h"
 
-#include <ingot/ingot.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "remote/base/clock.h"
-#include "remote/tier/tier.h"
+#include "remote/object/envelope.h"
+#include "remote/object/object_key.h"
+#include "util/hex.h"
 
 #define POINTLESS_MS 60000u
 #define PARTS 3u
-#define FINAL_NS (250 * CLOCK_NS_PER_MS) /* for ending all leases when the process ends */
+#define TOKEN_BYTES 16u
 
-/* Releases the lock after a change, and wakes the thread. */
-static void unlock_changed(struct tier *tier)
+/* Only the tier's thread removes leases, so a lease stays valid while that thread works without the lock. */
+struct lease {
+    struct lease *next;     /* the lock guards all fields before the key */
+    bool is_ended;          /* the holder has ended the lease */
+    bool may_others_take;   /* valid if the lease is ended */
+    bool has_upload;        /* the program's blob was queued */
+    bool has_upload_failed; /* and the uploads of other machines probably would fail, too */
+    uint64_t extend_at_ns;
+    bool is_lost; /* an event has reported that the server lacks the lease; only the thread uses this */
+    char key[OBJECT_KEY_CAPACITY];
+    char token[LEASE_TOKEN_CAPACITY];
+};
+
+/* ---- taking ---- */
+
+/* Makes a lease with a random token. Returns NULL if there is no memory for it, no thread to extend it, or no random
+ * number yet. */
+static struct lease *make_lease(struct tier *tier, const char *key)
 {
-    (void)pthread_cond_broadcast(&tier->queue.has_changed);
-    tier_unlock(tier);
+    uint8_t bytes[TOKEN_BYTES];
+    struct lease *lease =
+        getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) == (ssize_t)sizeof(bytes) ? calloc(1, sizeof(*lease)) : NULL;
+    if (lease == NULL)
+        return NULL;
+    memcpy(lease->key, key, sizeof(lease->key));
+    hex_put(lease->token, sizeof(bytes), bytes);
+    lease->extend_at_ns = clock_now_ns() + tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
+    return lease;
 }
 
-/* ---- the list ---- */
-
-void leases_init(struct leases *leases)
+/* Reads the lease that another machine has, and takes it if it is free. An object may have been stored before that. */
+static enum outcome ask_for_lease(struct tier *tier, struct request *request, const struct lease *lease,
+                                  ingot_lease_answer_t *answer)
 {
-    leases->first = NULL;
-    atomic_init(&leases->off_until_ns, 0);
-}
-
-void leases_fini(struct leases *leases)
-{
-    while (leases->first != NULL) {
-        struct lease *lease = leases->first;
-        leases->first = lease->next;
-        free(lease);
+    const struct transport_ops *ops = tier->transport.ops;
+    void *self = tier->transport.self;
+    char token[LEASE_TOKEN_CAPACITY] = "";
+    enum outcome outcome = ops->leases->read(self, request, lease->key, token);
+    if (outcome == OUTCOME_DONE) {
+        *answer = strcmp(token, LEASE_POINTLESS) == 0 ? INGOT_LEASE_NONE : INGOT_LEASE_BUSY;
+        return outcome;
     }
+    if (outcome == OUTCOME_MISSING)
+        outcome = ops->leases->take(self, request, lease->key, lease->token, tier->lease_time_ms);
+    if (outcome == OUTCOME_MISSING) { /* another machine was faster, or the answer to this one's command was lost */
+        outcome = ops->leases->read(self, request, lease->key, token);
+        if (outcome == OUTCOME_MISSING || (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0)) {
+            *answer = INGOT_LEASE_BUSY;
+            return outcome;
+        }
+    }
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    *answer = INGOT_LEASE_TAKEN;
+    outcome = ops->has(self, request, lease->key);
+    if (outcome == OUTCOME_DONE) {
+        *answer = INGOT_LEASE_STORED;
+        return ops->leases->end(self, request, lease->key, 0);
+    }
+    return outcome == OUTCOME_REFUSED ? OUTCOME_MISSING : outcome; /* this client may not ask */
 }
 
-static uint64_t part_of_time_ns(const struct tier *tier)
-{
-    return tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
-}
-
-/* Notes that the server has given or renewed a lease. */
-static void extend_lease(const struct tier *tier, struct lease *lease, uint64_t began_ns)
-{
-    lease->renew_at_ns = began_ns + part_of_time_ns(tier);
-    lease->runs_out_at_ns = began_ns + tier->lease_time_ms * CLOCK_NS_PER_MS;
-}
-
-void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns)
-{
-    extend_lease(tier, lease, began_ns);
-    tier_lock(tier);
-    lease->next = tier->leases.first;
-    tier->leases.first = lease;
-    unlock_changed(tier);
-}
-
-/* Removes and frees a lease. Requires the lock. */
+/* Removes and frees a lease. */
 static void drop_lease(struct tier *tier, struct lease *lease)
 {
-    struct lease **at = &tier->leases.first;
+    tier_lock(tier);
+    struct lease **at = &tier->leases;
     while (*at != lease)
         at = &(*at)->next;
     *at = lease->next;
+    (void)pthread_cond_broadcast(&tier->queue.has_changed); /* a thread may wait for that */
+    tier_unlock(tier);
     free(lease);
 }
+
+/* Adds a lease that the server has given. Returns false, and frees the lease, if no thread can extend it. */
+static bool add_lease(struct tier *tier, struct lease *lease)
+{
+    tier_lock(tier);
+    lease->next = tier->leases;
+    tier->leases = lease;
+    ++tier->counts.leases;
+    (void)pthread_cond_broadcast(&tier->queue.has_changed);
+    tier_unlock(tier);
+    if (tier_need_worker(tier))
+        return true;
+    drop_lease(tier, lease);
+    return false;
+}
+
+ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *id, void **lease)
+{
+    struct tier *tier = self;
+    char key[OBJECT_KEY_CAPACITY];
+    struct request request = tier_make_request(tier);
+    ingot_lease_answer_t answer = INGOT_LEASE_NONE;
+    const uint64_t began_ns = clock_now_ns();
+    tier_lock(tier);
+    const bool is_off = tier_pauses_uploads(tier); /* others would wait for a blob that never arrives */
+    tier_unlock(tier);
+    if (id_size > ENVELOPE_MAX_ID_SIZE || is_off || tier_admit(tier, &request, began_ns) != TIER_PASS)
+        return INGOT_LEASE_NONE;
+    object_key_of(tier->name_space, id_size, id, key);
+    struct lease *made = make_lease(tier, key);
+    if (made == NULL)
+        return INGOT_LEASE_NONE;
+    const enum outcome outcome = ask_for_lease(tier, &request, made, &answer);
+    const bool is_refused = outcome == OUTCOME_REFUSED || outcome == OUTCOME_BAD_ANSWER;
+    tier_settle_outcome(tier, is_refused ? OUTCOME_DONE : outcome, began_ns, clock_now_ns(), request.failure);
+    if (is_refused) /* the server may allow loads alone */
+        tier_note_upload(tier, false, request.failure);
+    if (answer == INGOT_LEASE_BUSY)
+        TIER_COUNT(tier, busy_leases, 1);
+    if (answer != INGOT_LEASE_TAKEN) {
+        free(made);
+        return answer;
+    }
+    if (!add_lease(tier, made))
+        return INGOT_LEASE_NONE; /* it runs out */
+    *lease = made;
+    return INGOT_LEASE_TAKEN;
+}
+
+/* ---- holding ---- */
 
 /* Makes the tier's thread end a lease. */
 void tier_end_lease(void *self, void *lease, int may_others_take)
@@ -82,183 +157,114 @@ void tier_end_lease(void *self, void *lease, int may_others_take)
     tier_lock(tier);
     ended->is_ended = true;
     ended->may_others_take = may_others_take != 0;
-    unlock_changed(tier);
+    (void)pthread_cond_broadcast(&tier->queue.has_changed);
+    tier_unlock(tier);
 }
 
-/* Returns the first lease for a key from `lease` on, or NULL. */
-static struct lease *find_lease(struct lease *lease, const char *key)
+/* Returns the lease for a key, or NULL. Requires the lock. */
+static struct lease *find_lease(struct tier *tier, const char *key)
 {
+    struct lease *lease = tier->leases;
     while (lease != NULL && strcmp(lease->key, key) != 0)
         lease = lease->next;
     return lease;
 }
 
-void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_number)
+void leases_note_queued(struct tier *tier, const char *key)
 {
     tier_lock(tier);
-    for (struct lease *lease = find_lease(tier->leases.first, key); lease != NULL;
-         lease = find_lease(lease->next, key)) {
+    struct lease *lease = find_lease(tier, key);
+    if (lease != NULL)
         lease->has_upload = true;
-        lease->upload_number = upload_number;
-    }
-    unlock_changed(tier);
+    tier_unlock(tier);
 }
 
 void leases_note_upload_failed(struct tier *tier, const char *key)
 {
     tier_lock(tier);
-    for (struct lease *lease = find_lease(tier->leases.first, key); lease != NULL; lease = find_lease(lease->next, key))
+    struct lease *lease = find_lease(tier, key);
+    if (lease != NULL)
         lease->has_upload_failed = true;
     tier_unlock(tier);
 }
 
+void leases_fini(struct tier *tier)
+{
+    while (tier->leases != NULL) {
+        struct lease *lease = tier->leases;
+        tier->leases = lease->next;
+        free(lease);
+    }
+}
+
 /* ---- what the thread does ---- */
 
-/* True if the lease can be ended on the server: its holder has ended it, and the upload of its program, if there is
- * one, is over: nothing that old is left in the queue. Requires the lock. */
+/* True if the lease can be ended on the server: its holder has ended it, and the upload of its program is over.
+ * Requires the lock. */
 static bool is_to_end(const struct tier *tier, const struct lease *lease)
 {
-    return lease->is_ended &&
-           (!lease->has_upload || lease->is_lost || !upload_queue_has_up_to(&tier->queue, lease->upload_number));
+    return lease->is_ended && !upload_queue_has(&tier->queue, lease->key);
+}
+
+bool leases_are_left(const struct tier *tier, bool is_any)
+{
+    const struct lease *lease = tier->leases;
+    while (lease != NULL && !is_any && !lease->is_ended)
+        lease = lease->next;
+    return lease != NULL;
 }
 
 uint64_t leases_due_ns(const struct tier *tier)
 {
     uint64_t due_ns = CLOCK_NEVER;
-    for (const struct lease *lease = tier->leases.first; lease != NULL; lease = lease->next) {
-        const uint64_t own_ns = is_to_end(tier, lease) ? 0 : lease->renew_at_ns;
+    for (const struct lease *lease = tier->leases; lease != NULL; lease = lease->next) {
+        const uint64_t own_ns = is_to_end(tier, lease) ? 0 : lease->extend_at_ns;
         due_ns = own_ns < due_ns ? own_ns : due_ns;
     }
     return due_ns;
 }
 
-/* Asks the server to renew or end a lease. Called without the lock. Returns OUTCOME_ENDED, without a request, if the
- * breaker is open. */
-static enum outcome ask_about_lease(struct tier *tier, const struct lease *lease, bool is_end, uint64_t time_ms)
+/* Ends a lease on the server, unless it has run out and another machine has it. If a request fails, it runs out. The
+ * comparison and the change are two commands; if the lease changes hands between them, two machines compile. */
+static void end_lease(struct tier *tier, struct lease *lease, bool is_pointless)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
     struct request request = tier_make_request(tier);
-    if (!tier_is_closed(tier, TIER_LOADS))
-        return OUTCOME_ENDED;
-    const enum outcome outcome =
-        (is_end ? ops->end : ops->renew)(tier->transport.self, &request, lease->key, lease->token, time_ms);
-    const enum breaker_finding finding = outcome == OUTCOME_REFUSED ? BREAKER_WORKS : tier_finding_of(outcome);
-    if (outcome != OUTCOME_ENDED)
-        (void)tier_note(tier, TIER_LOADS, finding, clock_now_ns(), request.failure);
-    return outcome;
+    char token[LEASE_TOKEN_CAPACITY] = "";
+    const enum outcome outcome = ops->read(tier->transport.self, &request, lease->key, token);
+    if (outcome == OUTCOME_DONE && strcmp(token, lease->token) == 0)
+        (void)ops->end(tier->transport.self, &request, lease->key, is_pointless ? POINTLESS_MS : 0);
+    drop_lease(tier, lease);
 }
 
-/* Renews a lease. Requires the lock, but releases it during the request. */
-static void renew_lease(struct tier *tier, struct lease *lease)
+static void extend_lease(struct tier *tier, struct lease *lease)
 {
-    tier_unlock(tier);
-    const uint64_t began_ns = clock_now_ns();
-    const enum outcome outcome = ask_about_lease(tier, lease, false, tier->lease_time_ms);
-    const uint64_t now_ns = clock_now_ns();
-    tier_lock(tier);
-    if (outcome == OUTCOME_DONE)
-        extend_lease(tier, lease, began_ns);
-    else
-        lease->renew_at_ns = now_ns + part_of_time_ns(tier);
-    lease->is_lost = outcome == OUTCOME_MISSING || now_ns >= lease->runs_out_at_ns;
-    if (!lease->is_lost)
+    struct request request = tier_make_request(tier);
+    const enum outcome outcome =
+        tier->transport.ops->leases->extend(tier->transport.self, &request, lease->key, tier->lease_time_ms);
+    if (outcome != OUTCOME_MISSING || lease->is_lost)
         return;
-    lease->renew_at_ns = CLOCK_NEVER;
-    tier_unlock(tier);
+    lease->is_lost = true;
     tier_tell(tier, INGOT_BUSY, 0,
               "the lease of a program that is being compiled was lost: another machine may compile it as well");
     TIER_COUNT(tier, lost_leases, 1); /* after the event, which a reader of the counts may look for */
-    tier_lock(tier);
-}
-
-/* Returns for how long the server should answer other machines that waiting is useless. Requires the lock. */
-static uint64_t pointless_ms(const struct lease *lease)
-{
-    const bool is_pointless =
-        lease->is_ended && (lease->has_upload ? lease->has_upload_failed : !lease->may_others_take);
-    return is_pointless ? POINTLESS_MS : 0;
-}
-
-static bool is_ending(const struct tier *tier)
-{
-    return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
-}
-
-/* Ends and frees a lease. Requires the lock, but releases it during the request. If the request fails, the lease runs
- * out on the server. */
-static void finish_lease(struct tier *tier, struct lease *lease)
-{
-    const bool is_held = !lease->is_lost;
-    const uint64_t time_ms = pointless_ms(lease);
-    tier_unlock(tier);
-    const enum outcome outcome = is_held ? ask_about_lease(tier, lease, true, time_ms) : OUTCOME_DONE;
-    tier_lock(tier);
-    if (outcome != OUTCOME_ENDED || !is_ending(tier))
-        drop_lease(tier, lease); /* otherwise, the tier is being closed, and leases_end_all ends the lease */
-}
-
-/* Does what is due for one lease. Returns false if nothing is due. Requires the lock, but releases it meanwhile. */
-static bool work_once(struct tier *tier)
-{
-    const uint64_t now_ns = clock_now_ns();
-    struct lease *lease = tier->leases.first;
-    while (lease != NULL && !is_to_end(tier, lease) && lease->renew_at_ns > now_ns)
-        lease = lease->next;
-    if (lease == NULL)
-        return false;
-    if (is_to_end(tier, lease))
-        finish_lease(tier, lease);
-    else
-        renew_lease(tier, lease);
-    return true;
 }
 
 bool leases_work(struct tier *tier)
 {
-    bool has_worked = false;
-    tier_lock(tier);
-    while (!is_ending(tier) && work_once(tier))
-        has_worked = true;
-    tier_unlock(tier);
-    return has_worked;
-}
-
-/* ---- the end ---- */
-
-/* Returns the first lease that is not lost, and marks it as lost. NULL: there is none. */
-static const struct lease *take_last(struct tier *tier, uint64_t *time_ms)
-{
-    tier_lock(tier);
-    struct lease *lease = tier->leases.first;
-    while (lease != NULL && lease->is_lost)
-        lease = lease->next;
-    if (lease != NULL) {
-        lease->is_lost = true;
-        *time_ms = pointless_ms(lease);
-    }
-    tier_unlock(tier);
-    return lease;
-}
-
-/* Other machines then need not wait until the leases run out. All these requests together have the time of one. */
-void leases_end_all(struct tier *tier)
-{
-    const struct lease_transport_ops *ops = tier->transport.ops->leases;
-    struct request request = tier_make_request(tier);
-    uint64_t time_ms = 0;
-    const uint64_t began_ns = clock_now_ns();
-    const struct lease *last = take_last(tier, &time_ms);
-    if (last == NULL || tier_allow(tier, &request, began_ns) != TIER_PASS)
-        return;
-    request.is_ended = NULL; /* otherwise, the requests would end immediately, because the tier is being closed */
-    if (request.deadline_ns > began_ns + FINAL_NS)
-        request.deadline_ns = began_ns + FINAL_NS;
-    enum outcome outcome = OUTCOME_DONE;
-    do {
-        outcome = ops->end(tier->transport.self, &request, last->key, last->token, time_ms);
-        last = take_last(tier, &time_ms);
-    } while ((outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING) && last != NULL);
     const uint64_t now_ns = clock_now_ns();
-    if (now_ns - began_ns > tier_fair_miss_ns(tier))
-        tier_lose(tier, began_ns, now_ns);
+    tier_lock(tier);
+    struct lease *lease = tier->leases;
+    while (lease != NULL && !is_to_end(tier, lease) && lease->extend_at_ns > now_ns)
+        lease = lease->next;
+    const bool is_end = lease != NULL && is_to_end(tier, lease);
+    const bool is_pointless = is_end && (lease->has_upload ? lease->has_upload_failed : !lease->may_others_take);
+    if (lease != NULL)
+        lease->extend_at_ns = now_ns + tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
+    tier_unlock(tier);
+    if (is_end)
+        end_lease(tier, lease, is_pointless);
+    else if (lease != NULL)
+        extend_lease(tier, lease);
+    return lease != NULL;
 }

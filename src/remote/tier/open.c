@@ -9,8 +9,6 @@
 
 #include "remote/base/clock.h"
 #include "remote/http/http.h"
-#include "remote/object/object_key.h"
-#include "remote/oci/oci.h"
 #include "remote/redis/redis.h"
 #include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
@@ -19,6 +17,7 @@
 #include "remote/tier/registry.h"
 #include "remote/tier/store.h"
 #include "remote/tier/tier.h"
+#include "remote/tier/worker.h"
 #include "util/limit.h"
 #include "util/struct_size.h"
 
@@ -28,6 +27,7 @@
 #define KNOWN_FLAGS                                                                                                    \
     ((uint32_t)INGOT_REMOTE_READ_ONLY | (uint32_t)INGOT_REMOTE_NO_COMPRESSION | (uint32_t)INGOT_REMOTE_NO_LEASES)
 #define LEAST_LEASE_MS 100u
+#define DEFAULT_LEASE_MS 120000u
 
 /* ---- settings ---- */
 
@@ -74,16 +74,12 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     tier->connect_limit_ns = limit_time_ns(info->connect_timeout_ms, 250);
     tier->stall_limit_ns = limit_time_ns(info->stall_timeout_ms, 2000);
     tier->exit_time_ns = limit_time_ns(info->exit_time_ms, 1000);
-    tier->lease_time_ms = limit_time_ns(info->lease_time_ms, 5000) / CLOCK_NS_PER_MS;
+    tier->lease_time_ms = limit_time_ns(info->lease_time_ms, DEFAULT_LEASE_MS) / CLOCK_NS_PER_MS;
     tier->slow_ns = limit_time_ns(info->slow_ms, 250);
     tier->on_event = info->on_event;
     tier->on_event_user = info->on_event_user;
     memcpy(tier->name_space, name_space, strlen(name_space) + 1);
-    atomic_init(&tier->trips, 0);
-    atomic_init(&tier->group_size, 1);
     atomic_init(&tier->is_ending, false);
-    atomic_init(&tier->is_in_exit, false);
-    atomic_init(&tier->asking_count, 0);
     atomic_init(&tier->has_told_no_time, false);
 }
 
@@ -96,11 +92,6 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     if (status != INGOT_SUCCESS)
         return status;
     tier->has_shared_secret = secret_file_is_shared(url.credentials) || secret_file_is_shared(url.key);
-    if (url.scheme == URL_OCI) { /* an image has no namespaces */
-        tier->flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
-        memcpy(tier->name_space, OBJECT_KEY_OCI_NAME_SPACE, sizeof(OBJECT_KEY_OCI_NAME_SPACE));
-        return oci_open(&tier->transport, &url);
-    }
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
@@ -111,20 +102,19 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
 static void init_parts(struct tier *tier, const ingot_remote_info_t *info)
 {
     const uint64_t now_ns = clock_now_ns();
-    const uint64_t seed = now_ns ^ (uintptr_t)tier;
-    for (unsigned side = 0; side < TIER_SIDES; ++side)
-        breaker_init(&tier->breakers[side], limit_time_ns(info->retry_ms, 1000),
-                     limit_time_ns(info->longest_retry_ms, 60000), seed + side * 2);
-    budget_init(&tier->budget,
-                info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000), now_ns);
-    leases_init(&tier->leases);
+    const uint64_t retry_ns = limit_time_ns(info->retry_ms, 1000);
+    const uint64_t longest_ns = limit_time_ns(info->longest_retry_ms, 60000);
+    guard_init(&tier->guard,
+               info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000), now_ns);
+    pauses_init(&tier->guard.pauses, retry_ns, longest_ns, now_ns ^ (uintptr_t)tier);
+    pauses_init(&tier->upload_pauses, retry_ns, longest_ns, ~now_ns ^ (uintptr_t)tier);
     upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
                       (size_t)limit_of(info->max_waiting, 256));
 }
 
 void tier_free(struct tier *tier)
 {
-    leases_fini(&tier->leases);
+    leases_fini(tier);
     upload_queue_fini(&tier->queue);
     tier->transport.ops->destroy(tier->transport.self);
     free(tier);
@@ -153,7 +143,7 @@ static void destroy_tier(void *self)
 {
     struct tier *tier = self;
     registry_remove(tier);
-    tier_finish(tier);
+    worker_finish(tier);
     tier_free(tier);
 }
 
@@ -192,10 +182,7 @@ static ingot_status_t open_tier(ingot_storage_t *storage, const ingot_remote_inf
         status = make_storage(&made, tier);
     if (status != INGOT_SUCCESS)
         return status;
-    if (!registry_add(tier, made)) {
-        ingot_storage_release(made);
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a handler of exit()");
-    }
+    registry_add(tier, made);
     status = take_trust(made, info);
     if (status != INGOT_SUCCESS) {
         ingot_storage_release(made);

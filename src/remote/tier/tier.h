@@ -1,9 +1,9 @@
 /*
  * tier.h - a remote tier: a storage that keeps its blobs on one server.
  *
- * A request passes if the circuit breaker of its side is closed and time is left that may be lost. Its result goes to
- * both. Locks: the queue's lock guards all fields that change, unless they are atomic. No lock is held during a request
- * or an event.
+ * Requests that the application waits for are made in its threads, and pass the guard. The tier's thread uploads,
+ * removes and extends leases. Locks: the queue's lock guards all fields that change, unless they are atomic. No lock is
+ * held during a request or an event.
  */
 #ifndef INGOT_REMOTE_TIER_TIER_H
 #define INGOT_REMOTE_TIER_TIER_H
@@ -14,16 +14,10 @@
 #include <stdbool.h>
 
 #include "remote/base/transport.h"
-#include "remote/guard/breaker.h"
-#include "remote/guard/budget.h"
-#include "remote/tier/lease_list.h"
+#include "remote/guard/guard.h"
 #include "remote/upload/upload_queue.h"
 
 #define TIER_NAME_SPACE_CAPACITY 65u
-
-/* Which requests a breaker is for. A server may refuse uploads and answer loads: it is full, or the client may only
- * read. Leases belong to the loads, because the application waits for them. */
-enum tier_side { TIER_LOADS, TIER_UPLOADS, TIER_SIDES };
 
 struct tier {
     uint32_t flags; /* ingot_remote_flags_t; all fields up to `transport` are constant */
@@ -39,21 +33,17 @@ struct tier {
     bool has_shared_secret; /* other users of this machine can read its credentials or its private key */
     struct transport transport;
     struct upload_queue queue;
-    struct breaker breakers[TIER_SIDES];
-    struct budget budget;
-    struct leases leases;
-    atomic_uint trips;        /* how often the loads' breaker opened; relaxed, because no other data depends on it */
-    atomic_size_t group_size; /* size of the next group of loads; relaxed: a hint */
-    atomic_bool is_ending;    /* the tier is being closed, so requests end early; relaxed */
-    atomic_bool is_in_exit;   /* exit() has begun, so callers may make no more requests */
-    atomic_uint asking_count; /* callers' requests under way; sequentially consistent with is_in_exit, see tier_admit */
+    struct guard guard;
+    struct pauses upload_pauses;  /* begun by uploads that fail, which never stop loads */
+    struct lease *leases;         /* see lease.c */
+    atomic_bool is_ending;        /* the tier is being closed, so requests end early; relaxed */
     atomic_bool has_told_no_time; /* an event has reported that no time for failures is left; relaxed */
     ingot_remote_stats_t counts;
-    bool has_thread;
+    bool has_thread; /* `thread` was started and not joined yet */
+    bool is_working; /* the thread has not decided to end */
     bool is_finished;
-    pthread_t thread;        /* valid if has_thread */
-    ingot_storage_t storage; /* not a reference; the registry's lock guards it and the two fields below */
-    bool is_ended_by_exit;
+    pthread_t thread;
+    ingot_storage_t storage; /* not a reference; the registry's lock guards it and the next field */
     struct tier *next;
 };
 
@@ -71,43 +61,34 @@ static inline void tier_unlock(struct tier *tier)
 #define TIER_COUNT(tier, field, by) tier_count((tier), &(tier)->counts.field, (by))
 void tier_count(struct tier *tier, uint64_t *count, uint64_t by);
 
-enum tier_verdict { TIER_PASS, TIER_IS_PAUSED, TIER_NO_TIME, TIER_IS_IN_EXIT };
+enum tier_verdict { TIER_PASS, TIER_IS_PAUSED, TIER_NO_TIME };
 
 /* Makes a request without a deadline, which ends early if the tier is being closed. */
 struct request tier_make_request(struct tier *tier);
-/* Decides whether a request may be made now, and sets its deadline_ns and trips_before. */
-enum tier_verdict tier_allow(struct tier *tier, struct request *request, uint64_t now_ns);
-/* Does the same for a caller's request, which exit() waits for. When it has ended, the caller must call tier_leave. */
+/* Decides whether the application may wait for a request now, and sets its deadline. */
 enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns);
-void tier_leave(struct tier *tier, unsigned request_count);
-/* True if requests of other threads than this one are under way. */
-bool tier_is_asked_by_others(const struct tier *tier);
-/* Makes an admitted request end early if the tier stops asking the server. */
-void tier_end_with_pause(struct request *request);
+
+/* Starts the tier's thread (worker.h) if it is not running and the tier has not finished. If that fails, an event
+ * reports it. Returns true if the thread is running. */
+bool tier_need_worker(struct tier *tier);
 
 /* Emits an INGOT_EVENT_STORAGE_DEGRADED. */
 void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason);
 
-/* Counts time as lost. */
-void tier_lose(struct tier *tier, uint64_t began_ns, uint64_t now_ns);
-/* Passes the result of a request to the breaker. Returns true if this opened it; an event reports that, with the
- * reason. */
-bool tier_note(struct tier *tier, enum tier_side side, enum breaker_finding finding, uint64_t now_ns,
-               const char *reason);
-bool tier_is_closed(struct tier *tier, enum tier_side side);
-/* Returns true if a probe is due. The caller must then make it, and call tier_end_probe. */
-bool tier_begin_probe(struct tier *tier, enum tier_side side);
-/* An event reports it if the probe closed the breaker. If a server answers loads again, an upload is due, too. */
-void tier_end_probe(struct tier *tier, enum tier_side side, bool has_succeeded);
-/* Returns how long a request may take before its time counts as lost, if it brings nothing although the server works.
- * The time of a request that failed always counts. */
-static inline uint64_t tier_fair_miss_ns(const struct tier *tier)
-{
-    return tier->slow_ns * 2 / 5;
-}
+/* Passes the result of an admitted request to the guard. Its time counts as lost if it took longer than fair_ns. An
+ * event reports, with the reason, that the server is not asked for a while, or that it works again. */
+void tier_settle(struct tier *tier, enum guard_finding finding, uint64_t fair_ns, uint64_t began_ns, uint64_t ended_ns,
+                 const char *reason);
+/* Does the same for a request with this outcome, which brought no blob. */
+void tier_settle_outcome(struct tier *tier, enum outcome outcome, uint64_t began_ns, uint64_t ended_ns,
+                         const char *reason);
+/* Notes the result of an upload. An event reports that uploads wait, or go on. */
+void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason);
+/* True if uploads wait after a failure. The caller holds the lock. */
+bool tier_pauses_uploads(const struct tier *tier);
 
 /* Returns what the outcome of a request shows about the server. */
-enum breaker_finding tier_finding_of(enum outcome outcome);
+enum guard_finding tier_finding_of(enum outcome outcome);
 /* Returns the application's status for a failed request. */
 ingot_status_t tier_status_of(enum outcome outcome);
 /* Counts a load that failed. */

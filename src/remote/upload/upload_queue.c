@@ -14,7 +14,8 @@ static uint64_t size_of(const struct upload *upload)
     return sizeof(*upload) + upload->id_size + upload->blob_size;
 }
 
-static struct upload *make_upload(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static struct upload *make_upload(const char *key, size_t id_size, const uint8_t *id, size_t blob_size,
+                                  const uint8_t *blob)
 {
     struct upload *upload = malloc(sizeof(*upload) + id_size + blob_size);
     if (upload == NULL)
@@ -24,6 +25,7 @@ static struct upload *make_upload(size_t id_size, const uint8_t *id, size_t blob
     if (blob_size != 0)
         memcpy(bytes + id_size, blob, blob_size);
     *upload = (struct upload){.id_size = id_size, .blob_size = blob_size, .id = bytes, .blob = bytes + id_size};
+    memcpy(upload->key, key, sizeof(upload->key));
     return upload;
 }
 
@@ -63,42 +65,41 @@ void upload_queue_fini(struct upload_queue *queue)
     (void)pthread_mutex_destroy(&queue->lock);
 }
 
-static bool is_of(const struct upload *upload, size_t id_size, const uint8_t *id)
+static bool is_of(const struct upload *upload, const char *key)
 {
-    return upload != NULL && upload->id_size == id_size && memcmp(upload->id, id, id_size) == 0;
+    return upload != NULL && strcmp(upload->key, key) == 0;
 }
 
-/* Returns a link to the id's item in the list, or NULL. */
-static struct upload **find_upload_link(struct upload_queue *queue, size_t id_size, const uint8_t *id)
+/* Returns a link to the key's item in the list, or NULL. */
+static struct upload **find_upload_link(struct upload_queue *queue, const char *key)
 {
     struct upload **at = &queue->first;
-    while (*at != NULL && !is_of(*at, id_size, id))
+    while (*at != NULL && !is_of(*at, key))
         at = &(*at)->next;
     return *at != NULL ? at : NULL;
 }
 
-ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t blob_size,
-                                const uint8_t *blob, struct upload_added *added)
+ingot_status_t upload_queue_add(struct upload_queue *queue, const char *key, size_t id_size, const uint8_t *id,
+                                size_t blob_size, const uint8_t *blob, size_t *dropped_count)
 {
-    *added = (struct upload_added){.number = 0};
+    *dropped_count = 0;
     if (sizeof(struct upload) + id_size + blob_size > queue->max_bytes)
         return ingot_set_error_detail(INGOT_NO_SPACE, "a blob of %zu bytes is too large to wait for its upload",
                                       blob_size);
-    struct upload *upload = make_upload(id_size, id, blob_size, blob);
+    struct upload *upload = make_upload(key, id_size, id, blob_size, blob);
     if (upload == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an upload");
     (void)pthread_mutex_lock(&queue->lock);
     const bool is_closed = queue->is_closed;
     if (!is_closed) {
-        struct upload **earlier = find_upload_link(queue, id_size, id);
+        struct upload **earlier = find_upload_link(queue, key);
         if (earlier != NULL)
             free(unlink_upload(queue, earlier));
         while (queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes) {
             free(unlink_upload(queue, &queue->first));
-            ++added->dropped_count;
+            ++*dropped_count;
         }
         upload->number = ++queue->last_number;
-        added->number = upload->number;
         *queue->last = upload;
         queue->last = &upload->next;
         ++queue->count;
@@ -112,11 +113,24 @@ ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, cons
     return ingot_set_error_detail(INGOT_READ_ONLY, "the remote tier is ending");
 }
 
-bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t *size, uint8_t **copy)
+/* Returns the newest item of a key, or NULL. */
+static const struct upload *find_upload(const struct upload_queue *queue, const char *key)
+{
+    const struct upload *found = queue->first;
+    while (found != NULL && !is_of(found, key))
+        found = found->next;
+    return found == NULL && is_of(queue->active, key) ? queue->active : found;
+}
+
+bool upload_queue_has(const struct upload_queue *queue, const char *key)
+{
+    return find_upload(queue, key) != NULL;
+}
+
+bool upload_queue_find(struct upload_queue *queue, const char *key, size_t *size, uint8_t **copy)
 {
     (void)pthread_mutex_lock(&queue->lock);
-    struct upload **at = find_upload_link(queue, id_size, id);
-    const struct upload *found = at != NULL ? *at : is_of(queue->active, id_size, id) ? queue->active : NULL;
+    const struct upload *found = find_upload(queue, key);
     if (found != NULL) {
         *size = found->blob_size;
         if (copy != NULL)
@@ -142,7 +156,7 @@ void upload_queue_finish(struct upload_queue *queue, bool is_tried_again)
     (void)pthread_mutex_lock(&queue->lock);
     struct upload *upload = queue->active;
     queue->active = NULL;
-    if (is_tried_again && !queue->is_closed && find_upload_link(queue, upload->id_size, upload->id) == NULL) {
+    if (is_tried_again && !queue->is_closed && find_upload(queue, upload->key) == NULL) {
         upload->next = queue->first;
         queue->first = upload;
         if (upload->next == NULL)

@@ -1,7 +1,7 @@
 /*
  * upload_queue.h - queues blobs to be uploaded and ids to be removed, oldest first, within limits.
  *
- * A new item replaces an older one with the same id. If there is no room, the oldest items are dropped. One thread
+ * A new item replaces an older one with the same key. If there is no room, the oldest items are dropped. One thread
  * takes items from the queue. Loads search the queue, too, including the item that this thread is working on. Lock: one
  * mutex, not held while an item is uploaded.
  */
@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An item of the queue. Its id and its blob never change. */
+#include "remote/object/object_key.h"
+
+/* An item of the queue. Its key, id and blob never change. */
 struct upload {
     struct upload *next;    /* guarded by the queue's lock */
     uint64_t number;        /* items are numbered in the order in which they were added, from 1; guarded by the lock */
@@ -23,6 +25,7 @@ struct upload {
     size_t blob_size; /* 0: the item removes its id */
     const uint8_t *id;
     const uint8_t *blob;
+    char key[OBJECT_KEY_CAPACITY]; /* of the id */
 };
 
 struct upload_queue {
@@ -42,23 +45,20 @@ struct upload_queue {
 void upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count);
 void upload_queue_fini(struct upload_queue *queue);
 
-/* What adding an item did. */
-struct upload_added {
-    uint64_t number;      /* of the item; 0: it was not taken */
-    size_t dropped_count; /* items that were dropped to make room */
-};
-
-/* Adds a blob, or a removal if blob_size is 0. @retval INGOT_READ_ONLY (closed), INGOT_NO_SPACE, INGOT_OUT_OF_MEMORY */
-ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t blob_size,
-                                const uint8_t *blob, struct upload_added *added);
-/* Returns false if the queue has no item of the id. Otherwise sets *size to the size of its blob, and *copy to a copy
+/* Adds a blob, or a removal if blob_size is 0. Sets *dropped_count to the number of items that were dropped to make
+ * room. @retval INGOT_READ_ONLY (closed), INGOT_NO_SPACE, INGOT_OUT_OF_MEMORY */
+ingot_status_t upload_queue_add(struct upload_queue *queue, const char *key, size_t id_size, const uint8_t *id,
+                                size_t blob_size, const uint8_t *blob, size_t *dropped_count);
+/* Returns false if the queue has no item of the key. Otherwise sets *size to the size of its blob, and *copy to a copy
  * that the caller frees: NULL for a removal, or if memory runs out. copy may be NULL. */
-bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t *size, uint8_t **copy);
+bool upload_queue_find(struct upload_queue *queue, const char *key, size_t *size, uint8_t **copy);
+/* True if the queue has an item of the key. The caller holds the lock. */
+bool upload_queue_has(const struct upload_queue *queue, const char *key);
 
 /* Takes the first item, which becomes the active one. Called by the tier's thread. Returns NULL if there is none. */
 struct upload *upload_queue_take(struct upload_queue *queue);
 /* Ends the work on the active item. If is_tried_again, puts the item back at the front, unless there is a newer item
- * with the same id. */
+ * with the same key. */
 void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
 
 /* Returns true if an item is left whose number is at most `number`, including the active item. The caller holds the

@@ -4,9 +4,13 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <deque>
+#include <future>
 #include <sstream>
+#include <thread>
 
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"
@@ -161,4 +165,52 @@ TEST_F(ArtifactRemote, AUselessTurnWakesOtherMachines)
     for (const pid_t machine : machines)
         EXPECT_EQ(0, forked_child::wait_for(machine));
     ingot_cache_release(cache);
+}
+
+/* One thread polls the keys that another machine is making, in turn and for long, as a loop of coroutines does. Then
+ * threads wait for them. Each is made once. */
+TEST_F(ArtifactRemote, AnyNumberOfKeysIsPolledInTurn)
+{
+    constexpr uint64_t kPollMs = 50;
+    ingot_cache_t one = open(1);
+    ingot_cache_t two = open(2);
+    const auto begin = [](ingot_cache_t cache, const Key &key, uint64_t wait_ms, ingot_turn_t *turn) {
+        ingot_buffer_t value = INGOT_BUFFER_INIT;
+        *turn = nullptr;
+        const ingot_status_t status = ingot_artifact_begin(cache, key.get(), wait_ms, &value, turn);
+        return status == INGOT_SUCCESS && *turn == nullptr ? take(&value) : "";
+    };
+    for (const int count : {2, 3, 8, 20, 100}) {
+        std::deque<Key> keys;
+        for (int i = 0; i < count; ++i)
+            keys.emplace_back(std::to_string(count) + " of " + std::to_string(i));
+        std::promise<void> begun, go;
+        std::thread maker([&] {
+            std::vector<ingot_turn_t> turns(keys.size());
+            for (size_t i = 0; i < turns.size(); ++i)
+                begin(one, keys[i], INGOT_UNLIMITED, &turns[i]);
+            begun.set_value();
+            go.get_future().wait();
+            for (ingot_turn_t turn : turns)
+                EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(turn, nullptr, 4, "made"));
+        });
+        begun.get_future().wait();
+        for (int i = 0; i < std::max(count, 20); ++i) {
+            ingot_turn_t turn = nullptr;
+            EXPECT_EQ("", begin(two, keys[static_cast<size_t>(i % count)], kPollMs, &turn));
+            ASSERT_EQ(nullptr, turn) << count << ", poll " << i << ": the key would be made twice";
+        }
+        go.set_value();
+        std::vector<std::thread> waiting;
+        for (const Key &key : keys)
+            waiting.emplace_back([&] {
+                ingot_turn_t turn = nullptr;
+                EXPECT_EQ("made", begin(two, key, INGOT_UNLIMITED, &turn));
+            });
+        for (std::thread &thread : waiting)
+            thread.join();
+        maker.join();
+    }
+    ingot_cache_release(one);
+    ingot_cache_release(two);
 }

@@ -589,11 +589,11 @@ struct Server {
         server->blobs[{id, id + id_size}] = {blob, blob + size};
         return INGOT_SUCCESS;
     }
-    static ingot_lease_answer_t take_lease(void *self, size_t id_size, const uint8_t *id, int is_useless, void **lease)
+    static ingot_lease_answer_t take_lease(void *self, size_t id_size, const uint8_t *id, void **lease)
     {
         auto *server = static_cast<Server *>(self);
         const std::lock_guard<std::mutex> guard(server->mutex);
-        if (is_useless == 0 && server->blobs.count({id, id + id_size}) != 0)
+        if (server->blobs.count({id, id + id_size}) != 0)
             return INGOT_LEASE_STORED;
         if (server->is_leased)
             return INGOT_LEASE_BUSY;

@@ -45,7 +45,7 @@ TEST(CacheWithoutCurl, OpensTheStoreAndSaysWhyThereIsNoServer)
 
 TEST(CacheWithoutCurl, OpensNoTier)
 {
-    for (const char *url : {"http://127.0.0.1:9/ingot", "redis://127.0.0.1:9", "oci://127.0.0.1:9/name:tag"}) {
+    for (const char *url : {"http://127.0.0.1:9/ingot", "redis://127.0.0.1:9"}) {
         ingot_storage_t storage = nullptr;
         ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
         info.url = url;

@@ -25,8 +25,9 @@ struct Server {
     std::map<Bytes, Bytes> blobs;
     Bytes arriving; /* a blob that another machine stores just before the answer INGOT_LEASE_STORED */
     std::deque<ingot_lease_answer_t> answers;
-    std::vector<int> useless; /* `is_blob_useless` of each request */
-    std::vector<int> ends;    /* `may_others_take` of each end of a lease */
+    ingot_lease_answer_t last = INGOT_LEASE_NONE; /* the answer when there is no other */
+    unsigned requests = 0;
+    std::vector<int> ends; /* `may_others_take` of each end of a lease */
     int lease = 0;
 };
 
@@ -51,12 +52,12 @@ ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     return static_cast<Server *>(self)->blobs.erase(Bytes(id, id + id_size)) != 0 ? INGOT_SUCCESS : INGOT_NOT_FOUND;
 }
 
-ingot_lease_answer_t take(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease)
+ingot_lease_answer_t take(void *self, size_t id_size, const uint8_t *id, void **lease)
 {
     auto *server = static_cast<Server *>(self);
-    server->useless.push_back(is_blob_useless);
+    ++server->requests;
     if (server->answers.empty())
-        return INGOT_LEASE_NONE;
+        return server->last;
     const ingot_lease_answer_t answer = server->answers.front();
     server->answers.pop_front();
     if (answer == INGOT_LEASE_STORED && !server->arriving.empty())
@@ -73,7 +74,7 @@ void end(void *self, void *lease, int may_others_take)
     server->ends.push_back(may_others_take);
 }
 
-const ingot_storage_ops_t kOps = {sizeof(kOps), load, store, remove_id, nullptr, nullptr, take, end, nullptr, nullptr};
+const ingot_storage_ops_t kOps = {sizeof(kOps), load, store, remove_id, nullptr, take, end, nullptr, nullptr};
 
 class PersistLease : public testing::Test
 {
@@ -91,6 +92,7 @@ protected:
         const std::string path = (scratch_.path() / std::to_string(next_++)).string();
         info.path = path.c_str();
         info.flags = flags;
+        info.build_wait_ms = build_wait_ms_;
         ingot_storage_t directory = nullptr;
         ingot_storage_t chain = nullptr;
         ingot_storage_t outer = nullptr;
@@ -112,11 +114,12 @@ protected:
     void expect_not_asked(uint32_t flags = 0)
     {
         EXPECT_EQ(INGOT_ORIGIN_BUILD, request(kSource, flags));
-        EXPECT_EQ(0u, server_.useless.size());
+        EXPECT_EQ(0u, server_.requests);
     }
 
     ScratchDirectory scratch_;
     int next_ = 0;
+    uint64_t build_wait_ms_ = 0;
     Server server_;
     ingot_storage_t remote_ = nullptr;
 };
@@ -127,11 +130,10 @@ TEST_F(PersistLease, IsHeldDuringABuildAndItsStore)
 {
     server_.answers = {INGOT_LEASE_TAKEN};
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request());
-    EXPECT_EQ(std::vector<int>{0}, server_.useless);
     EXPECT_EQ(std::vector<int>{0}, server_.ends);
     EXPECT_EQ(1u, server_.blobs.size());
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request());
-    EXPECT_EQ(1u, server_.useless.size()) << "what is there needs no lease";
+    EXPECT_EQ(1u, server_.requests) << "what is there needs no lease";
 }
 
 TEST_F(PersistLease, IsAwaitedUntilTheBlobIsThere)
@@ -139,20 +141,19 @@ TEST_F(PersistLease, IsAwaitedUntilTheBlobIsThere)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request());
     server_.arriving = server_.blobs.begin()->second;
     server_.blobs.clear();
-    server_.useless.clear();
+    server_.requests = 0;
     server_.answers = {INGOT_LEASE_BUSY, INGOT_LEASE_BUSY, INGOT_LEASE_STORED};
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request());
-    EXPECT_EQ((std::vector<int>{0, 0, 0}), server_.useless);
+    EXPECT_EQ(3u, server_.requests);
     EXPECT_TRUE(server_.ends.empty());
 }
 
-TEST_F(PersistLease, IsAskedForOnceMoreWhereTheBlobIsOfNoUse)
+TEST_F(PersistLease, IsNotNeededWhereTheBlobIsOfNoUse)
 {
     server_.arriving = bytes_of("nonsense");
-    server_.answers = {INGOT_LEASE_STORED, INGOT_LEASE_BUSY, INGOT_LEASE_TAKEN};
+    server_.answers = {INGOT_LEASE_STORED};
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request());
-    EXPECT_EQ((std::vector<int>{0, 1, 1}), server_.useless);
-    EXPECT_EQ(1u, server_.ends.size());
+    EXPECT_EQ(1u, server_.requests);
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request()) << "the build replaced it";
 }
 
@@ -160,8 +161,28 @@ TEST_F(PersistLease, IsNotEndedWhereThereWasNone)
 {
     server_.answers = {INGOT_LEASE_BUSY, INGOT_LEASE_NONE};
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request());
-    EXPECT_EQ(2u, server_.useless.size());
+    EXPECT_EQ(2u, server_.requests);
     EXPECT_TRUE(server_.ends.empty());
+}
+
+/* A server whose leases never end holds all programs together for the time of one wait. */
+TEST_F(PersistLease, IsAwaitedForALimitedTimeInAll)
+{
+    server_.last = INGOT_LEASE_BUSY;
+    build_wait_ms_ = 50;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request());
+    EXPECT_LT(1u, server_.requests);
+    for (int i = 1; i < 4; ++i) {
+        server_.requests = 0;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(numbered_source(i)));
+        EXPECT_EQ(1u, server_.requests) << "it is asked, but not awaited";
+    }
+    server_.arriving = server_.blobs.begin()->second;
+    server_.answers = {INGOT_LEASE_STORED};
+    (void)request(numbered_source(5)); /* a wait that brings a blob */
+    server_.requests = 0;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(numbered_source(6)));
+    EXPECT_LT(1u, server_.requests);
 }
 
 TEST_F(PersistLease, OfAProgramThatDoesNotCompileIsOfNoUseToOthers)

@@ -286,8 +286,7 @@ TEST_F(RemoteHttp, SaysThatItHasNoMemory)
     has_no_memory = true;
     const Tier tier("http://127.0.0.1:1");
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, tier.load(kId));
-    const std::string detail = ingot_last_error_detail();
-    EXPECT_NE(std::string::npos, detail.find("no memory for a connection")) << detail;
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("no memory for a connection"));
     has_no_memory = false;
 }
 
@@ -299,4 +298,45 @@ TEST_F(RemoteHttp, DoesNotFollowRedirects)
     const Tier tier(nginx.url());
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("redirects"));
+}
+
+/* S3 says in XML what is wrong: a clock, a key, an account, a token, a bucket. */
+TEST_F(RemoteHttp, SaysWhatS3Says)
+{
+    const struct {
+        const char *status;
+        const char *code;
+        const char *message;
+    } answers[] = {
+        {"403 Forbidden", "RequestTimeTooSkewed",
+         "The difference between the request time and the server's is too large."},
+        {"403 Forbidden", "SignatureDoesNotMatch", "The request signature does not match."},
+        {"403 Forbidden", "InvalidAccessKeyId", "The Access Key Id does not exist."},
+        {"400 Bad Request", "ExpiredToken", "The provided token has expired."},
+        {"404 Not Found", "NoSuchBucket", "The specified bucket does not exist"},
+    };
+    const std::string key = write("key", "AKIAIOSFODNN7EXAMPLE:secret");
+    for (const auto &answer : answers) {
+        const std::string page = std::string("<?xml version=\"1.0\"?><Error><Code>") + answer.code +
+                                 "</Code><Message>" + answer.message + "</Message></Error>";
+        const std::string text = std::string("HTTP/1.1 ") + answer.status + "\r\nContent-Type: application/xml\r\n" +
+                                 "Content-Length: " + std::to_string(page.size()) + "\r\n\r\n";
+        const FaultyServer server([&](FaultyConnection &connection) {
+            for (std::string words; !(words = connection.read_some()).empty();)
+                if (!connection.send_bytes(words.find("HEAD ") == 0 ? "HTTP/1.1 404 Not Found\r\n\r\n" : text + page))
+                    return;
+        });
+        const std::string url = "s3://programs?region=us-east-1&credentials=" + key +
+                                "&endpoint=http://127.0.0.1:" + std::to_string(server.port());
+        const std::string said = std::string(answer.code) + ": " + answer.message;
+        const Tier tier(url);
+        EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)) << answer.code;
+        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find(said)) << ingot_last_error_detail();
+        EXPECT_EQ(1u, tier.stats().refused) << answer.code;
+        ingot_remote_info_t info = patient();
+        ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
+        info.url = url.c_str();
+        EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
+        EXPECT_NE(std::string::npos, std::string(report.reason).find(said)) << report.reason;
+    }
 }

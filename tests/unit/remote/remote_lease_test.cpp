@@ -13,9 +13,8 @@
 #include <memory>
 #include <new>
 #include <thread>
-#include <utility>
+#include <vector>
 
-#include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/gate.h"
 #include "support/library_clock.h"
@@ -32,7 +31,7 @@ namespace
 
 constexpr uint32_t kLongMs = 240000; /* longer than any test lasts */
 constexpr uint32_t kShortMs = 50;
-constexpr uint32_t kLeaseMs = 4000; /* long enough for a busy machine to renew a lease, which it does three times */
+constexpr uint32_t kLeaseMs = 4000; /* long enough for a busy machine to extend a lease, which it does three times */
 constexpr unsigned kHangSeconds = 200;
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
@@ -190,7 +189,7 @@ TEST_F(RemoteLease, IsAwaitedByOtherMachines)
     finish(holder);
 }
 
-TEST_F(RemoteLease, IsRenewedWhileItsHolderCompiles)
+TEST_F(RemoteLease, IsExtendedWhileItsHolderCompiles)
 {
     const Redis redis;
     const pid_t holder = start_holder(redis);
@@ -202,60 +201,14 @@ TEST_F(RemoteLease, IsRenewedWhileItsHolderCompiles)
         long long least = kLeaseMs;
         EXPECT_TRUE(becomes_true([&] {
             const long long left = std::stoll(redis.ask({"PTTL", key}));
-            const bool is_renewed = left > least;
+            const bool is_extended = left > least;
             least = std::min(least, left);
-            return is_renewed;
+            return is_extended;
         }));
     }
     EXPECT_EQ(token, redis.ask({"GET", key}));
     go_.open();
     finish(holder);
-}
-
-/* A server that stops reading an upload until a lease has been renewed three times meanwhile. */
-TEST_F(RemoteLease, IsRenewedWhileAnUploadTakesLong)
-{
-    constexpr size_t size = size_t{32} << 20; /* more than fits between the two ends of a connection */
-    const std::string end_of_set = "\r\n$2\r\nEX\r\n$7\r\n2592000\r\n"; /* 30 days */
-    std::atomic<int> renewals{0};
-    std::atomic<bool> is_uploading{false};
-    const FaultyServer server([&](FaultyConnection &connection) {
-        for (std::string words; !(words = connection.read_some()).empty();) {
-            const bool is_script = words.find("EVAL") != std::string::npos;
-            renewals += words.find("PEXPIRE") != std::string::npos;
-            const bool is_upload = !is_script && words.find("\r\nSET\r\n") != std::string::npos;
-            if (is_upload && !is_uploading.exchange(true)) {
-                while (renewals < 3 && connection.pause(5)) {
-                }
-            }
-            while (is_upload && words.find(end_of_set) == std::string::npos) {
-                const std::string some = connection.read_some();
-                if (some.empty())
-                    return;
-                words = words.substr(words.size() - std::min(words.size(), end_of_set.size())) + some;
-            }
-            if (!connection.send_bytes(is_upload                                 ? "+OK\r\n"
-                                       : words.find("'NX'") != std::string::npos ? ":0\r\n"
-                                       : is_script                               ? ":1\r\n"
-                                                                                 : "$-1\r\n"))
-                return;
-        }
-    });
-    const Machine machine(folder(0), "redis://127.0.0.1:" + std::to_string(server.port()), info_with_wait(kLongMs),
-                          remote_info());
-    ASSERT_EQ(INGOT_SUCCESS, machine.tier().put(kId, random_bytes(1, size)));
-    ASSERT_TRUE(becomes_true([&] { return is_uploading.load(); }));
-    Session session;
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) == "build") {
-            EXPECT_TRUE(becomes_true([&] { return renewals >= 3; }));
-        }
-        return INGOT_SUCCESS;
-    };
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, kSource));
-    EXPECT_EQ(1u, machine.tier().stats().leases) << machine.tier().events.all();
-    EXPECT_EQ(0u, machine.tier().stats().lost_leases) << machine.tier().events.all();
-    renewals = 3; /* if there were none, the server goes on anyway */
 }
 
 TEST_F(RemoteLease, IsTakenOverOnceWhenItsHolderDies)
@@ -315,36 +268,24 @@ TEST_F(RemoteLease, IsAwaitedForALimitedTime)
     finish(holder);
 }
 
-/* The limit of the wait is that of a store that has not seen a long build yet. The holder renews its lease. */
-TEST_F(RemoteLease, OfAMachineThatWorksIsAwaitedBeyondTheLongestBuild)
+/* A holder that extends its lease for longer than a lease lasts is not awaited any longer. */
+TEST_F(RemoteLease, IsAwaitedNoLongerThanItLasts)
 {
     const Redis redis;
     const pid_t holder = start_holder(redis);
     const Machine waiting(folder(1), redis.url(), INGOT_PERSIST_INFO_INIT, remote_info());
-    const ingot_origin_t origin = request(waiting, [&] {
-        const auto requests = [&] { return waiting.tier().stats().busy_leases; };
-        const auto ask_rest = [&] {
-            return std::stoi(redis.ask({"EVAL", "return redis.call('PTTL', redis.call('KEYS', '*:lease')[1])", "0"}));
-        };
-        for (int renewals = 0; renewals < 2; ++renewals) {
-            int rest = ask_rest();
-            EXPECT_TRUE(becomes_true([&] {
-                const int before = std::exchange(rest, ask_rest());
-                return rest > before;
-            }));
-        }
-        for (int i = 0; i < 9 && !testing::Test::HasFailure(); ++i) {
-            clock_lead_ns += 10000000000; /* the clock of persist, not of the tier */
-            const uint64_t before = requests();
-            EXPECT_TRUE(becomes_true([&] { return requests() > before || board_->compilations > 1; }));
-        }
-        EXPECT_EQ(1, board_->compilations) << "it waits for 90 s";
-        go_.open();
-    });
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
-    EXPECT_EQ(1, board_->compilations);
-    EXPECT_EQ(0u, waiting.stats().wait_timeouts);
-    EXPECT_EQ(0u, waiting.tier().stats().lost_ns);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(waiting, [&] {
+                  for (int i = 0; i < 11; ++i) {
+                      EXPECT_EQ(1, board_->compilations) << i;
+                      const uint64_t before = waiting.tier().stats().busy_leases;
+                      EXPECT_TRUE(becomes_true([&] { return waiting.tier().stats().busy_leases > before + 1; }));
+                      clock_lead_ns += 11000000000; /* the clock of persist, not of the tier */
+                  }
+              }));
+    EXPECT_EQ(1u, waiting.stats().wait_timeouts);
+    EXPECT_EQ(0u, waiting.tier().stats().lost_ns) << "waiting costs no budget";
+    EXPECT_TRUE(waiting.tier().stats().is_asking);
+    go_.open();
     finish(holder);
 }
 
@@ -410,7 +351,7 @@ TEST_F(RemoteLease, IsNotAwaitedLongerThanAServerThatStops)
     EXPECT_EQ(0u, machine.stats().wait_timeouts);
     EXPECT_GE(machine.tier().stats().lost_ns, 2000000000u);
     EXPECT_LE(machine.tier().stats().lost_ns, 20000000000u);
-    EXPECT_EQ(1u, machine.tier().events.count("not asked")) << machine.tier().events.all();
+    EXPECT_LE(1u, machine.tier().events.count("not asked")) << machine.tier().events.all();
     redis.resume();
     go_.open();
     finish(holder);
@@ -448,17 +389,20 @@ TEST_F(RemoteLease, IsNotAwaitedForAnotherNameSpaceOrProgram)
     finish(holder);
 }
 
-TEST_F(RemoteLease, IsNotNeededWhereTheServerAllowsNoScripts)
+/* Without the rights for uploads there are no leases, and without those to ask and to extend there are. */
+TEST_F(RemoteLease, NeedsTheRightsOfUploads)
 {
-    const Redis redis({"--user", "default", "on", "nopass", "~*", "+get", "+set", "+del", "+ping", "+select"});
-    const Machine machine(folder(1), redis.url(), info_with_wait(kLongMs), remote_info());
-    Session session;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, kSource));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, numbered_source(1)));
-    EXPECT_EQ(1u, machine.tier().events.count("gives no leases")) << "it is not asked again at once";
-    EXPECT_EQ(INGOT_SUCCESS, machine.tier().flush());
-    EXPECT_EQ(2u, machine.tier().stats().uploads);
-    EXPECT_EQ(0u, machine.tier().stats().pauses) << "all else works";
+    const auto leases_with = [&](int machine_number, std::vector<std::string> rights) {
+        rights.insert(rights.begin(), {"--user", "default", "on", "nopass", "~*"});
+        const Redis redis(rights);
+        const Machine machine(folder(machine_number), redis.url(), info_with_wait(kLongMs), remote_info());
+        Session session;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, kSource));
+        EXPECT_EQ(0u, machine.tier().stats().pauses) << "loads are asked for";
+        return machine.tier().stats().leases;
+    };
+    EXPECT_EQ(0u, leases_with(1, {"+get", "+ping", "+select"}));
+    EXPECT_EQ(1u, leases_with(2, {"+get", "+set", "+del", "+ping", "+select"}));
 }
 
 TEST_F(RemoteLease, HasALeastTime)
@@ -468,28 +412,4 @@ TEST_F(RemoteLease, HasALeastTime)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Tier("redis://127.0.0.1:1", info).status());
     info.lease_time_ms = 100;
     EXPECT_EQ(INGOT_SUCCESS, Tier("redis://127.0.0.1:1", info).status());
-}
-
-/* A process that ends by exit() while it compiles leaves no lease for others to wait for. */
-TEST_F(RemoteLease, EndsWithItsProcess)
-{
-    const Redis redis;
-    const pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(kHangSeconds);
-        ingot_remote_info_t info = remote_info();
-        info.lease_time_ms = 600000;
-        auto *machine = new Machine(folder(0), redis.url(), info_with_wait(kLongMs), info);
-        auto *session = new Session;
-        session->hook = [&](const char *operation) {
-            if (std::string(operation) == "build")
-                exit(redis.ask({"DBSIZE"}) == "1\n" ? 0 : 1);
-            return INGOT_SUCCESS;
-        };
-        (void)machine->request(*session, kSource);
-        _exit(2);
-    }
-    EXPECT_EQ(0, forked_child::wait_for(child));
-    EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
 }

@@ -26,15 +26,15 @@ public:
     ~Queue() { upload_queue_fini(&queue); }
     ingot_status_t add(const std::string &id, const std::string &blob)
     {
-        return upload_queue_add(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()), blob.size(),
-                                reinterpret_cast<const uint8_t *>(blob.data()), &added);
+        return upload_queue_add(&queue, key_of(id).data(), id.size(), reinterpret_cast<const uint8_t *>(id.data()),
+                                blob.size(), reinterpret_cast<const uint8_t *>(blob.data()), &dropped_count);
     }
     /* Returns the blob of an id, or "removed" or "none". */
     std::string find(const std::string &id)
     {
         size_t size = 0;
         uint8_t *copy = nullptr;
-        if (!upload_queue_find(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()), &size, &copy))
+        if (!upload_queue_find(&queue, key_of(id).data(), &size, &copy))
             return "none";
         const std::string text = size == 0 ? "removed" : std::string(reinterpret_cast<const char *>(copy), size);
         free(copy);
@@ -43,9 +43,15 @@ public:
     std::string take() { return text_of(upload_queue_take(&queue)); }
 
     upload_queue queue;
-    upload_added added = {};
+    size_t dropped_count = 0;
 
 private:
+    static std::vector<char> key_of(const std::string &id)
+    {
+        std::vector<char> key(OBJECT_KEY_CAPACITY);
+        object_key_of("default", id.size(), reinterpret_cast<const uint8_t *>(id.data()), key.data());
+        return key;
+    }
     static std::string text_of(const upload *upload)
     {
         if (upload == nullptr)
@@ -92,9 +98,9 @@ TEST(RemoteQueue, DropsTheOldestAtEitherLimit)
     Queue few(1 << 20, 2);
     few.add("a", "1");
     few.add("b", "2");
-    EXPECT_EQ(0u, few.added.dropped_count);
+    EXPECT_EQ(0u, few.dropped_count);
     few.add("c", "3");
-    EXPECT_EQ(1u, few.added.dropped_count);
+    EXPECT_EQ(1u, few.dropped_count);
     EXPECT_EQ("none", few.find("a"));
     EXPECT_EQ("2", few.find("b"));
 
@@ -102,7 +108,7 @@ TEST(RemoteQueue, DropsTheOldestAtEitherLimit)
     small.add("a", std::string(1500, 'x'));
     small.add("b", std::string(1500, 'y'));
     small.add("c", std::string(3500, 'z'));
-    EXPECT_EQ(2u, small.added.dropped_count);
+    EXPECT_EQ(2u, small.dropped_count);
     EXPECT_EQ(std::string(3500, 'z'), small.find("c"));
     EXPECT_EQ(INGOT_NO_SPACE, small.add("d", std::string(5000, 'w')));
     EXPECT_EQ(std::string(3500, 'z'), small.find("c")) << "what cannot be taken drops nothing";
@@ -140,8 +146,7 @@ TEST(RemoteQueue, NumbersItemsInTheOrderOfTheirArrival)
     Queue queue;
     EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, UINT64_MAX));
     queue.add("a", "1");
-    const uint64_t number = queue.added.number;
-    EXPECT_EQ(queue.queue.last_number, number);
+    const uint64_t number = queue.queue.last_number;
     queue.add("b", "2");
     EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, number));
     queue.take();
@@ -160,12 +165,12 @@ TEST(RemoteQueue, KnowsThatAnItemWasDroppedOrReplaced)
 {
     Queue queue(1 << 20, 2);
     queue.add("a", "1");
-    const uint64_t first = queue.added.number;
+    const uint64_t first = queue.queue.last_number;
     queue.add("b", "2");
-    const uint64_t second = queue.added.number;
+    const uint64_t second = queue.queue.last_number;
     EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, first));
     queue.add("c", "3");
-    EXPECT_EQ(1u, queue.added.dropped_count);
+    EXPECT_EQ(1u, queue.dropped_count);
     EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, first));
     EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, second));
     queue.add("b", "");

@@ -5,11 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <memory>
 
+#include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
 #include "support/scratch_directory.h"
@@ -19,6 +24,16 @@
 
 using namespace remote_fixture;
 using server_process::Redis;
+
+/* Replaces a function of the C library, so that a test can let a machine sleep. */
+static std::atomic<time_t> slept_seconds{0};
+extern "C" int clock_gettime(clockid_t clock, timespec *time) noexcept
+{
+    const long result = syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && clock == CLOCK_BOOTTIME)
+        time->tv_sec += slept_seconds;
+    return static_cast<int>(result);
+}
 
 namespace
 {
@@ -341,21 +356,6 @@ TEST(RemoteRedis, IsOffInAForkedChild)
     EXPECT_EQ(INGOT_SUCCESS, tier->load(kId));
 }
 
-/* The process stores and calls exit() without releasing anything. */
-TEST(RemoteRedis, UploadsInExit)
-{
-    const Redis redis;
-    const pid_t child = fork();
-    if (child == 0) {
-        auto *tier = new Tier(redis.url());
-        for (int i = 0; i < 20; ++i)
-            tier->put(bytes_of("id " + std::to_string(i)), kBlob);
-        exit(0);
-    }
-    EXPECT_EQ(0, forked_child::wait_for(child));
-    EXPECT_EQ("20\n", redis.ask({"DBSIZE"}));
-}
-
 TEST(RemoteRedis, OpensBehindADirectory)
 {
     const Redis redis;
@@ -450,4 +450,45 @@ TEST(RemoteRedis, RefusesNodesOfAClusterThatLackObjects)
     ASSERT_EQ("OK\n", node.ask({"CLUSTER", "ADDSLOTSRANGE", "12288", "16383"}));
     EXPECT_TRUE(server_process::becomes_true([&] { return ingot_remote_check(&info, &report) == INGOT_SUCCESS; }))
         << "a node that has all objects: " << report.reason;
+}
+
+/* A machine slept, or a router forgot its connections: they are dead, and nothing says so. */
+TEST(RemoteRedis, AConnectionThatDiedCostsNoLoad)
+{
+    std::atomic<unsigned> dead_count{0}; /* the first connections, which no longer answer */
+    std::atomic<unsigned> count{0};
+    const FaultyServer server([&](FaultyConnection &connection) {
+        const unsigned number = count++;
+        while (connection.read_request() && (number < dead_count || connection.send_bytes("$-1\r\n"))) {
+        }
+    });
+    ingot_remote_info_t info = patient();
+    info.stall_timeout_ms = 0;
+    info.lost_time_ms = 20000;
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()), info);
+    for (unsigned round = 1; round <= 2; ++round) {
+        EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << ingot_last_error_detail();
+        dead_count = count.load();
+        slept_seconds = slept_seconds + 3600;
+        EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << ingot_last_error_detail();
+        EXPECT_EQ(round + 1, count);
+    }
+    EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
+    EXPECT_EQ(0u, tier.stats().pauses);
+}
+
+/* The server has ended the connection, and the load notices it only when it asks. */
+TEST(RemoteRedis, AConnectionThatEndsWhenItIsAskedCostsNoLoad)
+{
+    std::atomic<unsigned> count{0};
+    const FaultyServer server([&](FaultyConnection &connection) {
+        const bool is_first = count++ == 0;
+        if (connection.read_request() && connection.send_bytes("$-1\r\n"))
+            while (connection.read_request() && !is_first && connection.send_bytes("$-1\r\n")) {
+            }
+    });
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << ingot_last_error_detail();
+    EXPECT_EQ(2u, count);
 }

@@ -126,23 +126,6 @@ TEST_F(RemoteRedisTls, UsesAndClosesNothingThatGotTheDescriptorOfAConnection)
     EXPECT_EQ("", peers.damage());
 }
 
-TEST_F(RemoteRedisTls, UploadsInExit)
-{
-    const EncryptedRedis redis(*files_, "server", "no");
-    EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
-    const std::string url = redis.url(known());
-    const pid_t child = fork();
-    if (child == 0) {
-        (void)files_.release(); /* exit() would remove the files, which the parent still needs */
-        auto *tier = new Tier(url);
-        for (int i = 0; i < 20; ++i)
-            tier->put(bytes_of("id " + std::to_string(i)), kBlob);
-        exit(0);
-    }
-    EXPECT_EQ(0, forked_child::wait_for(child));
-    EXPECT_EQ("20\n", redis.ask({"DBSIZE"}));
-}
-
 TEST_F(RemoteRedisTls, ServersThatDoNotEncryptCostOneLoad)
 {
     const server_process::Redis plain;

@@ -1,11 +1,10 @@
 /*
- * pull.c - `ingot pull`: loads into a store what the programs of recipes need on this machine, or an image.
+ * pull.c - `ingot pull`: loads into a store what the programs of recipes need on this machine.
  */
 #include "cli/base/exit_code.h"
 #include "cli/base/options.h"
 #include "cli/commands/all.h"
 #include "cli/commands/recipe/build.h"
-#include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
 #include "cli/usage/parse.h"
 
@@ -13,15 +12,12 @@ struct pulling {
     struct common_options common;
     const char *url; /* NULL: from the environment */
     struct text_list recipes;
-    bool is_plain;
 };
 
 static const struct command_option pull_options[] = {
     {"for", 'f', VALUE_FILE, "RECIPE", offsetof(struct pulling, recipes), .flags = OPTION_REPEATED,
      .help = "Load what the programs of this recipe need on the devices of this machine; may be repeated"},
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pulling, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
-    {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pulling, is_plain),
-     .help = "For oci://: do not encrypt. Only for a registry on this machine"},
     {.help = NULL},
 };
 
@@ -29,8 +25,6 @@ static int run_pull(void *values)
 {
     struct pulling *pulling = values;
     ingot_storage_t server = NULL;
-    if (image_is_named(pulling->url) && pulling->recipes.count == 0)
-        return image_move(&pulling->common, pulling->url, pulling->is_plain, false);
     if (pulling->recipes.count == 0)
         return parse_refuse(&command_pull, "name a recipe: --for RECIPE");
     const int code = server_open(&server, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
@@ -45,8 +39,6 @@ const struct command command_pull = {
     .about = "With --for, loads what the programs of a recipe need on the devices of this machine from a server into a "
              "store, which is created if it is missing, and compiles nothing. Programs that the store already has are "
              "not loaded again.\n\n"
-             "With a URL oci://HOST[:PORT]/NAME[:TAG], loads all entries that an image in an OCI registry has, and the "
-             "store lacks.\n\n"
              "The exit status is 1 if the server lacks programs, or did not work.",
     .options = pull_options,
     .size = sizeof(struct pulling),

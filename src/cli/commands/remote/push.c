@@ -12,12 +12,10 @@
 #include "cli/base/json.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
-#include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
 
@@ -25,7 +23,6 @@ struct pushing {
     struct common_options common;
     const char *url;  /* NULL: from the environment */
     const char *kind; /* NULL: all */
-    bool is_plain;
     ingot_storage_t store;
     ingot_storage_t server;
     size_t waiting_count; /* waiting_count and waiting_bytes: uploads since the tool last waited */
@@ -39,8 +36,6 @@ static const struct command_option options[] = {
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pushing, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct pushing, kind),
      .help = "Push only artifacts of this kind, or with \"program\" only programs"},
-    {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pushing, is_plain),
-     .help = "For oci://: do not encrypt. Only for a registry on this machine"},
     {.help = NULL},
 };
 
@@ -136,9 +131,6 @@ static int push_entries(struct pushing *pushing)
 static int run_push(void *values)
 {
     struct pushing *pushing = values;
-    if (image_is_named(pushing->url))
-        return pushing->kind == NULL ? image_move(&pushing->common, pushing->url, pushing->is_plain, true)
-                                     : parse_refuse(&command_push, "an image has all kinds of entries");
     int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);
     if (code == EXIT_DONE)
         code = server_open(&pushing->server, &pushing->common, pushing->url, 0);
@@ -157,8 +149,6 @@ const struct command command_push = {
              "already has are not sent again, so an interrupted push continues where it stopped. --namespace chooses "
              "among the entries of the store. The namespace on the server is INGOT_PERSIST_NAMESPACE, because that is "
              "where applications and layers look.\n\n"
-             "With a URL oci://HOST[:PORT]/NAME[:TAG], the store becomes an image in an OCI registry. Entries that the "
-             "tag's earlier image has are not sent again.\n\n"
              "The exit status is 1 if entries were left out because they are damaged, too large or not trusted, and 4 "
              "if the server failed.",
     .options = options,

@@ -11,7 +11,8 @@
  * last tick. So each wait ends with a last look in the store, even if the bucket's time is unchanged.
  *
  * If machines share a storage, the process that has taken the lock on its machine asks that storage for a lease. It
- * waits in the same way while another machine has the lease. One limit applies to both waits together.
+ * waits in the same way while another machine has the lease. A server may claim anything, so such a wait ends if no
+ * wait of this process has brought a blob for the time of a lease, and all such waits together have the limit of one.
  *
  * A compiler may take long. So, unless the application has set the limit, a wait goes on after half a minute while the
  * holder works, up to a second limit, which ends waits for a process that lives but never ends its build.
@@ -31,6 +32,7 @@
 #include "persist/storage/turns/build_turn.h"
 
 #include <ingot/backend.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "persist/base/files.h"
@@ -39,12 +41,12 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storing.h"
-#include "persist/storage/turns/lessor.h"
 #include "util/nanoseconds.h"
 
 #define SHORTEST_PAUSE_NS NS_PER_MS
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 #define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each attempt is a request to a server */
+#define LONGEST_LEASE_WAIT_NS (120 * NS_PER_SECOND)
 #define PAUSES_OF_WAIT 16u
 #define WAIT_NS (30 * NS_PER_SECOND) /* for a holder that may be stopped */
 #define LONGEST_WAIT_NS (600 * NS_PER_SECOND)
@@ -70,10 +72,10 @@ struct build_turn {
     uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
     size_t id_size;         /* size of `id`, which is the caller's memory */
     const uint8_t *id;
-    ingot_storage_t lessor;   /* a reference; NULL: not searched for yet, or there is no lessor */
-    void *lease;              /* NULL: none */
-    bool is_lease_over;       /* waiting for the lease is over */
-    bool is_lessor_blob_used; /* the lessor's blob was loaded and is useless */
+    ingot_storage_t lessor;  /* a reference; NULL: not searched for yet, or there is no lessor */
+    void *lease;             /* NULL: none */
+    uint64_t lease_since_ns; /* when the wait for the lease began; 0: it has not begun */
+    bool is_lease_over;      /* waiting for the lease is over */
 };
 
 static _Thread_local unsigned own_turns; /* without turns of artifacts */
@@ -121,8 +123,7 @@ static struct build_turn *make_build_turn(ingot_storage_t storage, size_t id_siz
                                 .is_stored_to = is_stored_to,
                                 .was_refused = was_refused,
                                 .id_size = id_size,
-                                .id = id,
-                                .is_lessor_blob_used = was_refused};
+                                .id = id};
     if (was_refused)
         (void)store->own->build_locks->has_changed(lock);
     return turn;
@@ -185,19 +186,12 @@ static void tell_timeout(const struct build_turn *turn)
                 turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
 }
 
-/* True if the holder of the lock, or of the lease, works as far as is known. */
-static bool is_holder_working(const struct build_turn *turn, ingot_lease_answer_t answer)
-{
-    return turn->is_taken ? answer == INGOT_LEASE_WORKING
-                          : turn->store->own->build_locks->is_holder_working(turn->lock);
-}
-
 /* True if there is time left to wait. While the holder works, moves the limit on, a few seconds at a time. */
-static bool may_wait_for_turn(struct build_turn *turn, uint64_t now_ns, ingot_lease_answer_t answer)
+static bool may_wait_for_turn(struct build_turn *turn, uint64_t now_ns)
 {
     if (now_ns < turn->until_ns)
         return true;
-    if (now_ns >= turn->last_until_ns || !is_holder_working(turn, answer))
+    if (now_ns >= turn->last_until_ns || !turn->store->own->build_locks->is_holder_working(turn->lock))
         return false;
     const uint64_t left_ns = turn->last_until_ns - now_ns;
     turn->until_ns = now_ns + (left_ns < CHECK_NS ? left_ns : CHECK_NS);
@@ -213,9 +207,8 @@ static void pause_for(uint64_t waited_ns, uint64_t longest_ns, uint64_t left_ns)
     files_pause_ns(pause_ns < left_ns ? pause_ns : left_ns);
 }
 
-/* Pauses for a moment. Returns false, without a pause, if there is no time left. `answer` is that to the last request
- * for the lease. */
-static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease_answer_t answer)
+/* Pauses for a moment. Returns false, without a pause, if there is no time left. */
+static bool pause_once(struct build_turn *turn)
 {
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
@@ -224,7 +217,7 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease
         turn->until_ns = turn->waiting_ns + (wait_ns != 0 ? wait_ns : WAIT_NS);
         turn->last_until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
     }
-    if (!may_wait_for_turn(turn, now_ns, answer)) {
+    if (!may_wait_for_turn(turn, now_ns)) {
         turn->is_late = true;
         return false;
     }
@@ -232,7 +225,7 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease
     if (turn->is_busy)
         return false;
     const uint64_t end_ns = turn->is_artifact && turn->busy_ns < turn->until_ns ? turn->busy_ns : turn->until_ns;
-    pause_for(now_ns - turn->waiting_ns, longest_ns, end_ns - now_ns);
+    pause_for(now_ns - turn->waiting_ns, LONGEST_PAUSE_NS, end_ns - now_ns);
     return true;
 }
 
@@ -249,28 +242,104 @@ static bool wait_once(struct build_turn *turn)
     turn->is_taken = state == BUILD_LOCK_TAKEN;
     turn->is_pointless = state == BUILD_LOCK_POINTLESS;
     const bool is_busy = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && turn->is_artifact);
-    return is_busy && thread_may_wait(turn) && pause_once(turn, LONGEST_PAUSE_NS, INGOT_LEASE_NONE);
+    return is_busy && thread_may_wait(turn) && pause_once(turn);
+}
+
+/* ---- leases ---- */
+
+/* Returns a reference to the first storage that gives leases and in which the application's blobs are stored, or NULL:
+ * others would wait for a blob that never arrives elsewhere. */
+static ingot_storage_t find_lessor(ingot_storage_t storage)
+{
+    ingot_storage_t found = NULL;
+    if (!storage_is_on(storage))
+        return NULL;
+    if (storage->ops.take_lease != NULL && storage_is_writable(storage, NULL) &&
+        atomic_load_explicit(&storage->is_written_through, memory_order_relaxed)) {
+        ingot_storage_retain(storage);
+        return storage;
+    }
+    for (size_t i = 0; i < storage->tier_count && found == NULL; ++i)
+        found = find_lessor(storage->tiers[i]);
+    return found;
+}
+
+/* The waits of this process for other machines since one of them last brought a blob. The time of several threads that
+ * wait together counts once. */
+static struct {
+    pthread_mutex_t lock;
+    uint64_t since_ns;
+    uint64_t total_ns;
+    uint64_t counted_until_ns;
+} fruitless = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void forget_fruitless_waits(void)
+{
+    (void)pthread_mutex_lock(&fruitless.lock);
+    fruitless.since_ns = files_steady_clock_ns();
+    fruitless.total_ns = 0;
+    (void)pthread_mutex_unlock(&fruitless.lock);
+}
+
+static void count_fruitless_wait(uint64_t from_ns, uint64_t until_ns)
+{
+    (void)pthread_mutex_lock(&fruitless.lock);
+    if (from_ns < fruitless.counted_until_ns)
+        from_ns = fruitless.counted_until_ns;
+    if (from_ns < until_ns) {
+        fruitless.total_ns += until_ns - from_ns;
+        fruitless.counted_until_ns = until_ns;
+    }
+    (void)pthread_mutex_unlock(&fruitless.lock);
+}
+
+/* True if no time is left to wait for a lease. */
+static bool is_lease_wait_over(const struct build_turn *turn, uint64_t now_ns)
+{
+    const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
+    const uint64_t limit_ns = wait_ns != 0 ? wait_ns : LONGEST_LEASE_WAIT_NS;
+    (void)pthread_mutex_lock(&fruitless.lock);
+    const uint64_t since_ns = fruitless.since_ns > turn->lease_since_ns ? fruitless.since_ns : turn->lease_since_ns;
+    const uint64_t total_ns = fruitless.total_ns;
+    (void)pthread_mutex_unlock(&fruitless.lock);
+    return total_ns >= limit_ns || (now_ns > since_ns && now_ns - since_ns >= LONGEST_LEASE_WAIT_NS);
+}
+
+/* Pauses for a moment while another machine has the lease. Returns false, without a pause, if there is no time left. */
+static bool pause_for_lease(struct build_turn *turn)
+{
+    const uint64_t now_ns = files_steady_clock_ns();
+    if (turn->lease_since_ns == 0)
+        turn->lease_since_ns = turn->is_artifact ? turn->since_ns : now_ns;
+    if (turn->waiting_ns == 0)
+        turn->waiting_ns = turn->lease_since_ns;
+    turn->is_late = is_lease_wait_over(turn, now_ns);
+    turn->is_busy = !turn->is_late && turn->is_artifact && now_ns >= turn->busy_ns;
+    if (turn->is_late || turn->is_busy)
+        return false;
+    pause_for(now_ns - turn->lease_since_ns, LONGEST_LEASE_PAUSE_NS,
+              turn->is_artifact ? turn->busy_ns - now_ns : LONGEST_LEASE_PAUSE_NS);
+    count_fruitless_wait(now_ns, files_steady_clock_ns());
+    return true;
 }
 
 /* Asks for the lease, and waits while another machine has it. Returns true if the storage now has a blob, which the
- * caller should try to load. */
+ * caller should try to load. If that is useless, the caller builds the program without a lease. */
 static bool wait_for_lease(struct build_turn *turn)
 {
     if (!turn->is_taken || turn->is_lease_over)
         return false;
-    if (turn->lessor == NULL)
-        turn->lessor = lessor_find(turn->storage);
+    turn->lessor = find_lessor(turn->storage);
     ingot_lease_answer_t answer = INGOT_LEASE_NONE;
     while (turn->lessor != NULL) {
-        answer = turn->lessor->ops.take_lease(turn->lessor->self, turn->id_size, turn->id, turn->is_lessor_blob_used,
-                                              &turn->lease);
-        const bool is_busy = answer == INGOT_LEASE_BUSY || answer == INGOT_LEASE_WORKING;
-        if (!is_busy || !thread_may_wait(turn) || !pause_once(turn, LONGEST_LEASE_PAUSE_NS, answer))
+        answer = turn->lessor->ops.take_lease(turn->lessor->self, turn->id_size, turn->id, &turn->lease);
+        if (answer != INGOT_LEASE_BUSY || !thread_may_wait(turn) || !pause_for_lease(turn))
             break;
     }
-    turn->is_lease_over = answer != INGOT_LEASE_STORED;
-    turn->is_lessor_blob_used = true;
-    return !turn->is_lease_over;
+    if (answer == INGOT_LEASE_STORED)
+        forget_fruitless_waits();
+    turn->is_lease_over = true;
+    return answer == INGOT_LEASE_STORED && !turn->was_refused;
 }
 
 /* Waits for other processes that use the directory store. Returns true if the caller should look in the storage. */
