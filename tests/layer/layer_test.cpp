@@ -3,7 +3,6 @@
  * (layer_child.cpp).
  */
 #include <fstream>
-#include <iterator>
 #include <memory>
 
 #include <dlfcn.h>
@@ -243,25 +242,12 @@ TEST_F(Layer, CountsEachBuildThatReachesTheCompiler)
     }
 }
 
-/* PoCL keeps the binaries that it was first asked for, and generates code for each size of work-groups at launch. */
-TEST_F(Layer, StoresTheCodeOfLaunchesAfterAQueryForBinaries)
+TEST_F(Layer, AnswersAQueryForBinariesFromTheStore)
 {
     expect_right(run_child("asks_first", layer_above), "1");
     Ending warm = run_child("asks_first", layer_above);
     expect_right(warm, "1");
     EXPECT_EQ(0u, warm.seen["build"]);
-    if (!OpenclPlatform::get().is_pocl())
-        return;
-    size_t codes = 0;
-    for (const auto &entry : fs::recursive_directory_iterator(path("store"))) {
-        if (entry.path().filename() != "kernel.bin")
-            continue;
-        std::ifstream file(entry.path(), std::ios::binary);
-        const std::string blob(std::istreambuf_iterator<char>(file), {});
-        for (size_t at = blob.find("/add.so"); at != std::string::npos; at = blob.find("/add.so", at + 1))
-            ++codes;
-    }
-    EXPECT_EQ(2u, codes) << "for any size, and for the size of the launch";
 }
 
 TEST_F(Layer, RecordsWhatTheApplicationBuilds)

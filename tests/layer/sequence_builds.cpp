@@ -287,6 +287,7 @@ void Sequence::unload()
 
 void Sequence::edit()
 {
+    log("change of a header");
     edit_header(&random_);
 }
 

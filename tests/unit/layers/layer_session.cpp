@@ -287,7 +287,7 @@ void Session::query_program(cl_program program)
     tell("same context", of_program == context);
 }
 
-void Session::query_kernel(cl_program program, cl_kernel kernel)
+void Session::query_kernel(cl_program program, cl_kernel kernel, bool with_attributes)
 {
     const auto info = [&](const char *what, cl_kernel_info name, bool is_number) {
         ask(
@@ -298,7 +298,8 @@ void Session::query_kernel(cl_program program, cl_kernel kernel)
     info("function", CL_KERNEL_FUNCTION_NAME, false);
     info("arguments", CL_KERNEL_NUM_ARGS, true);
     info("kernel references", CL_KERNEL_REFERENCE_COUNT, true);
-    info("attributes", CL_KERNEL_ATTRIBUTES, false);
+    if (with_attributes)
+        info("attributes", CL_KERNEL_ATTRIBUTES, false);
     tell("program", cl.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(of_kernel), &of_kernel, nullptr));
     tell("same program", of_kernel == program);
     (void)cl.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr);

@@ -60,7 +60,7 @@ struct Session {
     cl_kernel kernel(cl_program program, const char *name);
 
     void query_program(cl_program program);
-    void query_kernel(cl_program program, cl_kernel kernel);
+    void query_kernel(cl_program program, cl_kernel kernel, bool with_attributes = true);
     /* Reports whether the driver launches a kernel with one buffer in work-groups of different sizes. Does nothing if
      * the program has no such kernel, because it did not build. */
     void launch_unevenly(cl_program program, const char *name);

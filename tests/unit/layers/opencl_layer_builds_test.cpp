@@ -259,8 +259,8 @@ TEST(Layer, AnswersAboutEqualDevicesAsTheDriverDoes)
             session.tell("sizes of binaries",
                          session.cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t),
                                                      sizes.data(), nullptr));
-            for (const size_t size : sizes) /* that of PoCL varies with the kernels that were created */
-                session.tell("is large", OpenclPlatform::get().is_pocl() || size > 4000 ? 1 : 0);
+            for (const size_t size : sizes)
+                session.tell("has a binary", size > 0);
             session.cl.clReleaseProgram(program);
         },
         2);

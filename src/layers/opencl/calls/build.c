@@ -23,8 +23,6 @@ static ingot_status_t get_own_result(struct shadow *shadow, const struct result_
     struct result *result = NULL;
     ingot_status_t status = INGOT_SUCCESS;
     do {
-        if (result != NULL)
-            kept_request_move(info->request, &result->request);
         result_release(result);
         result = NULL;
         status = result_create(&result, info, refusal);
@@ -45,8 +43,7 @@ static bool can_answer_refusal(const struct shadow *shadow, const struct native_
 /* Gives the shadow a program that the compiler refused. Returns false if the driver must do the build. */
 static bool accept_refusal(struct shadow *shadow, const struct result_info *info, struct refusal *refusal)
 {
-    const bool has_files = info->request->text.bytes != NULL;
-    if (!compiler_complete_refusal(refusal, info->desc, shadow->context->devices[0], !has_files))
+    if (refusal->native == NULL || refusal->error != CL_BUILD_PROGRAM_FAILURE)
         return false;
     struct result *result = result_create_refused(info, refusal);
     const bool is_set = result != NULL && shadow_set_result(shadow, result);
@@ -59,7 +56,7 @@ static bool accept_refusal(struct shadow *shadow, const struct result_info *info
 static ingot_status_t build_described(struct shadow *shadow, const struct result_info *info, bool may_refuse,
                                       cl_int *error)
 {
-    struct refusal refusal = {CL_SUCCESS, NULL, NULL};
+    struct refusal refusal = {CL_SUCCESS, NULL};
     ingot_status_t status = get_own_result(shadow, info, may_refuse ? &refusal : NULL);
     const cl_int refused = refusal.error;
     if (status == INGOT_BUILD_FAILED && may_refuse && accept_refusal(shadow, info, &refusal)) {
@@ -74,17 +71,15 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const struct nativ
                                        const struct result *before, cl_int *error)
 {
     ingot_program_desc_t desc = NULL;
-    struct kept_request request = {.options = NULL};
     if (shadow->context == NULL)
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "Ingot could not create a context");
-    ingot_status_t status = describe_build(shadow, call->options != NULL ? call->options : "", &request, &desc);
-    const struct result_info info = {shadow->context, desc, call->options, &request,
+    ingot_status_t status = describe_build(shadow, call->options != NULL ? call->options : "", &desc);
+    const struct result_info info = {shadow->context, desc, call->options,
                                      before != NULL && contexts_add_up_logs(shadow->context) ? before->log : ""};
     if (status == INGOT_SUCCESS)
         status = build_described(shadow, &info, can_answer_refusal(shadow, call, before), error);
-    kept_request_fini(&request);
     ingot_program_desc_release(desc);
     return status;
 }

@@ -36,16 +36,6 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
     return native_call_take_over(&call, shadow);
 }
 
-/* Returns the program that the driver needs. If Ingot built the program, that is its twin. */
-static cl_program linkable_program_of(cl_program input)
-{
-    struct shadow_use use = shadow_begin_call(input);
-    const cl_program twin = use.result != NULL ? result_get_twin(use.result) : NULL;
-    const cl_program native = twin != NULL ? twin : use.native;
-    shadow_end_use(&use); /* the shadow keeps the program alive */
-    return native;
-}
-
 cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                   const char *options, cl_uint input_count, const cl_program *inputs,
                                   program_callback_t notify, void *user, cl_int *error)
@@ -53,7 +43,7 @@ cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, cons
     cl_program linked = NULL;
     cl_int code = CL_OUT_OF_HOST_MEMORY;
     const bool has_inputs = input_count > 0 && inputs != NULL;
-    cl_program *mapped = has_inputs ? native_call_map(input_count, inputs, linkable_program_of) : NULL;
+    cl_program *mapped = has_inputs ? native_call_map(input_count, inputs, shadow_find_built) : NULL;
     if (mapped != NULL || !has_inputs)
         linked = layer_target.clLinkProgram(context, device_count, devices, options, input_count,
                                             has_inputs ? mapped : inputs, notify, user, &code);

@@ -30,7 +30,7 @@ typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, cons
 static bool begin_call(struct shadow_use *use, cl_program program, const void *function)
 {
     if (function != NULL)
-        *use = shadow_begin_call(program);
+        *use = shadow_begin_use(program);
     return function != NULL;
 }
 

@@ -2,8 +2,8 @@
  * kernels.c - creates kernels, which are the driver's own, and answers queries about them.
  *
  * Some drivers lose the compiler's information when they make a program from a binary. PoCL also distinguishes NULL
- * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the program's twin
- * (program/result.h), and one of the twin's kernels answers.
+ * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the shadow's native
+ * program as the application asked, and one of its kernels answers.
  */
 #include <ingot/private/recipe.h>
 
@@ -20,15 +20,15 @@ static bool is_rejected(const struct shadow_use *use, cl_int error)
            error != CL_INVALID_VALUE && error != CL_OUT_OF_HOST_MEMORY;
 }
 
-/* Handles a binary that the driver rejected: removes its blob, and builds the program anew. Returns NULL if the
- * result cannot be replaced. */
+/* Handles a binary that the driver rejected: removes its blob, and lets the driver build the program. Returns NULL if
+ * the result cannot be replaced. */
 static cl_program replace_rejected(const struct shadow_use *use)
 {
     size_t size = 0;
     const uint8_t *id = NULL;
     if (ingot_program_desc_get_cache_blob_id(use->result->desc, &size, &id) == INGOT_SUCCESS)
         (void)ingot_storage_remove(settings_store(), size, id);
-    return shadow_replace_result(use);
+    return shadow_replace_result(use->shadow, use->result);
 }
 
 /* Adds a kernel of the result to the store's recipe (ingot/recipe.h). If that fails, an event reports it. */
@@ -46,7 +46,7 @@ static void record_kernel_object(const struct shadow_use *use, cl_kernel kernel)
 
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
 {
-    struct shadow_use use = shadow_begin_call(program);
+    struct shadow_use use = shadow_begin_use(program);
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = layer_target.clCreateKernel(use.native, name, &code);
     const cl_program built = kernel == NULL && is_rejected(&use, code) ? replace_rejected(&use) : NULL;
@@ -62,7 +62,7 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
 
 cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
-    struct shadow_use use = shadow_begin_call(program);
+    struct shadow_use use = shadow_begin_use(program);
     cl_uint created = 0;
     cl_uint *made = kernels != NULL ? &created : count;
     cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, made);
@@ -97,28 +97,27 @@ static bool may_have_attributes(const struct shadow_use *use)
     return may;
 }
 
-static cl_kernel create_twin_in(const struct shadow_use *use, cl_kernel kernel)
+static cl_kernel create_kernel_of_native(struct shadow *shadow, cl_kernel kernel)
 {
-    cl_kernel twin = NULL;
-    cl_program program = NULL;
+    cl_kernel native = NULL;
     size_t size = 0;
     cl_int error = CL_SUCCESS;
     if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) != CL_SUCCESS || size == 0)
         return NULL;
     char *name = malloc(size);
     if (name != NULL && layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name, NULL) == CL_SUCCESS &&
-        (program = result_get_twin(use->result)) != NULL)
-        twin = layer_target.clCreateKernel(program, name, &error);
+        shadow_build_native(shadow))
+        native = layer_target.clCreateKernel(shadow->native, name, &error);
     free(name);
-    return twin;
+    return native;
 }
 
-/* Returns a kernel of the twin, which answers queries in place of a kernel that was made from a binary, or NULL. The
- * caller releases it. */
-static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
+/* Returns a kernel that answers queries in place of one that was made from a binary, or NULL. The caller releases it.
+ */
+static cl_kernel create_native_kernel(cl_kernel kernel, bool is_for_attributes)
 {
     cl_program program = NULL;
-    cl_kernel twin = NULL;
+    cl_kernel native = NULL;
     if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL) != CL_SUCCESS)
         return NULL;
     struct shadow *shadow = shadow_find_of_native(program);
@@ -127,9 +126,9 @@ static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
     if (use.result != NULL && (use.result->is_loaded || !use.result->has_options) && use.native == program &&
         (!is_for_attributes || may_have_attributes(&use)))
-        twin = create_twin_in(&use, kernel);
+        native = create_kernel_of_native(shadow, kernel);
     shadow_end_use(&use);
-    return twin;
+    return native;
 }
 
 static cl_int get_kernel_program(cl_kernel kernel, size_t capacity, cl_program *program, size_t *size_ret)
@@ -146,11 +145,11 @@ static cl_int get_kernel_attributes(cl_kernel kernel, size_t capacity, char *val
 {
     size_t size = 0;
     cl_int error = layer_target.clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, 0, NULL, &size);
-    cl_kernel twin = error == CL_SUCCESS && size <= 1 ? create_twin(kernel, true) : NULL;
-    if (twin == NULL)
+    cl_kernel native = error == CL_SUCCESS && size <= 1 ? create_native_kernel(kernel, true) : NULL;
+    if (native == NULL)
         return layer_target.clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, capacity, value, size_ret);
-    error = layer_target.clGetKernelInfo(twin, CL_KERNEL_ATTRIBUTES, capacity, value, size_ret);
-    (void)layer_target.clReleaseKernel(twin);
+    error = layer_target.clGetKernelInfo(native, CL_KERNEL_ATTRIBUTES, capacity, value, size_ret);
+    (void)layer_target.clReleaseKernel(native);
     return error;
 }
 
@@ -170,10 +169,10 @@ cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel
     cl_int error = layer_target.clGetKernelArgInfo(kernel, index, name, capacity, value, size_ret);
     if (error != CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
         return error;
-    cl_kernel twin = create_twin(kernel, false);
-    if (twin == NULL)
+    cl_kernel native = create_native_kernel(kernel, false);
+    if (native == NULL)
         return error;
-    error = layer_target.clGetKernelArgInfo(twin, index, name, capacity, value, size_ret);
-    (void)layer_target.clReleaseKernel(twin);
+    error = layer_target.clGetKernelArgInfo(native, index, name, capacity, value, size_ret);
+    (void)layer_target.clReleaseKernel(native);
     return error;
 }

@@ -79,25 +79,13 @@ static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const 
     return true;
 }
 
-/* Lets the driver refuse a constant for a program from source. PoCL aborts if the program is not built, and the error
- * of Intel's driver depends on how the program was made. */
-static cl_int refuse_constant(cl_program program, cl_uint id, size_t size, const void *value)
-{
-    struct shadow_use use = shadow_begin_call(program);
-    const cl_program twin = use.result != NULL && use.result->is_loaded ? result_get_twin(use.result) : NULL;
-    const cl_int error =
-        layer_target.clSetProgramSpecializationConstant(twin != NULL ? twin : use.native, id, size, value);
-    shadow_end_use(&use);
-    return error;
-}
-
 cl_int CL_API_CALL layer_set_spec_constant(cl_program program, cl_uint id, size_t size, const void *value)
 {
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clSetProgramSpecializationConstant(program, id, size, value);
-    if (shadow->kind != INGOT_SOURCE_SPIRV)
-        return refuse_constant(program, id, size, value);
+    if (shadow->kind != INGOT_SOURCE_SPIRV) /* PoCL aborts if the program is not built */
+        return layer_target.clSetProgramSpecializationConstant(shadow_find_built(program), id, size, value);
     shadow_begin_work(shadow, false);
     const cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);
     if (error == CL_SUCCESS && !keep_constant(shadow, id, size, value))

@@ -19,18 +19,6 @@ static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *
     return layer_answer(sizeof(count), &count, capacity, value, size_ret);
 }
 
-/* Answers a query about binaries. A blob has only what the driver needs to load it. The application may want more, such
- * as intermediate code, so it gets the binaries of a fresh build. */
-static cl_int get_binaries(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
-                           size_t *size_ret)
-{
-    const struct binaries *binaries = use->result != NULL ? result_get_binaries(use->result) : NULL;
-    if (binaries != NULL)
-        return binaries_answer(binaries, name, capacity, value, size_ret);
-    const cl_program asked = use->result != NULL ? result_get_with_binaries(use->result) : use->native;
-    return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
-}
-
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
                        size_t *size_ret)
 {
@@ -42,24 +30,15 @@ static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_
     case CL_PROGRAM_CONTEXT:
     case CL_PROGRAM_NUM_DEVICES:
     case CL_PROGRAM_DEVICES: asked = use->shadow->native; break;
-    case CL_PROGRAM_BINARY_SIZES:
-    case CL_PROGRAM_BINARIES: return get_binaries(use, name, capacity, value, size_ret);
     default: asked = use->native; break;
     }
     return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
 }
 
-/* True if only a program can answer that the driver has built or refused. */
-static bool needs_build(cl_program_info name)
-{
-    return name == CL_PROGRAM_NUM_KERNELS || name == CL_PROGRAM_KERNEL_NAMES || name == CL_PROGRAM_BINARY_SIZES ||
-           name == CL_PROGRAM_BINARIES;
-}
-
 cl_int CL_API_CALL layer_get_program_info(cl_program program, cl_program_info name, size_t capacity, void *value,
                                           size_t *size_ret)
 {
-    struct shadow_use use = needs_build(name) ? shadow_begin_call(program) : shadow_begin_use(program);
+    struct shadow_use use = shadow_begin_use(program);
     const cl_int error = use.shadow != NULL ? get_info(&use, name, capacity, value, size_ret)
                                             : layer_target.clGetProgramInfo(program, name, capacity, value, size_ret);
     shadow_end_use(&use);
@@ -74,53 +53,13 @@ static bool is_building(struct shadow *shadow)
     return is_so;
 }
 
-/* True if drivers may report these options with other blanks or words. PoCL drops blanks, replaces words, and adds
- * those of a variable. Intel's driver removes words. */
-static bool may_be_rewritten(const char *options)
-{
-    static const char *const words[] = {"-cl-denorms-are-zero", "-cl-uniform-work-group-size",
-                                        "-cl-intel-greater-than-4GB-buffer-required", "-cl-intel-gtpin-rera"};
-    bool was_blank = true;
-    if (secure_getenv("POCL_EXTRA_BUILD_FLAGS") != NULL)
-        return true;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i)
-        if (strstr(options, words[i]) != NULL)
-            return true;
-    for (const char *at = options; *at != '\0'; ++at) {
-        const bool is_blank = strchr(" \t\n\v\f\r", *at) != NULL;
-        if (is_blank && (was_blank || *at != ' '))
-            return true;
-        was_blank = is_blank;
-    }
-    return was_blank && *options != '\0';
-}
-
-/* True if the driver cannot answer, because only the store remembered that the compiler refuses the program. */
-static bool is_unbuilt(const struct shadow_use *use)
-{
-    return use->result != NULL && atomic_load_explicit(&use->result->is_unbuilt, memory_order_acquire);
-}
-
 /* Answers a query with a recorded text, after the driver has checked the arguments. */
 static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                            const char *text, size_t capacity, void *value, size_t *size_ret)
 {
     size_t size = 0;
-    const cl_int error =
-        is_unbuilt(use) ? CL_SUCCESS : layer_target.clGetProgramBuildInfo(use->native, device, name, 0, NULL, &size);
+    const cl_int error = layer_target.clGetProgramBuildInfo(use->native, device, name, 0, NULL, &size);
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
-}
-
-/* Answers with the options that the application gave. If drivers may report them differently, the driver answers about
- * another program with these options. */
-static cl_int get_options(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
-                          size_t *size_ret)
-{
-    const cl_program_build_info name = CL_PROGRAM_BUILD_OPTIONS;
-    const cl_program twin = may_be_rewritten(use->result->options) ? result_get_options_twin(use->result) : NULL;
-    if (twin != NULL)
-        return layer_target.clGetProgramBuildInfo(twin, device, name, capacity, value, size_ret);
-    return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
 }
 
 /* Answers with the driver's log, after the messages of earlier builds that it lacks. */
@@ -158,16 +97,13 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
                              size_t capacity, void *value, size_t *size_ret)
 {
     const cl_build_status in_progress = CL_BUILD_IN_PROGRESS;
-    const cl_build_status refused = CL_BUILD_ERROR;
     cl_int error = CL_SUCCESS;
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
     if (get_of_miss(use, device, name, capacity, value, size_ret, &error))
         return error;
-    if (name == CL_PROGRAM_BUILD_STATUS && is_unbuilt(use))
-        return layer_answer(sizeof(refused), &refused, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
-        return get_options(use, device, capacity, value, size_ret);
+        return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
     if (name == CL_PROGRAM_BUILD_LOG)
@@ -175,22 +111,10 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
     return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 
-/* Begins a query. What the store remembered answers only the most common ones, about the program's device. */
-static struct shadow_use begin_build_query(cl_program program, cl_device_id device, cl_program_build_info name)
-{
-    struct shadow_use use = shadow_begin_use(program);
-    if (!is_unbuilt(&use) ||
-        (device == use.result->context->devices[0] &&
-         (name == CL_PROGRAM_BUILD_STATUS || name == CL_PROGRAM_BUILD_OPTIONS || name == CL_PROGRAM_BUILD_LOG)))
-        return use;
-    shadow_end_use(&use);
-    return shadow_begin_call(program);
-}
-
 cl_int CL_API_CALL layer_get_build_info(cl_program program, cl_device_id device, cl_program_build_info name,
                                         size_t capacity, void *value, size_t *size_ret)
 {
-    struct shadow_use use = begin_build_query(program, device, name);
+    struct shadow_use use = shadow_begin_use(program);
     const cl_int error = use.shadow != NULL
                              ? get_build_info(&use, device, name, capacity, value, size_ret)
                              : layer_target.clGetProgramBuildInfo(program, device, name, capacity, value, size_ret);

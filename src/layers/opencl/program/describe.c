@@ -118,8 +118,7 @@ static ingot_status_t create_desc_of_shadow(const struct shadow *shadow, const s
     return status;
 }
 
-ingot_status_t describe_build(const struct shadow *shadow, const char *options, struct kept_request *request,
-                              ingot_program_desc_t *out)
+ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *out)
 {
     struct input input = {0, NULL};
     ingot_program_desc_t desc = NULL;
@@ -133,8 +132,6 @@ ingot_status_t describe_build(const struct shadow *shadow, const char *options, 
         (void)ingot_recipe_record_program(settings_store(), desc, NULL); /* the recipe lists it with the reason */
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
     }
-    if (status == INGOT_SUCCESS)
-        status = kept_request_take(request, desc, input.size, input.bytes);
     free(input.bytes);
     if (status == INGOT_SUCCESS) {
         *out = desc;

@@ -6,10 +6,8 @@
 
 #include "layers/opencl/program/shadow.h"
 
-/* Describes a build of the shadow, which must have a context. The caller releases the descriptor. If the program
- * includes files, fills in `request`, and the caller must call kept_request_fini. If only the driver can do the build,
- * sets the error detail and returns INGOT_NOT_CACHEABLE. */
-ingot_status_t describe_build(const struct shadow *shadow, const char *options, struct kept_request *request,
-                              ingot_program_desc_t *desc);
+/* Describes a build of the shadow, which must have a context. The caller releases the descriptor. If only the driver
+ * can do the build, sets the error detail and returns INGOT_NOT_CACHEABLE. */
+ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc);
 
 #endif

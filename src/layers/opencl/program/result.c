@@ -3,7 +3,6 @@
  */
 #include "layers/opencl/program/result.h"
 
-#include <ingot/backend.h>
 #include <ingot/persist.h>
 #include <ingot/private/descriptor.h>
 
@@ -15,7 +14,6 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/program/exit_time.h"
-#include "util/pocl.h"
 
 cl_uint result_count_references(cl_program native)
 {
@@ -36,15 +34,6 @@ static char *copy_log(ingot_program_t program)
         log = NULL;
     }
     return log;
-}
-
-/* Fails if the program was compiled from other texts than those that its result keeps. */
-static ingot_status_t require_kept_texts(const_ingot_program_t program)
-{
-    const char *reason = NULL;
-    const ingot_status_t status = ingot_program_get_native_reason(program, &reason);
-    return status != INGOT_SUCCESS || reason == NULL ? status
-                                                     : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
 }
 
 char *result_join_logs(const char *earlier, const char *log)
@@ -103,8 +92,6 @@ static ingot_status_t fill_result(struct result *result, const struct result_inf
     ingot_status_t status = create_program(result);
     if (status == INGOT_SUCCESS)
         status = ingot_opencl_program_get_native(result->program, &result->native);
-    if (status == INGOT_SUCCESS && result->has_files)
-        status = require_kept_texts(result->program);
     if (status != INGOT_SUCCESS)
         return status;
     result->own_references = result_count_references(result->native);
@@ -127,143 +114,43 @@ ingot_status_t result_create(struct result **out, const struct result_info *info
     struct result *result = create_empty_result(info->context, info->desc, info->options);
     if (result == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
-    result->has_files = info->request->text.bytes != NULL;
-    compiler_begin(refusal, info->desc);
+    compiler_begin(refusal);
     const ingot_status_t status = fill_result(result, info);
     compiler_end();
-    if (status == INGOT_SUCCESS) {
-        kept_request_move(&result->request, info->request);
+    if (status == INGOT_SUCCESS)
         *out = result;
-    } else {
+    else
         result_release(result);
-    }
     return status;
 }
 
 struct result *result_create_refused(const struct result_info *info, struct refusal *refusal)
 {
     struct result *result = create_empty_result(info->context, info->desc, info->options);
-    if (result == NULL)
-        return NULL;
-    result->has_files = info->request->text.bytes != NULL;
-    result->error = refusal->error;
-    result->is_owned = true;
-    atomic_init(&result->is_unbuilt, refusal->native == NULL);
-    result->native = refusal->native;
-    refusal->native = NULL;
-    if (result->native == NULL)
-        result->native = kept_request_create(info->request, info->desc, info->context->native);
-    if (result->native != NULL && set_log(result, info->earlier_log, refusal->log)) {
+    char *log = compiler_read_log(refusal->native, info->context->devices[0]);
+    if (result != NULL && set_log(result, info->earlier_log, log)) {
+        result->error = refusal->error;
+        result->native = refusal->native;
         result->own_references = result_count_references(result->native);
-        kept_request_move(&result->request, info->request);
-        return result;
+        refusal->native = NULL;
+    } else {
+        result_release(result);
+        result = NULL;
     }
-    result_release(result);
-    return NULL;
+    free(log);
+    return result;
 }
 
-/* The options with which Ingot builds the program. NULL: none. */
-static const char *options_of(const struct result *result)
+static ingot_status_t accept_any_build_request(void *user, const ingot_build_request_t *request)
 {
-    const char *options = result->request.options;
-    return result->has_options || *options != '\0' ? options : NULL;
-}
-
-/* Builds a program of the layer from what the id covers. Returns NULL on failure. */
-static cl_program build_twin(const struct result *result)
-{
-    const char *reason = result->is_loaded ? "built for a query that a loaded program cannot answer"
-                                           : "built for a query for binaries, so that the stored ones have all code";
-    cl_program twin = kept_request_create(&result->request, result->desc, result->context->native);
-    if (twin == NULL || compiler_build(twin, options_of(result), reason) == CL_SUCCESS)
-        return twin;
-    (void)layer_target.clReleaseProgram(twin);
-    return NULL;
-}
-
-struct result *result_create_of_twin(struct result *other)
-{
-    struct result *result =
-        create_empty_result(other->context, other->desc, other->has_options ? other->options : NULL);
-    if (result == NULL)
-        return NULL;
-    result->log = strdup(other->log);
-    result->earlier_size = other->earlier_size;
-    result->is_owned = true;
-    result->native = build_twin(other);
-    result->has_files = other->has_files;
-    if (result->native != NULL && result->log != NULL && result->options != NULL) {
-        result->own_references = result_count_references(result->native);
-        return result;
-    }
-    result_release(result);
-    return NULL;
-}
-
-cl_program result_get_twin(struct result *result)
-{
-    if (result->is_owned)
-        return result->native;
-    cl_program twin = atomic_load_explicit(&result->twin, memory_order_acquire);
-    return twin != NULL ? twin : kept_request_publish(&result->twin, build_twin(result));
-}
-
-cl_program result_get_options_twin(struct result *result)
-{
-    cl_program twin = atomic_load_explicit(&result->options_twin, memory_order_acquire);
-    if (twin != NULL)
-        return twin;
-    twin = kept_request_create_empty(result->context->native);
-    if (twin != NULL) /* also after a failed build, the driver knows the options */
-        (void)compiler_build(twin, result->has_options ? result->options : NULL,
-                             "an empty program, built for a query about build options");
-    return kept_request_publish(&result->options_twin, twin);
-}
-
-/* Reads the binaries of a fresh build, or those that the store has, or builds the program for them. */
-static struct binaries *find_binaries(struct result *result)
-{
-    struct binaries *binaries = result->is_loaded ? binaries_load(result->desc, result->context->device_count) : NULL;
-    if (binaries != NULL)
-        return binaries;
-    const cl_program built = result->is_loaded ? result_get_twin(result) : result->native;
-    return built != NULL ? binaries_read(result->desc, built) : NULL;
-}
-
-struct binaries *result_get_binaries(struct result *result)
-{
-    struct binaries *binaries = atomic_load_explicit(&result->binaries, memory_order_acquire);
-    struct binaries *first = NULL;
-    if (binaries != NULL || result->error != CL_SUCCESS || contexts_generate_code_at_launch(result->context))
-        return binaries;
-    binaries = find_binaries(result);
-    if (binaries == NULL || atomic_compare_exchange_strong_explicit(&result->binaries, &first, binaries,
-                                                                    memory_order_acq_rel, memory_order_acquire))
-        return binaries;
-    binaries_destroy(binaries);
-    return first;
-}
-
-cl_program result_get_with_binaries(struct result *result)
-{
-    const bool is_frozen_by_query = contexts_generate_code_at_launch(result->context) && !result->is_loaded &&
-                                    result->error == CL_SUCCESS && !pocl_cache_is_off();
-    const cl_program twin = is_frozen_by_query ? result_get_twin(result) : NULL;
-    return twin != NULL ? twin : result->native;
-}
-
-void result_build_refused(struct result *result)
-{
-    if (!atomic_load_explicit(&result->is_unbuilt, memory_order_acquire))
-        return;
-    (void)compiler_build(result->native, options_of(result),
-                         "built for a query about a program that the compiler had refused");
-    atomic_store_explicit(&result->is_unbuilt, false, memory_order_release);
+    (void)user;
+    (void)request;
+    return INGOT_SUCCESS;
 }
 
 bool result_is_unchanged(const struct result *result)
 {
-    return !result->has_files || kept_request_check(result->desc) == INGOT_SUCCESS;
+    return ingot_program_desc_visit_request(result->desc, accept_any_build_request, NULL) == INGOT_SUCCESS;
 }
 
 void result_retain(struct result *result)
@@ -275,15 +162,8 @@ void result_release(struct result *result)
 {
     if (result == NULL || atomic_fetch_sub_explicit(&result->references, 1, memory_order_acq_rel) != 1)
         return;
-    const cl_program own[] = {atomic_load_explicit(&result->twin, memory_order_relaxed),
-                              atomic_load_explicit(&result->options_twin, memory_order_relaxed),
-                              result->is_owned ? result->native : NULL};
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
-        if (own[i] != NULL)
-            (void)layer_target.clReleaseProgram(own[i]);
-    }
-    binaries_destroy(atomic_load_explicit(&result->binaries, memory_order_relaxed));
-    kept_request_fini(&result->request);
+    if (result->program == NULL && result->native != NULL)
+        (void)layer_target.clReleaseProgram(result->native);
     ingot_program_release(result->program);
     ingot_program_desc_release(result->desc);
     free(result->options);

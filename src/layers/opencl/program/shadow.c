@@ -210,8 +210,7 @@ bool shadow_has_kernels_of_result(struct shadow *shadow)
 static bool build_native(struct shadow *shadow, const struct result *result)
 {
     return result != NULL && result_is_unchanged(result) &&
-           compiler_build(shadow->native, result->has_options ? result->options : NULL,
-                          "built again, because the driver continues from there") == result->error;
+           compiler_build(shadow->native, result->has_options ? result->options : NULL) == result->error;
 }
 
 bool shadow_build_native(struct shadow *shadow)
@@ -226,31 +225,27 @@ bool shadow_build_native(struct shadow *shadow)
     return is_built;
 }
 
-struct shadow_use shadow_begin_call(cl_program program)
+cl_program shadow_find_built(cl_program program)
 {
+    struct shadow *shadow = shadow_find(program);
     struct shadow_use use = shadow_begin_use(program);
-    if (use.result == NULL || !atomic_load_explicit(&use.result->is_unbuilt, memory_order_acquire))
-        return use;
-    shadow_begin_work(use.shadow, false);
-    result_build_refused(use.result);
-    shadow_end_work(use.shadow);
-    return use;
+    if (use.result != NULL && use.result->error == CL_SUCCESS && shadow_build_native(shadow))
+        use.native = shadow->native;
+    shadow_end_use(&use); /* the shadow keeps the program alive */
+    return use.native;
 }
 
-cl_program shadow_replace_result(const struct shadow_use *use)
+cl_program shadow_replace_result(struct shadow *shadow, const struct result *rejected)
 {
-    struct shadow *shadow = use->shadow;
-    struct result *twin = result_create_of_twin(use->result);
-    if (twin == NULL)
+    if (result_count_uses(rejected) > 0 || !shadow_build_native(shadow))
         return NULL;
     shadow_begin_work(shadow, false);
     struct result *before = shadow_take_result(shadow);
-    const bool is_replaced = before == use->result && result_count_uses(before) == 0;
+    const bool is_replaced = before == rejected;
     if (is_replaced)
-        (void)shadow_set_result(shadow, twin);
-    else if (before != NULL)
-        (void)shadow_set_result(shadow, before);
+        shadow->is_drivers = true;
+    if (is_replaced || before == NULL || !shadow_set_result(shadow, before))
+        result_release(before);
     shadow_end_work(shadow);
-    result_release(is_replaced ? before : twin);
-    return is_replaced ? twin->native : NULL;
+    return is_replaced ? shadow->native : NULL;
 }

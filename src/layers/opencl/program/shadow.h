@@ -98,6 +98,13 @@ void shadow_unpin(struct shadow *shadow);
  * continue from that state. Returns false on failure, if there is no result, or if a file that it includes has changed
  * since. */
 bool shadow_build_native(struct shadow *shadow);
+/* Returns the driver's program for a call that a program from a binary cannot answer: the native program, built if the
+ * shadow has a result. If that is not possible, returns the program of the result. If `program` is not a shadow,
+ * returns it unchanged. */
+cl_program shadow_find_built(cl_program program);
+/* Builds the native program in place of a result that the driver rejects. It then answers everything, and the driver
+ * does all later builds. Returns it, or NULL on failure. */
+cl_program shadow_replace_result(struct shadow *shadow, const struct result *rejected);
 
 /* What a call with a program uses. Holds a reference to the result. */
 struct shadow_use {
@@ -106,11 +113,6 @@ struct shadow_use {
     cl_program native;     /* the program of the result or of the shadow, or else the application's own program */
 };
 struct shadow_use shadow_begin_use(cl_program program);
-/* Like shadow_begin_use, but for a call that only a program can answer that the driver has built or refused. */
-struct shadow_use shadow_begin_call(cl_program program);
-/* Gives the shadow a twin in place of a result that the driver refuses, and returns that program. Returns NULL on
- * failure. */
-cl_program shadow_replace_result(const struct shadow_use *use);
 void shadow_end_use(struct shadow_use *use);
 
 #endif
