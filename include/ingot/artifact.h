@@ -96,8 +96,7 @@ INGOT_API ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_art
                                             ingot_buffer_t *value);
 
 /**
- * Stores or replaces an artifact, without a turn. In a chain, a load that is reading a lower tier at that moment may
- * put that tier's older artifact over it (ingot_persist_chain).
+ * Stores or replaces an artifact, without a turn.
  *
  * @param info   NULL: as INGOT_ARTIFACT_INFO_INIT.
  * @param bytes  May be NULL if @p size is 0.

@@ -108,22 +108,33 @@ static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *i
     return load_checked_blob(self, id_size, id, blob, BLOB_CHECKED_BY_CORE);
 }
 
-static ingot_status_t store_in_directory(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
-                                         const uint8_t *blob)
+static ingot_status_t store_blob(struct directory *directory, bool replaces, size_t id_size, const uint8_t *id,
+                                 size_t blob_size, const uint8_t *blob)
 {
-    struct directory *directory = self;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = root_ready(directory);
     if (status == INGOT_SUCCESS)
-        status = publish_entry(directory, id_size, id, blob_size, blob);
+        status = publish_entry(directory, replaces, id_size, id, blob_size, blob);
     if (status != INGOT_SUCCESS && root_renew(directory))
-        status = publish_entry(directory, id_size, id, blob_size, blob);
+        status = publish_entry(directory, replaces, id_size, id, blob_size, blob);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
                        get_bucket_path(directory, id_size, id, path),
                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
+}
+
+static ingot_status_t store_in_directory(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
+                                         const uint8_t *blob)
+{
+    return store_blob(self, true, id_size, id, blob_size, blob);
+}
+
+static ingot_status_t store_new_in_directory(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
+                                             const uint8_t *blob)
+{
+    return store_blob(self, false, id_size, id, blob_size, blob);
 }
 
 static ingot_status_t remove_from_directory(void *self, size_t id_size, const uint8_t *id)
@@ -265,6 +276,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
                                             .remove = remove_from_directory,
                                             .destroy = destroy_directory};
     static const struct storage_own_ops own = {.load_for_core = load_for_core,
+                                               .store_new = store_new_in_directory,
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
                                                .save_counts = save_counts,

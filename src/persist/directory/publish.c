@@ -380,8 +380,8 @@ static ingot_status_t synchronize_bucket(const struct publication *publication)
     return result < 0 ? files_write_failed(result, "synchronizing", publication->bucket.path) : INGOT_SUCCESS;
 }
 
-ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
-                             const uint8_t *blob)
+ingot_status_t publish_entry(struct directory *directory, bool replaces, size_t id_size, const uint8_t *id,
+                             size_t blob_size, const uint8_t *blob)
 {
     struct publication publication = {
         .directory = directory,
@@ -395,7 +395,7 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
     if (status != INGOT_SUCCESS)
         return status;
     status = enter_bucket(&publication, blob_size, blob, &is_done);
-    if (status != INGOT_SUCCESS || is_done)
+    if (status != INGOT_SUCCESS || is_done || (publication.is_replacing && !replaces))
         return status;
     status = prepare_entry_files(&publication, blob_size, blob);
     if (status == INGOT_SUCCESS)

@@ -6,8 +6,9 @@
 
 #include "persist/directory/layout/state.h"
 
-/* Stores a blob. Also returns INGOT_SUCCESS if the same blob is already stored, or if another writer was faster. */
-ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
-                             const uint8_t *blob);
+/* Stores a blob, in place of one that is already stored if `replaces` is true. Also returns INGOT_SUCCESS if the same
+ * blob is already stored, or if another writer was faster. */
+ingot_status_t publish_entry(struct directory *directory, bool replaces, size_t id_size, const uint8_t *id,
+                             size_t blob_size, const uint8_t *blob);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "persist/base/files.h"
+#include "persist/storage/chain.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
@@ -48,16 +49,18 @@ static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const st
     return status;
 }
 
-/* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. If one of them
- * cannot store it, reports that, and the next load that finds the blob in a lower tier tries again. */
-static void promote(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+/* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. What such a tier
+ * has stored meanwhile stays; only a blob that the load could not use is replaced (`unusable` has a bit for each such
+ * tier). If a tier cannot store it, reports that, and the next load that finds the blob in a lower tier tries again. */
+static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable, size_t id_size, const uint8_t *id,
                     const ingot_buffer_t *kept)
 {
     for (size_t i = 0; i < tier_count; ++i) {
         if (!storage_takes_blobs(chain->tiers[i]))
             continue;
+        const enum blob_origin origin = (unusable >> i & 1) != 0 ? BLOB_KEPT : BLOB_PROMOTED;
         const ingot_status_t status =
-            storage_store_around(chain->tiers[i], NULL, true, id_size, id, kept->size, kept->bytes);
+            storage_store_around(chain->tiers[i], NULL, origin, id_size, id, kept->size, kept->bytes);
         if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
             continue;
         char reason[DETAIL_CAPACITY];
@@ -66,29 +69,34 @@ static void promote(ingot_storage_t chain, size_t tier_count, size_t id_size, co
     }
 }
 
-/* Asks one tier after another. Only the first tier may skip the check of a blob (with_core), because the blobs of all
- * other tiers are promoted. If the policy of this chain, of a storage around it or of a tier in front refuses a tier's
- * blob, asks the next tier. */
+/* Asks one tier after another, and promotes what a lower one has. Only the first tier may skip the check of a blob
+ * (with_core), because the blobs of all other tiers are promoted. If the policy of this chain, of a storage around it
+ * or of a tier in front refuses a tier's blob, asks the next tier. */
 static ingot_status_t load_from_tiers(ingot_storage_t chain, bool with_core, const struct storage_around *around,
                                       size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
 {
     struct storage_front front = {.chain = chain, .around = around};
+    struct chain_use use;
     ingot_status_t reason = INGOT_NOT_FOUND;
+    ingot_status_t status = INGOT_NOT_FOUND;
+    unsigned unusable = 0;
     char detail[DETAIL_CAPACITY] = "no tier has the blob";
-    for (size_t i = 0; i < chain->tier_count; ++i) {
-        const ingot_status_t status =
-            storage_load_kept(chain->tiers[i], with_core && i == 0, front.around, id_size, id, kept);
-        if (status == INGOT_SUCCESS) {
-            promote(chain, i, id_size, id, kept);
-            return status;
-        }
+    chain_begin_load(chain, &use, id_size, id);
+    for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
+        status = storage_load_kept(chain->tiers[i], with_core && i == 0, front.around, id_size, id, kept);
+        if (status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use))
+            promote(chain, i, unusable, id_size, id, kept);
         storage_front_pass(&front, i);
-        if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND) {
+        if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
+            continue;
+        unusable |= 1u << i;
+        if (reason == INGOT_NOT_FOUND) {
             reason = status;
             error_text_copy(detail, sizeof(detail), ingot_last_error_detail());
         }
     }
-    return ingot_set_error_detail(reason, "%s", detail);
+    chain_end_use(chain, &use);
+    return status == INGOT_SUCCESS ? status : ingot_set_error_detail(reason, "%s", detail);
 }
 
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,

@@ -73,6 +73,8 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
     store_queue_init(made);
     pthread_mutex_init(&made->settings_lock, NULL);
+    pthread_mutex_init(&made->uses_lock, NULL);
+    pthread_cond_init(&made->uses_changed, NULL);
     if (info != NULL)
         take_storage_info(made, info);
     made->finish = finish_storage;
@@ -146,6 +148,8 @@ static void finish_storage(ingot_storage_t storage)
     store_queue_fini(storage);
     destroy_parts(storage);
     pthread_mutex_destroy(&storage->settings_lock);
+    pthread_mutex_destroy(&storage->uses_lock);
+    pthread_cond_destroy(&storage->uses_changed);
     keyring_release(storage->keyring);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);

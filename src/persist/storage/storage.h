@@ -34,11 +34,15 @@ ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_s
  * storage_load. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
-/* Stores a blob if the policies of this storage and of the storages in `around` (NULL: none) accept it. With is_kept,
- * stores what another storage keeps, and never seals it, because a key cannot vouch for a blob of another storage.
- * Otherwise, stores a blob that this process made, and seals it if one of the policies has a key. */
-ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
-                                    size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob);
+enum blob_origin {
+    BLOB_MADE,    /* this process made the blob; it is sealed if one of the policies has a key */
+    BLOB_KEPT,    /* another storage keeps it; it is never sealed, because a key cannot vouch for it */
+    BLOB_PROMOTED /* as BLOB_KEPT, and a blob that the storage already has stays */
+};
+/* Stores a blob if the policies of this storage and of the storages in `around` (NULL: none) accept it. */
+ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around,
+                                    enum blob_origin origin, size_t id_size, const uint8_t *id, size_t size,
+                                    const uint8_t *blob);
 
 /* Returns INGOT_INVALID_ARGUMENTS unless there are a storage and an id. */
 ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id);

@@ -9,6 +9,7 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/storage/chain.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
@@ -46,14 +47,16 @@ static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const 
 }
 
 /* Stores in a storage that keeps blobs itself. */
-static ingot_status_t store_own(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
+static ingot_status_t store_own(ingot_storage_t storage, const struct storage_around *around, enum blob_origin origin,
                                 size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
 {
     ingot_buffer_t sealed = INGOT_BUFFER_INIT;
-    ingot_status_t status = is_kept ? trust_check_kept(storage, around, id_size, id, size, blob)
-                                    : trust_seal(storage, around, id_size, id, size, blob, &sealed);
+    ingot_status_t status = origin != BLOB_MADE ? trust_check_kept(storage, around, id_size, id, size, blob)
+                                                : trust_seal(storage, around, id_size, id, size, blob, &sealed);
     if (status == INGOT_SUCCESS && sealed.bytes != NULL)
         status = storage->ops.store(storage->self, id_size, id, sealed.size, sealed.bytes);
+    else if (status == INGOT_SUCCESS && origin == BLOB_PROMOTED && storage->own->store_new != NULL)
+        status = storage->own->store_new(storage->self, id_size, id, size, blob);
     else if (status == INGOT_SUCCESS)
         status = storage->ops.store(storage->self, id_size, id, size, blob);
     memory_release_buffer(&sealed);
@@ -63,7 +66,7 @@ static ingot_status_t store_own(ingot_storage_t storage, const struct storage_ar
 /* A blob that a chain stores in its tiers. */
 struct storing {
     struct storage_front front;
-    bool is_kept; /* see storage_store_around */
+    enum blob_origin origin;
     size_t id_size;
     const uint8_t *id;
     size_t size;
@@ -73,7 +76,7 @@ struct storing {
 static ingot_status_t store_in_tier(struct storing *storing, size_t tier)
 {
     const ingot_status_t status =
-        storage_store_around(storing->front.chain->tiers[tier], storing->front.around, storing->is_kept,
+        storage_store_around(storing->front.chain->tiers[tier], storing->front.around, storing->origin,
                              storing->id_size, storing->id, storing->size, storing->blob);
     storage_front_pass(&storing->front, tier);
     return status;
@@ -95,11 +98,15 @@ static void write_through(struct storing *storing, size_t tier)
     kept_error_restore(&kept);
 }
 
-static ingot_status_t store_in_tiers(ingot_storage_t chain, const struct storage_around *around, bool is_kept,
-                                     size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t store_in_tiers(ingot_storage_t chain, const struct storage_around *around,
+                                     enum blob_origin origin, size_t id_size, const uint8_t *id, size_t blob_size,
+                                     const uint8_t *blob)
 {
-    struct storing storing = {{.chain = chain, .around = around}, is_kept, id_size, id, blob_size, blob};
+    struct storing storing = {{.chain = chain, .around = around}, origin, id_size, id, blob_size, blob};
+    struct chain_use use;
     size_t next = 0;
+    if (origin != BLOB_PROMOTED)
+        chain_begin_change(chain, &use, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (; next < chain->tier_count && status == INGOT_READ_ONLY; ++next)
         status = store_in_tier(&storing, next);
@@ -110,18 +117,21 @@ static ingot_status_t store_in_tiers(ingot_storage_t chain, const struct storage
         else
             storage_front_pass(&storing.front, next);
     }
+    if (origin != BLOB_PROMOTED)
+        chain_end_use(chain, &use);
     return status;
 }
 
-ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
-                                    size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
+ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around,
+                                    enum blob_origin origin, size_t id_size, const uint8_t *id, size_t size,
+                                    const uint8_t *blob)
 {
     const struct storage_around here = {storage, around, false};
     ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    status = storage->tier_count != 0 ? store_in_tiers(storage, &here, is_kept, id_size, id, size, blob)
-                                      : store_own(storage, around, is_kept, id_size, id, size, blob);
+    status = storage->tier_count != 0 ? store_in_tiers(storage, &here, origin, id_size, id, size, blob)
+                                      : store_own(storage, around, origin, id_size, id, size, blob);
     return count_store(storage, status);
 }
 
@@ -129,14 +139,15 @@ ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, cons
                                    const uint8_t *blob)
 {
     const ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
-    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, false, id_size, id, blob_size, blob) : status;
+    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, BLOB_MADE, id_size, id, blob_size, blob)
+                                   : status;
 }
 
 ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
                                           const uint8_t *bytes)
 {
     const ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
-    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, true, id_size, id, size, bytes) : status;
+    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, BLOB_KEPT, id_size, id, size, bytes) : status;
 }
 
 static bool tier_has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
@@ -151,9 +162,11 @@ static bool tier_has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *i
  * before it. */
 static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, const uint8_t *id)
 {
+    struct chain_use use;
     ingot_status_t failure = INGOT_NOT_FOUND;
     bool has_removed = false;
     bool has_writable = false;
+    chain_begin_change(chain, &use, id_size, id);
     for (size_t i = 0; i < chain->tier_count; ++i) {
         const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
         has_writable = has_writable || status != INGOT_READ_ONLY;
@@ -164,6 +177,7 @@ static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, c
         else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
             failure = status;
     }
+    chain_end_use(chain, &use);
     return failure == INGOT_NOT_FOUND && has_removed ? INGOT_SUCCESS : failure;
 }
 

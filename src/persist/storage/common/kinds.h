@@ -36,6 +36,9 @@ struct storage_own_ops {
      */
     ingot_status_t (*load_for_core)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
+    /* Does what `store` does, but a blob that is already stored under the id stays. */
+    ingot_status_t (*store_new)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
+
     /* The next fields are those of a directory store; the last three are set only if it is writable. */
 
     /* Get and set the limits, which are part of the settings. */

@@ -79,7 +79,10 @@ struct ingot_storage {
     pthread_mutex_t settings_lock;
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
-    struct counters counters;                       /* of loads and stores; a directory store counts the rest */
+    struct chain_use *uses;                         /* of a chain, see chain.h; uses_lock guards it */
+    pthread_mutex_t uses_lock;
+    pthread_cond_t uses_changed;     /* a promotion has ended */
+    struct counters counters;        /* of loads and stores; a directory store counts the rest */
     ingot_storage_t listener;        /* in a chain: the tier whose callback gets its events; NULL: none */
     void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
