@@ -84,11 +84,12 @@ typedef struct ingot_cache_info {
  * used, the cache works without it. In both cases ingot_last_error_detail() says why, and so does an
  * INGOT_EVENT_STORAGE_DEGRADED unless persistence was turned off.
  *
- * A cache stores each program right after its build, whatever INGOT_PERSIST_STORE_MODE says. So it does not keep native
- * objects of the application alive. Open one cache per process and share it: every thread may use it at
- * once. In a child of fork, its parent's cache is off: it compiles every program, as a NULL cache does, or none with
- * INGOT_CACHE_OPEN_FAIL_ON_MISS. The first refusal there is reported by an INGOT_EVENT_STORAGE_DEGRADED with
- * INGOT_READ_ONLY. Open another cache there.
+ * A cache stores each program right after its build, unless INGOT_PERSIST_STORE_MODE says otherwise. On a device that
+ * generates code at launch (PoCL), a program of more than 8 kernels waits until ingot_cache_flush or
+ * ingot_cache_release stores it, and keeps its OpenCL context alive until then. Open one cache per process and share
+ * it: every thread may use it at once. In a child of fork, its parent's cache is off: it compiles every program, as a
+ * NULL cache does, or none with INGOT_CACHE_OPEN_FAIL_ON_MISS. The first refusal there is reported by an
+ * INGOT_EVENT_STORAGE_DEGRADED with INGOT_READ_ONLY. Open another cache there.
  *
  * @param[out] cache  Set on success only.
  * @param[in]  info   Copied. NULL: defaults.
@@ -108,9 +109,9 @@ INGOT_API void ingot_cache_release(ingot_cache_t cache);
 
 /**
  * Stores everything that waits to be stored (ingot_persist_flush), and waits until pending uploads to the server are
- * done. Not needed before exit() or ingot_cache_release.
+ * done. Not needed before ingot_cache_release. exit() does neither.
  *
- * @param max_time_ms  The longest wait; 0: no limit.
+ * @param max_time_ms  The longest wait for uploads, after which no program is begun either; 0: no limit.
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS  Also for a NULL cache, and for a cache that compiles everything.
  * @retval INGOT_READ_ONLY  In a child of fork, the cache is its parent's.

@@ -163,7 +163,7 @@ typedef struct ingot_persist_count {
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
     /** How many programs all processes loaded through the store, how many they compiled because it lacked them, and the
-     *  time that the loads saved, according to saved.txt. A flush, the last release of the storage and exit() add to
+     *  time that the loads saved, according to saved.txt. A flush and the last release of the storage add to
      *  these. */
     uint64_t hits, builds, saved_ns;
 } ingot_persist_count_t;

@@ -51,17 +51,13 @@ typedef enum ingot_persist_eviction {
 /** When a storage takes blobs from the driver and stores them. */
 typedef enum ingot_persist_store_mode {
     /**
-     * Depends on the cost of taking a blob. For most devices it is low, and the blob is stored before
-     * ingot_persist_program_create returns.
-     *
-     * A device that generates code at launch (ingot_device_info_t) may take many times as long to provide a blob as it
-     * took to build. Its blobs lack the code of later launches, and the application's builds wait while a blob is
-     * taken. For such a device, blobs are stored while the process ends, within the storage's exit time, the most
-     * expensive builds first. An event reports lost programs.
+     * As INGOT_PERSIST_STORE_NOW, except for a program of more than 8 kernels on a device that generates code at launch
+     * (ingot_device_info_t). Such a device may take many times as long to provide the blob as it took to build, so the
+     * program is stored as with INGOT_PERSIST_STORE_ON_FLUSH.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,     /**< Before ingot_persist_program_create returns. */
-    INGOT_PERSIST_STORE_ON_FLUSH = 2 /**< At ingot_persist_flush, the last release, or while the process ends. */
+    INGOT_PERSIST_STORE_ON_FLUSH = 2 /**< By ingot_persist_flush, or the last release of the storage. */
 } ingot_persist_store_mode_t;
 
 /** What a request does that a storage cannot answer, so that a program would be compiled, or an artifact made. */
@@ -114,11 +110,10 @@ typedef struct ingot_persist_info {
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
     /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. With more than 128 entries, a
      *  thread evicts, and the store may exceed its limits by a fifth meanwhile. Storing a blob that would exceed more
-     *  waits for 8 ms at most, and then fails (INGOT_NO_SPACE). The last release and exit() wait for the thread for up
-     *  to a second. */
+     *  waits for 8 ms at most, and then fails (INGOT_NO_SPACE). The last release waits for the thread for up to a
+     *  second. */
     uint32_t low_water_percent;
-    uint64_t exit_time_ms; /**< See ingot_persist_settings_t. */
-    const char *backends;  /**< See ingot_persist_settings_t. NULL: all. */
+    const char *backends; /**< See ingot_persist_settings_t. NULL: all. */
     /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 30 s,
      * and up to 10 minutes while that process is not stopped, or that machine renews its lease. Also limits the wait
      * for one of the build_jobs (0: 10 minutes). */
@@ -147,7 +142,7 @@ typedef struct ingot_persist_info {
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_LRU, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,    \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, 0, 0, INGOT_PERSIST_ON_MISS_COMPILE, NULL, NULL         \
+            NULL, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, 0, 0, INGOT_PERSIST_ON_MISS_COMPILE, NULL, NULL            \
     }
 
 /**
@@ -226,7 +221,7 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  *
  * This function does not wait for threads of this process that compile the program for another context, or that have
  * compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing it. It does not wait in a thread that is compiling
- * another program. It waits only where programs are stored right after their build. So it does not wait for devices
+ * another program. It waits only where every program is stored right after its build. So it does not wait for devices
  * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. In a chain, its first writable
  * directory store decides this. Processes do not wait if the store is read-only or has
  * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_ops_t), this function
@@ -272,8 +267,8 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
 typedef struct ingot_persist_settings {
     size_t struct_size;
     /** Not 0: the storage returns INGOT_NOT_FOUND for loads and INGOT_READ_ONLY for stores, so programs are compiled.
-     *  In a chain the other tiers continue. If the storage is off when a waiting program's turn comes, the program is
-     *  not stored, and an event reports it. */
+     *  In a chain the other tiers continue. If the storage is off when a waiting program is flushed, the program is not
+     *  stored, and an event reports it. */
     int is_off;
     /** Not 0: each chain that contains the storage stores every blob in it, too, even if an earlier tier takes the
      *  blob. Used for tiers that machines share (ingot/remote.h). If storing the blob there fails with a status other
@@ -284,12 +279,6 @@ typedef struct ingot_persist_settings {
     /** When to store the programs that are created from now on. For a chain, INGOT_PERSIST_STORE_AUTO means the setting
      *  of its first writable tier: if that tier stores immediately, so does the chain. */
     ingot_persist_store_mode_t store_mode;
-    /** How long exit() may take to store waiting programs; 0: 5000 ms, or for a chain, the time of its first writable
-     * tier. INGOT_NONE: exit() stores nothing. A program that is expected to take longer than the remaining time is not
-     * begun. A driver that generates code at launch is expected to take 100 ms per kernel of the program. A driver call
-     * in progress cannot be stopped, and exit() waits up to 30 seconds for it. If it then still runs, later processes
-     * that use the store expect it to take that long. */
-    uint64_t exit_time_ms;
     /** The backends for which the storage loads and stores programs and kernels; programs of others are compiled. Names
      *  as returned by ingot_context_get_backend_name, in either case, separated by commas. "opencl,cuda" means these
      *  two, "-level_zero" all except this one, "" all. */
@@ -303,7 +292,7 @@ typedef struct ingot_persist_settings {
 } ingot_persist_settings_t;
 #define INGOT_PERSIST_SETTINGS_INIT                                                                                    \
     {                                                                                                                  \
-        sizeof(ingot_persist_settings_t), 0, 0, INGOT_PERSIST_STORE_AUTO, 0, "", 0, 0, 0                               \
+        sizeof(ingot_persist_settings_t), 0, 0, INGOT_PERSIST_STORE_AUTO, "", 0, 0, 0                                  \
     }
 
 /** Returns a storage's settings. @param[in,out] settings  The caller sets struct_size.
@@ -320,74 +309,50 @@ INGOT_API ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ing
  */
 INGOT_API ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings);
 
-/** Progress of a flush. */
+/** What a flush has done. */
 typedef struct ingot_persist_flush_progress {
     size_t struct_size;
-    uint64_t stored_count; /**< Stored since the flush began, by any thread. */
+    uint64_t stored_count;
     uint64_t failed_count;
-    uint64_t stored_bytes;  /**< Bytes of these blobs. */
-    uint64_t waiting_count; /**< Including programs that are being stored. */
-    uint64_t elapsed_ns;
+    uint64_t stored_bytes;  /**< Bytes of the stored blobs. */
+    uint64_t waiting_count; /**< Programs that still wait, or that others are storing. */
 } ingot_persist_flush_progress_t;
 #define INGOT_PERSIST_FLUSH_PROGRESS_INIT                                                                              \
     {                                                                                                                  \
-        sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0, 0                                                          \
+        sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0                                                             \
     }
-
-/** Receives progress after each program that was stored, failed or turned out not to be cacheable, in the flushing
- * thread with no lock held. Returns INGOT_SUCCESS to continue. Any other status stops the flush and is returned by it.
- */
-typedef ingot_status_t (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
 
 /** Flush configuration. */
 typedef struct ingot_persist_flush_info {
     size_t struct_size;
-    uint64_t max_time_ms;                       /**< 0: no limit. INGOT_NONE: does not wait. */
-    ingot_persist_flush_callback_t on_progress; /**< NULL: none. */
-    void *user;
+    /** No program is begun after this time; 0: no limit. INGOT_NONE: no program is stored. */
+    uint64_t max_time_ms;
 } ingot_persist_flush_info_t;
 #define INGOT_PERSIST_FLUSH_INFO_INIT                                                                                  \
     {                                                                                                                  \
-        sizeof(ingot_persist_flush_info_t), 0, NULL, NULL                                                              \
+        sizeof(ingot_persist_flush_info_t), 0                                                                          \
     }
 
 /**
- * Takes and stores all waiting blobs, and returns after the storage's thread has also finished the blob that it is
- * storing. Adds to the counts of a directory store (ingot_persist_count_t).
+ * Stores the programs that wait, in the calling thread, the oldest first. Saves headers.memo and adds to the counts of
+ * a directory store (ingot_persist_count_t), and may wait for their locks.
  *
- * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
- * the context's event callback. The queue holds at most 256 programs. If there are more, the thread that requested the
- * last one stores the one with the fastest build. If that program's device generates code at launch, it is dropped
- * instead, and an event reports it. If a storage's event callback calls
- * this function, this function does not wait for the operation that called the callback, nor for what other threads are
- * storing at that moment; it returns INGOT_BUSY if there is any of the latter. Such a callback must not release the
- * last reference to the storage.
+ * At most 256 programs wait. Each holds a reference to the program and its context. A further program is not stored,
+ * and an event reports it. The last release of the storage stores what still waits. exit() stores nothing: an
+ * application that ends without a flush or a release has not stored these programs.
  *
- * @par exit()
- * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
- * begin a program that is expected to take longer. exit() then waits for any driver call of a storage's thread that is
- * still in progress, until 30 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs
- * are taken. This function then returns INGOT_BUSY if programs are still waiting. A thread of Ingot emits an
- * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
- * use must therefore live until exit() has run all handlers that were registered after the context was created. A
- * driver call that takes even longer may crash the process, because the driver shuts down during the call. Nothing is
- * stored if the process is killed or ends by _exit() or quick_exit().
+ * A driver that generates code at launch is busy while it provides a blob, and PoCL must not launch a kernel of the
+ * same program for the first time meanwhile.
  *
- * @par Time limit
- * With max_time_ms, the storage's thread does the work, the most expensive builds first, and this function does not
- * wait longer for a driver call. Afterwards it saves headers.memo and saved.txt, and may wait for their locks. A
- * program that is being stored when the time runs out is finished in the background. A program that is expected to take
- * longer than the remaining time is not begun. Programs that are not stored keep waiting.
- *
- * @param[in]     info      NULL: no time limit, and no callback.
- * @param[in,out] progress  The progress, set for every status; the caller sets struct_size. May be NULL.
- * @par Threads  Any number at once.
- * @retval INGOT_BUSY  The time ran out: programs are still waiting.
+ * @param[in]     info      NULL: no time limit.
+ * @param[in,out] progress  Set for every status; the caller sets struct_size. May be NULL.
+ * @par Threads  Any number at once. A callback that this function calls may call it, too, but must not release the last
+ *               reference to the storage.
+ * @retval INGOT_BUSY  The time ran out, or other flushes that are in progress are still storing programs.
  * @retval INGOT_INVALID_ARGUMENTS
- * @return Otherwise the status with which the callback stopped the flush, or the first failure since the last flush; if
- *         no program failed, the failure to save headers.memo. A failure does not stop the rest of the flush. A program
- *         that turned out to be not cacheable when it was built, or that the store's limits exclude, is not a failure;
- *         its INGOT_EVENT_STORAGE_STORE reports it.
+ * @return Otherwise the first failure to store a program; if no program failed, the failure to save headers.memo. A
+ *         failure does not stop the rest of the flush. A program that turned out to be not cacheable, or that the
+ *         store's limits exclude, is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                              ingot_persist_flush_progress_t *progress);
@@ -408,7 +373,7 @@ typedef struct ingot_persist_stats {
     uint64_t unstamped; /**< Loads whose time could not be noted: LRU is FIFO for these entries. */
     /** Valid entries that the core or the driver rejected, during a load or when a kernel was created. */
     uint64_t rejected;
-    uint64_t waiting;   /**< Programs that are waiting to be stored. */
+    uint64_t waiting;   /**< Programs that wait for a flush. */
     uint64_t leftovers; /**< Leftovers of killed processes, over an hour old, that were removed from the store. */
     /** The time that loads saved: the build times of the programs that were loaded through the storage, minus the time
      *  of the loads. ingot_persist_recount returns what all processes saved. */

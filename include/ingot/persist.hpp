@@ -105,7 +105,7 @@ public:
             check(status);
         return status == INGOT_SUCCESS;
     }
-    /** Stores all waiting blobs. @throws error  The first failure since the last flush. */
+    /** Stores all waiting programs. @throws error  The first failure. */
     void flush() { check(ingot_persist_flush(get(), nullptr, nullptr)); }
     /** Stores waiting blobs within a time. True if all are stored; the others keep waiting.
      *  @throws error  As flush(). */

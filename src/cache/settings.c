@@ -82,7 +82,6 @@ static const char *look_up_variable(const char *name, void *user)
     } fields[] = {
         {"INGOT_PERSIST_NAMESPACE", info->name_space != NULL},
         {"INGOT_PERSIST_MAX_SIZE", info->max_bytes != 0},
-        {"INGOT_PERSIST_STORE_MODE", true}, /* see settings_open_directory */
         {"INGOT_PERSIST_READ_ONLY", has_flag(info, INGOT_CACHE_OPEN_READ_ONLY)},
     };
     if (info->directory != NULL && strcmp(name, "INGOT_PERSIST_DIR") == 0)
@@ -103,13 +102,10 @@ static ingot_status_t apply_cache_flags(ingot_persist_info_t *settings, void *us
 
 ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
-    /* Programs are always stored at once: a program that waits would keep the application's native objects alive, and
-     * other threads and processes could not find it. */
     ingot_cache_info_t fields = *info;
     ingot_persist_info_t defaults = {.struct_size = sizeof(defaults),
                                      .name_space = info->name_space,
                                      .max_bytes = info->max_bytes,
-                                     .store_mode = INGOT_PERSIST_STORE_NOW,
                                      .on_event = info->on_event,
                                      .on_event_user = info->on_event_user,
                                      .adjust = apply_cache_flags,

@@ -72,6 +72,8 @@ TEST_F(CliRun, SetsWhatItsOptionsSay)
     EXPECT_EQ(other, variable("INGOT_PERSIST_DIR", {"--store", other}));
     EXPECT_EQ(other, variable("INGOT_PERSIST_DIR", {"--dir=" + other}));
     EXPECT_TRUE(fs::exists(fs::path(other) / "CACHEDIR.TAG"));
+    EXPECT_EQ("unset", variable("INGOT_PERSIST_STORE_MODE", {}));
+    EXPECT_EQ("now", variable("INGOT_PERSIST_STORE_MODE", {"--now"}));
     EXPECT_EQ("1", variable("INGOT_PERSIST_READ_ONLY", {"--read-only"}));
     EXPECT_EQ("games", variable("INGOT_PERSIST_NAMESPACE", {"--namespace", "games"}));
     EXPECT_EQ("1", variable("INGOT_TRACE", {"--trace"}));
@@ -81,16 +83,6 @@ TEST_F(CliRun, SetsWhatItsOptionsSay)
     EXPECT_EQ(recipe, variable("INGOT_RECIPE", {"--record", recipe}));
     EXPECT_EQ(32u, fs::file_size(recipe)) << "an empty recipe, which shows that it can be written";
     EXPECT_EQ(0u, variable("INGOT_LAYER_STATS", {"--stats"}).find(scratch().string() + "/ingot-run-"));
-}
-
-/* A process that ends after the test may still remove the directory. */
-TEST_F(CliRun, NamesADirectoryForWhatIsStoredLaterIfItCanStore)
-{
-    EXPECT_EQ(0u, variable("INGOT_LAYER_WAITING", {}).find(scratch().string() + "/ingot-later-"));
-    EXPECT_EQ(0u, variable("INGOT_LAYER_WAITING", {"--wait"}).find(scratch().string() + "/ingot-later-"));
-    EXPECT_EQ("unset", variable("INGOT_LAYER_WAITING", {"--read-only"}));
-    EXPECT_EQ("unset", variable("INGOT_LAYER_WAITING", {"--read-only"}, {{"INGOT_LAYER_WAITING", "/outer"}}));
-    EXPECT_EQ("unset", variable("INGOT_LAYER_WAITING", {}, {{"INGOT_LAYER_DISABLE", "1"}}));
 }
 
 /* A tool that was moved finds the layer that was moved with it. */
@@ -207,7 +199,7 @@ TEST_F(CliRun, RunsTheCommandWithoutAStore)
 TEST_F(CliRun, AddsUpWhatAllProcessesDid)
 {
     const std::string process =
-        "printf 'processes=1\\nprograms=2\\nhits=1\\nbuilds=1\\npassed=3\\nfailed=1\\nstored=1\\nwaiting=3\\n"
+        "printf 'processes=1\\nprograms=2\\nhits=1\\nbuilds=1\\npassed=3\\nfailed=1\\nstored=1\\n"
         "refused=5\\n"
         "saved_ns=1500000000\\nbuild_ns=20000000\\nawaited=4\\nwait_timeouts=1\\n' >>$INGOT_LAYER_STATS; ";
     const std::string other =
@@ -220,12 +212,9 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
               "  compiled        2, which took 40.0 ms\n"
               "  passed through  6, of which 2 failed\n"
               "  stored          2\n"
-              "  to be stored    6\n"
               "  refused         10\n"
               "  awaited         8, and 2 times too long\n",
               result.output);
-    EXPECT_NE(std::string::npos, run_with({"--stats", "--read-only", "/bin/sh", "-c", process})
-                                     .output.find("  stored          1\n  not stored      3\n"));
     EXPECT_EQ("ingot run: no process built OpenCL programs through the layer\n", run_with({"--stats", "true"}).output);
     EXPECT_EQ(0u, count_files());
 }

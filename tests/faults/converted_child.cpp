@@ -1,13 +1,12 @@
 /*
  * converted_child.cpp - a program with a library that was converted to use Ingot. converted_library_test runs it.
  *
- * usage: converted_child STORE EXIT_TIME_MS PROGRAMS
+ * usage: converted_child STORE PROGRAMS
  *
  * Such a library makes its programs when they are first needed, and keeps them in static objects. Nothing tells it that
  * main is about to return, so it neither flushes its store nor releases its objects. The child prints how many programs
- * were compiled, how many were loaded, and when main returned, on the steady clock that all processes share.
+ * were compiled, and how many were loaded.
  */
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -38,13 +37,12 @@ struct Library {
     ingot_storage_t store = nullptr;
     ingot_kernel_t kernels[kMaxPrograms] = {};
 
-    Library(const char *directory, uint64_t exit_time_ms)
+    explicit Library(const char *directory)
     {
         ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
         context = conformance::device_under_test().make_context({0}, info);
         ingot_persist_info_t store_info = INGOT_PERSIST_INFO_INIT;
         store_info.path = directory;
-        store_info.exit_time_ms = exit_time_ms;
         check(ingot_persist_open(&store, &store_info));
     }
 
@@ -84,11 +82,11 @@ struct Library {
 
 int main(int count, char **arguments)
 {
-    const int program_count = count == 4 ? std::atoi(arguments[3]) : 0;
+    const int program_count = count == 3 ? std::atoi(arguments[2]) : 0;
     if (program_count < 1 || program_count > kMaxPrograms)
         return 2;
     alarm(kDeadlineSeconds);
-    static Library *const library = new Library(arguments[1], std::strtoull(arguments[2], nullptr, 10));
+    static Library *const library = new Library(arguments[1]);
     for (int number = 0; number < program_count; ++number) {
         if (library->twice(number, number + 1) != 2 * (number + 1))
             return 3;
@@ -97,7 +95,5 @@ int main(int count, char **arguments)
     check(ingot_context_get_cache_stats(library->context, &stats));
     std::printf("builds %llu loads %llu\n", static_cast<unsigned long long>(stats.builds),
                 static_cast<unsigned long long>(stats.loads));
-    std::printf("main returned at %lld\n",
-                static_cast<long long>(std::chrono::steady_clock::now().time_since_epoch().count()));
     return 0;
 }

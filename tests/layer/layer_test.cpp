@@ -47,7 +47,7 @@ protected:
     {
         return {{"INGOT_RECIPE", path("recipe")},    {"OPENCL_LAYERS", layers},
                 {"INGOT_TEST_COUNTS", path("seen")}, {"INGOT_LAYER_STATS", path("counts")},
-                {"INGOT_PERSIST_EXIT_TIME", "100s"}, {"INGOT_PERSIST_LOCK_TIMEOUT", "60s"},
+                {"INGOT_PERSIST_STORE_MODE", "now"}, {"INGOT_PERSIST_LOCK_TIMEOUT", "60s"},
                 {"LSAN_OPTIONS", "detect_leaks=0"}};
     }
     Ending run(const std::vector<std::string> &command, const std::string &layers) const

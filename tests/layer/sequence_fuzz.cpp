@@ -193,7 +193,7 @@ private:
         if (kind != "bare" && !layer_.empty()) {
             environment["OPENCL_LAYERS"] = layer_;
             environment["INGOT_PERSIST_DIR"] = path("store");
-            environment["INGOT_PERSIST_EXIT_TIME"] = "300s";
+            environment["INGOT_PERSIST_STORE_MODE"] = "now";
             environment["INGOT_LAYER_STATS"] = path("stats");
         }
         for (const char *folder : {"pocl-1", "pocl-2"})

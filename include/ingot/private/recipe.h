@@ -250,21 +250,6 @@ INGOT_API ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist
 /* ---- recording ------------------------------------------------------------------------------------------- */
 
 /**
- * Records the programs that wait to be stored from now on because their device generates code at launch, each with all
- * of its kernels, before ingot_persist_program_create returns. If this process ends before it has stored them, another
- * one can build and store them from the recipe; `ingot run` does so. What the storage stores in the meantime stays in
- * the recipe.
- *
- * Failures are reported as by ingot_recipe_record, and the two do not affect each other. A chain passes the call to the
- * tier in which it stores.
- *
- * @param[in] writer  Referenced by the storage. NULL: ends this recording.
- * @par Threads  Any number at once.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe_writer_t writer);
-
-/**
  * Records a program that was made without ingot_persist_program_create, in all recipes that the storage records in: the
  * one of ingot_recipe_record, and the one that its store keeps. Does nothing if there are none. Events report
  * programs that cannot be recorded, as above.

@@ -20,7 +20,6 @@
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/storing.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/process_number.h"

@@ -3,7 +3,7 @@
  *
  * The tool itself loads no driver; the first worker lists the devices. A program that crashes a worker is tried again,
  * once, only if the worker had built other programs before: drivers keep memory, so one of those may be the cause. In
- * the end, workers without a task end by themselves, and all others are killed. One thread, no locks.
+ * the end, the workers are killed. One thread, no locks.
  */
 #include "cli/build/schedule.h"
 
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +24,7 @@
 #include "cli/build/process.h"
 #include "util/nanoseconds.h"
 
-enum { PERIOD_MS = 25, CLOSE_MS = 5000 };
+enum { PERIOD_MS = 25 };
 
 enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
 
@@ -294,27 +293,8 @@ static void init_schedule(struct schedule *schedule)
     }
 }
 
-/* Lets the workers end by themselves, because they may have something to upload. */
-static void dismiss_workers(const struct schedule *schedule)
-{
-    const uint32_t count = schedule->limits->job_count;
-    const uint64_t limit_ns = now_ns() + (uint64_t)(WORKER_UPLOAD_MS + CLOSE_MS) * UINT64_C(1000000);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (schedule->slots[i].state == SLOT_IDLE)
-            (void)shutdown(schedule->processes[i].socket, SHUT_WR);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        struct pollfd end = {.fd = schedule->processes[i].socket, .events = POLLIN};
-        while (schedule->slots[i].state == SLOT_IDLE && !interrupt_seen() && now_ns() < limit_ns &&
-               poll(&end, 1, PERIOD_MS) == 0) {
-        }
-    }
-}
-
 static void fini_schedule(struct schedule *schedule)
 {
-    if (schedule->code == EXIT_DONE)
-        dismiss_workers(schedule);
     for (uint32_t i = 0; i < schedule->limits->job_count; ++i)
         process_end(&schedule->processes[i], 0, NULL);
     for (size_t i = 0; i < schedule->device_count; ++i)

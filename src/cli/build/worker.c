@@ -2,13 +2,14 @@
  * worker.c - builds programs in a worker process; see worker.h.
  *
  * A program counts as built if the store returns its blob, whatever happened before. The process ends with _exit(),
- * because a damaged driver may hang in its exit handlers. All built programs are in the store by then. If there is a
- * server behind the store, its thread uploads them meanwhile, and the process waits for that only at its end.
+ * because a damaged driver may hang in its exit handlers. All built programs are in the store by then. Each blob is
+ * loaded once before it is stored, so that a blob with which the driver ends the process ends only the worker.
  */
 #include "cli/build/worker.h"
 
 #include <ingot/backend.h>
 #include <ingot/private/event.h>
+#include <ingot/private/persist.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static void tell_server_event(const ingot_event_t *event, void *context)
     is_of_server = false;
 }
 
-/* Puts the server behind the store. If that fails, the programs are stored on this machine only. */
+/* Puts the server behind the store. */
 static void add_server_to_worker(struct worker *worker, ingot_context_t context)
 {
     char reason[MESSAGE_TEXT_SIZE];
@@ -97,8 +98,7 @@ static ingot_status_t open_context(struct worker *worker, uint32_t number)
     if (worker->contexts[number] != NULL)
         return INGOT_SUCCESS;
     const ingot_status_t status = device->backend->open(device, &info, &worker->contexts[number]);
-    const bool has_server = worker->setup->has_server || worker->setup->is_pull;
-    if (status == INGOT_SUCCESS && has_server && !worker->has_tried_server)
+    if (status == INGOT_SUCCESS && worker->setup->is_pull && !worker->has_tried_server)
         add_server_to_worker(worker, worker->contexts[number]);
     return status;
 }
@@ -140,23 +140,21 @@ static void compile_and_store(struct worker *worker, const_ingot_program_desc_t 
 {
     ingot_program_t program = NULL;
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
-    ingot_storage_t storage = worker->chain != NULL ? worker->chain : worker->store;
     worker->reason[0] = '\0';
-    ingot_status_t status = ingot_persist_program_create(&program, desc, storage, NULL);
+    ingot_status_t status = ingot_persist_program_create(&program, desc, worker->store, NULL);
     if (status != INGOT_SUCCESS) {
         fail_job(result, OUTCOME_FAILED, status);
         return;
     }
     (void)ingot_program_get_facts(program, &facts);
     result->build_ns = facts.build_time_ns;
-    status = ingot_persist_flush(storage, NULL, NULL);
     if (is_stored(worker, desc, &result->blob_bytes)) {
         result->outcome = OUTCOME_BUILT;
     } else if (worker->reason[0] != '\0') {
         result->outcome = OUTCOME_UNSTORED;
         set_text(result, worker->reason);
     } else {
-        fail_job(result, OUTCOME_UNSTORED, status);
+        fail_job(result, OUTCOME_UNSTORED, INGOT_NOT_FOUND);
     }
     ingot_program_release(program);
 }
@@ -170,18 +168,6 @@ static void note_program_present(const struct worker *worker, const_ingot_progra
         (void)ingot_recipe_record_program(worker->store, desc, NULL);
 }
 
-/* True unless a recipe's id is required and the recipe lacks this one. */
-static bool has_wanted_id(const struct worker *worker, const struct plan_program *program,
-                          const_ingot_program_desc_t desc)
-{
-    size_t size = 0;
-    size_t index = 0;
-    const uint8_t *id = NULL;
-    return !worker->setup->is_only_recorded ||
-           (ingot_program_desc_get_cache_blob_id(desc, &size, &id) == INGOT_SUCCESS &&
-            ingot_recipe_find_id(program->recipe, size, id, &index) == INGOT_SUCCESS);
-}
-
 static void build_job_program(struct worker *worker, struct message *result)
 {
     const struct plan_program *program = &worker->setup->plan->programs[result->program];
@@ -192,9 +178,6 @@ static void build_job_program(struct worker *worker, struct message *result)
             ingot_recipe_desc_create(&desc, program->recipe, program->index, worker->contexts[result->device], 0, NULL);
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_is_cacheable(desc, NULL);
-    if (status == INGOT_SUCCESS && !has_wanted_id(worker, program, desc))
-        status = ingot_set_error_detail(INGOT_NOT_FOUND, "its id is not in the recipe, because the process that "
-                                                         "recorded it had another environment or device");
     if (status != INGOT_SUCCESS)
         fail_job(result, OUTCOME_FAILED, status);
     else if (is_stored(worker, desc, &result->blob_bytes))
@@ -213,7 +196,7 @@ static bool open_store_of_worker(struct worker *worker)
         ingot_persist_get_settings(worker->store, &settings) != INGOT_SUCCESS)
         return false;
     settings.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */
-    settings.exit_time_ms = INGOT_NONE;
+    ingot_persist_check_blobs(worker->store);
     return ingot_persist_set_settings(worker->store, &settings) == INGOT_SUCCESS;
 }
 
@@ -253,17 +236,9 @@ static bool prepare_worker(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;
     if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECIPE") != 0 ||
-        unsetenv("INGOT_LAYER_WAITING") != 0 || setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
+        setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
         return false;
     return open_store_of_worker(worker);
-}
-
-/* Gives the last uploads some time. The server's last release reports what is not uploaded then. */
-static void end_server(const struct worker *worker)
-{
-    (void)server_behind_flush(worker->server, WORKER_UPLOAD_MS);
-    ingot_storage_release(worker->chain);
-    ingot_storage_release(worker->server);
 }
 
 void worker_run(int socket, void *user)
@@ -282,6 +257,5 @@ void worker_run(int socket, void *user)
         build_job_program(&worker, &result);
         is_connected = message_send(socket, &result);
     }
-    end_server(&worker);
     _exit(EXIT_DONE);
 }

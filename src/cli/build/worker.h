@@ -7,15 +7,10 @@
 #include "cli/base/options.h"
 #include "cli/build/plan.h"
 
-/* How long a worker may upload at its end, in milliseconds. */
-enum { WORKER_UPLOAD_MS = 10000 };
-
 /* Set in the parent; the child has a copy. */
 struct worker_setup {
     const struct plan *plan;
     const struct common_options *options; /* they name the store, which exists */
-    bool is_only_recorded;                /* builds a program only if the recipe has its id on the device */
-    bool has_server;                      /* puts the server that the environment names behind the store */
     bool is_pull;                         /* loads the programs from that server, and compiles nothing */
 };
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <ingot/backend.h>
-#include <ingot/private/recipe.h>
 
 #include "util/environment.h"
 
@@ -26,12 +25,9 @@
 #define MAX_REASON 384u
 #define URL_SIZE 4096u /* for a URL and a namespace */
 #define DISABLE "INGOT_LAYER_DISABLE"
-#define WAITING "INGOT_LAYER_WAITING"
-#define EXIT_TIME "INGOT_PERSIST_EXIT_TIME"
 
 static _Atomic(ingot_storage_t) store;
-static ingot_storage_t local_store; /* the store without the server; like the next, written once, before `store` */
-static bool rest_is_stored_later;
+static ingot_storage_t local_store; /* the store without the server; written once, before `store` */
 
 /* Reads the variable that turns the layer off. Returns false if its value is not a switch. */
 static bool read_disable(const char **text, uint64_t *is_off)
@@ -70,29 +66,6 @@ static void name_program(char name[MAX_NAME + 1])
         *c = is_plain(*c) ? *c : '_';
 }
 
-/* If `ingot run` has named a directory for this, records the programs that wait to be stored in it, in a recipe with
- * the name of the namespace. */
-static ingot_status_t record_waiting(ingot_storage_t opened, const char *name_space)
-{
-    const char *directory = secure_getenv(WAITING);
-    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
-    ingot_recipe_writer_t writer = NULL;
-    char *path = NULL;
-    if (directory == NULL || *directory == '\0')
-        return INGOT_SUCCESS;
-    if (asprintf(&path, "%s/%s.recipe", directory, name_space) < 0)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path of a recipe");
-    info.path = path;
-    ingot_status_t status = ingot_recipe_writer_open(&writer, &info);
-    if (status == INGOT_SUCCESS)
-        status = ingot_recipe_record_waiting(opened, writer);
-    const char *exit_time = secure_getenv(EXIT_TIME);
-    rest_is_stored_later = status == INGOT_SUCCESS && (exit_time == NULL || *exit_time == '\0');
-    ingot_recipe_writer_release(writer);
-    free(path);
-    return status;
-}
-
 /* Reports an event that says what cannot be used, and gives the thread's last error as the reason. */
 static void report_unusable(ingot_event_callback_t on_event, ingot_status_t status, const char *what)
 {
@@ -105,16 +78,8 @@ static void report_unusable(ingot_event_callback_t on_event, ingot_status_t stat
     on_event(&event, NULL);
 }
 
-/* Copies the namespace to `name` if the environment names one, because it then replaces that of the application. */
-static ingot_status_t note_name_space(ingot_persist_info_t *info, void *name)
-{
-    if (info->name_space != name)
-        (void)snprintf(name, MAX_NAME + 1, "%s", info->name_space);
-    return INGOT_SUCCESS;
-}
-
 /* Opens the store on this machine. */
-static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t on_event)
+static ingot_status_t open_local(ingot_storage_t *opened)
 {
     char name[MAX_NAME + 1];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -125,17 +90,11 @@ static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t
                                       environment_expected(ENVIRONMENT_SWITCH));
     name_program(name);
     info.name_space = name;
-    info.exit_time_ms = SETTINGS_EXIT_TIME_MS;
-    info.adjust = note_name_space;
-    info.adjust_user = name;
     ingot_status_t status = ingot_persist_open_from_environment(opened, &info);
     if (status == INGOT_INVALID_ARGUMENTS && strlen(name) < MAX_NAME) {
         memcpy(name + strlen(name), "_", 2); /* the application's name may be one that a store uses itself */
         status = ingot_persist_open_from_environment(opened, &info);
     }
-    const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, name) : status;
-    if (status == INGOT_SUCCESS && recorded != INGOT_SUCCESS)
-        report_unusable(on_event, recorded, "what exit() does not store is not stored after it: " WAITING);
     return status;
 }
 
@@ -175,7 +134,7 @@ void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_e
 {
     ingot_storage_t opened = NULL;
     ingot_storage_t with_server = NULL;
-    ingot_status_t status = open_local(&opened, on_event);
+    ingot_status_t status = open_local(&opened);
     if (status != INGOT_SUCCESS) {
         report_unusable(on_event, status, nothing_cached);
         return;
@@ -203,9 +162,4 @@ ingot_storage_t settings_local_store(void)
 ingot_storage_t settings_store(void)
 {
     return atomic_load_explicit(&store, memory_order_acquire);
-}
-
-bool settings_rest_is_stored_later(void)
-{
-    return settings_store() != NULL && rest_is_stored_later;
 }

@@ -8,10 +8,6 @@
 
 #include <stdbool.h>
 
-/* How long storing may delay the last release of a program and exit() together, unless INGOT_PERSIST_EXIT_TIME is set.
- */
-#define SETTINGS_EXIT_TIME_MS 1000u
-
 /* True if INGOT_LAYER_DISABLE turns the layer off, or if the process has more rights than its user. If the variable's
  * value is not a switch, the layer is on, but settings_open_store fails. */
 bool settings_are_off(void);
@@ -25,9 +21,6 @@ void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_e
 ingot_storage_t settings_store(void);
 /* Returns the store on this machine, without the server behind it, or NULL. */
 ingot_storage_t settings_local_store(void);
-/* True if `ingot run` stores after the application what the application does not store itself, and the user has set no
- * exit time. */
-bool settings_rest_is_stored_later(void);
 /* True if nothing may be compiled (INGOT_ON_MISS=fail), also if there is no store. */
 bool settings_must_not_compile(void);
 

@@ -2,15 +2,16 @@
  * statistics.c - counts what the layer did, for `ingot run --stats`.
  *
  * Each event is appended in one write, so killed processes are counted, and a command and its children can share a
- * file. Readers add up lines with equal names. The store's counts are appended when the process exits. The layer
- * opens the file for each event, because an application may close all of its files. If the file has been removed, it
- * is not created again, because nobody will read it. Neither a pipe without a reader nor a limit of file sizes stops
- * the application.
+ * file. Readers add up lines with equal names. What the store counted since the last time is appended after
+ * each request, because nothing of the layer runs in exit(). The layer opens the file for each event, because an
+ * application may close all of its files. If the file has been removed, it is not created again, because nobody will
+ * read it. Neither a pipe without a reader nor a limit of file sizes stops the application.
  */
 #include "layers/common/statistics.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -85,18 +86,24 @@ uint64_t statistics_clock_ns(void)
     return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
-static void append_store_statistics(void)
+void statistics_add_store(void)
 {
-    char lines[5 * LINE_ROOM];
-    ingot_persist_stats_t stored = INGOT_PERSIST_STATS_INIT;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `added` */
+    static ingot_persist_stats_t added;
+    char lines[4 * LINE_ROOM];
+    ingot_persist_stats_t now = INGOT_PERSIST_STATS_INIT;
     ingot_storage_t store = settings_store();
-    if (store == NULL || atomic_load_explicit(&counted, memory_order_relaxed) != getpid() ||
-        ingot_persist_get_stats(store, &stored) != INGOT_SUCCESS)
+    if (path == NULL || store == NULL || ingot_persist_get_stats(store, &now) != INGOT_SUCCESS)
         return;
-    (void)snprintf(lines, sizeof(lines), "stored=%llu\nwaiting=%llu\nrefused=%llu\nawaited=%llu\nwait_timeouts=%llu\n",
-                   (unsigned long long)stored.stores, (unsigned long long)stored.waiting,
-                   (unsigned long long)(stored.refused + stored.rejected), (unsigned long long)stored.awaited,
-                   (unsigned long long)stored.wait_timeouts);
+    pthread_mutex_lock(&lock);
+    (void)ingot_persist_get_stats(store, &now); /* not older than what another thread has added */
+    (void)snprintf(lines, sizeof(lines), "stored=%llu\nrefused=%llu\nawaited=%llu\nwait_timeouts=%llu\n",
+                   (unsigned long long)(now.stores - added.stores),
+                   (unsigned long long)(now.refused + now.rejected - added.refused - added.rejected),
+                   (unsigned long long)(now.awaited - added.awaited),
+                   (unsigned long long)(now.wait_timeouts - added.wait_timeouts));
+    added = now;
+    pthread_mutex_unlock(&lock);
     append_lines(lines);
 }
 
@@ -117,6 +124,4 @@ void statistics_init(void)
     if (wanted == NULL || *wanted == '\0')
         return;
     path = make_absolute(wanted);
-    (void)atexit(
-        append_store_statistics); /* runs after persist's handler, which is registered later and stores programs */
 }

@@ -26,6 +26,8 @@ bool statistics_are_wanted(void);
 /* Counts a program as a hit if Ingot loaded it, which took `duration_ns`. */
 void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns);
 void statistics_add(enum statistic statistic, uint64_t amount);
+/* Counts what the store has stored, refused and awaited since the last call. */
+void statistics_add_store(void);
 
 uint64_t statistics_clock_ns(void);
 

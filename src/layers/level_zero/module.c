@@ -92,6 +92,7 @@ static ze_result_t ZE_APICALL create_cached_module(ze_context_handle_t context, 
         count_module(origin);
     else if (is_passed)
         statistics_add(STATISTIC_FAILED, 1);
+    statistics_add_store();
     if (status != INGOT_SUCCESS && result == ZE_RESULT_SUCCESS) { /* Ingot refused it, not the driver */
         if (made != NULL)
             (void)zeModuleBuildLogDestroy(made);

@@ -10,7 +10,6 @@
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/costs_file.h"
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/build_lock.h"
@@ -21,7 +20,6 @@
 #include "persist/recipe/recording.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
@@ -214,7 +212,7 @@ static ingot_status_t check_directory_info(const ingot_persist_info_t *info)
                                       info->name_space);
     if (eviction_order_of(info->eviction) == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is not a valid value");
-    if (!storing_is_mode(info->store_mode))
+    if (!storage_is_store_mode(info->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is not a valid value");
     if (info->on_miss > INGOT_PERSIST_ON_MISS_FAIL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's on_miss is not a valid value");
@@ -280,8 +278,6 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
                                                .save_counts = save_counts,
-                                               .get_cost_ns = costs_file_get_ns,
-                                               .set_cost_ns = costs_file_set_ns,
                                                .build_locks = &build_lock_operations};
     static const struct storage_own_ops own_read_only = {
         .load_for_core = load_for_core, .get_limits = get_limits, .set_limits = change_limits};

@@ -3,11 +3,13 @@
  */
 #include <ingot/backend.h>
 
+#include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/memo/headers.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
-#include "persist/storage/store_flush.h"
+#include "persist/storage/deferred.h"
+#include "util/limit.h"
 #include "util/struct_size.h"
 
 /* Returns the status of the first step that failed. Keeps its error, because later steps change the thread's error even
@@ -27,11 +29,14 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
     ingot_persist_flush_progress_t reached = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
     if ((info != NULL && !STRUCT_READ_OVER(known, info)) || (progress != NULL && !STRUCT_IS_SET(progress)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a struct_size is not set");
+    uint64_t until_ns = UINT64_MAX;
     struct kept_error kept;
     ingot_status_t status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    status = first_failure(INGOT_SUCCESS, store_flush(storage, &known, &reached), &kept);
+    if (known.max_time_ms != 0 && known.max_time_ms != INGOT_UNLIMITED)
+        until_ns = files_steady_clock_ns() + limit_time_ns(known.max_time_ms, 0);
+    status = first_failure(INGOT_SUCCESS, deferred_store_all(storage, until_ns, &reached), &kept);
     (void)STRUCT_WRITE(progress, reached);
     status = first_failure(status, headers_save(storage), &kept);
     savings_save(storage);

@@ -3,8 +3,8 @@
  * compiles it.
  *
  * A failure of the storage is reported only by an event, not by a status. A program is stored after all callers that
- * waited for it have received it. The thread that requested it stores it immediately, or adds it to the storage's queue
- * (see stores_now).
+ * waited for it have received it. The thread that requested it stores it immediately, or adds it to the list of those
+ * that wait for a flush (see store_now_or_later).
  *
  * Some drivers check a program's binary closely only when a kernel is created from the program. If they then refuse the
  * binary, the program is removed from memory, its blob is removed from the storage, and a newly compiled program
@@ -12,10 +12,9 @@
  */
 #include <ingot/persist.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/persist.h>
 #include <ingot/private/recipe.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
@@ -25,17 +24,16 @@
 #include "persist/storage/common/miss.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
-#include "persist/storage/last_work.h"
+#include "persist/storage/deferred.h"
 #include "persist/storage/program_blob.h"
-#include "persist/storage/store_cost.h"
-#include "persist/storage/store_queue.h"
-#include "persist/storage/storing.h"
+#include "persist/storage/storage.h"
 #include "persist/storage/turns/build_turn.h"
-#include "util/nanoseconds.h"
 
 /* The largest number of replacements of a program for a kernel. More than one may be needed, because another thread may
  * load the refused blob again before it is removed. */
 #define ATTEMPTS 3u
+/* PoCL 3.1 takes 70 to 150 ms of processor time to generate the code of a kernel of a few lines. */
+#define FEW_KERNELS 8u
 
 /* A request for a program. ingot_program_get_or_create passes it to the functions that load or build the program. */
 struct request {
@@ -46,8 +44,7 @@ struct request {
     bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
-    bool was_refused; /* true: the storage had a blob, but it was useless */
-    uint64_t build_ns;
+    bool was_refused;        /* true: the storage had a blob, but it was useless */
     struct build_turn *turn; /* the turn that this request began; NULL: none */
 };
 
@@ -103,10 +100,8 @@ static ingot_status_t build_missing_program(ingot_program_t *program, const_ingo
     if (may_build != INGOT_SUCCESS)
         return may_build;
     struct build_permit *permit = build_permit_take(request->storage);
-    const uint64_t started_ns = files_steady_clock_ns();
     request->origin = INGOT_ORIGIN_BUILD;
     const ingot_status_t status = ingot_program_build(program, desc);
-    request->build_ns = files_steady_clock_ns() - started_ns;
     build_permit_give(permit);
     if (status == INGOT_SUCCESS && request->has_id)
         savings_note(request->storage, false, 0);
@@ -120,31 +115,6 @@ static void note_loaded_program(const_ingot_program_t program, const struct requ
     (void)ingot_program_get_facts(program, &facts);
     const uint64_t taken_ns = files_steady_clock_ns() - started_ns;
     savings_note(request->storage, true, facts.build_time_ns > taken_ns ? facts.build_time_ns - taken_ns : 0);
-}
-
-/* If loading the program took more processor time than compiling it did, removes it from the storage, and remembers in
- * the store not to store it again. Processor time is compared, because a load may also wait for a disk. */
-static void drop_if_slow(const_ingot_program_t program, const struct request *request, uint64_t load_ns)
-{
-    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
-    char reason[160];
-    (void)ingot_program_get_facts(program, &facts);
-    if (facts.build_time_ns == 0 || load_ns <= facts.build_time_ns)
-        return;
-    const uint64_t started_ns = files_steady_clock_ns();
-    if (ingot_storage_remove(request->storage, request->id_size, request->id) != INGOT_SUCCESS)
-        return; /* the storage is read-only, or another thread has removed the blob */
-    store_cost_note(request->storage, request->id_size, request->id, STORAGE_NEVER);
-    (void)snprintf(reason, sizeof(reason),
-                   "a program is not kept: loading it took %llu ms of processor time, and compiling it %llu ms",
-                   (unsigned long long)(load_ns / NS_PER_MS), (unsigned long long)(facts.build_time_ns / NS_PER_MS));
-    events_tell_context(request->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_CACHEABLE, 0, started_ns, reason);
-}
-
-/* Returns the processor time of the calling thread. */
-static uint64_t thread_time_ns(void)
-{
-    return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
@@ -162,10 +132,10 @@ static bool generates_code_at_launch(const_ingot_program_desc_t desc)
     return false;
 }
 
-/* True if a program is stored right after its build, not later. */
+/* True if a program is stored right after its build, however many kernels it has. */
 static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
 {
-    const ingot_persist_store_mode_t mode = storage_store_mode(storage);
+    const ingot_persist_store_mode_t mode = ingot_persist_get_store_mode(storage);
     return storage_is_writable(storage, NULL) &&
            (mode == INGOT_PERSIST_STORE_NOW ||
             (mode != INGOT_PERSIST_STORE_ON_FLUSH && !generates_code_at_launch(desc)));
@@ -192,16 +162,12 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
 {
     struct request *request = user;
     const uint64_t started_ns = files_steady_clock_ns();
-    const bool generates_code = generates_code_at_launch(desc);
-    const uint64_t thread_began_ns = generates_code ? thread_time_ns() : 0;
     request->is_to_store = false; /* a second attempt may decide differently */
     request->has_id = get_id(desc, request);
     if (request->has_id &&
         (load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
         note_loaded_program(*program, request, started_ns);
-        if (generates_code)
-            drop_if_slow(*program, request, thread_time_ns() - thread_began_ns);
         return INGOT_SUCCESS;
     }
     return build_missing_program(program, desc, request);
@@ -228,22 +194,37 @@ static enum build_turn_end end_of_store(ingot_status_t status)
     }
 }
 
-/* Stores a program that was built, or queues it to be stored later. Returns how the turn ended. */
+/* True if the program has so few kernels that a driver that generates code at launch provides its blob in a time that
+ * nobody notices. */
+static bool has_few_kernels(ingot_storage_t storage, const_ingot_program_t program)
+{
+    size_t size = 0;
+    size_t count = SIZE_MAX;
+    if (ingot_program_get_kernel_names(program, &size, NULL) != INGOT_SUCCESS || size == 0)
+        return false;
+    const size_t capacity = size;
+    char *names = memory_allocate(storage_allocator(storage), capacity);
+    if (names != NULL && ingot_program_get_kernel_names(program, &size, names) == INGOT_SUCCESS) {
+        count = 0;
+        for (size_t i = 0; i < size; ++i)
+            count += names[i] == '\0';
+    }
+    memory_free(storage_allocator(storage), names, capacity);
+    return count <= FEW_KERNELS;
+}
+
+/* Stores a program that was built, or lets it wait for a flush. Returns how the turn ended. */
 static enum build_turn_end store_now_or_later(const struct request *request, const_ingot_program_desc_t desc,
                                               ingot_program_t program)
 {
     ingot_storage_t storage = request->storage;
     if (!storage_is_writable(storage, NULL))
         return BUILD_TURN_NOT_STORED;
-    if (stores_now(storage, desc))
-        return end_of_store(store_queue_store_now(storage, request->context, program, request->id_size, request->id));
-    const uint64_t cost_ns =
-        generates_code_at_launch(desc) ? store_cost_of(storage, program, request->id_size, request->id) : 0;
-    if (cost_ns == STORAGE_NEVER)
-        return BUILD_TURN_NOT_STORED;
-    recording_note_waiting(storage, desc, program);
-    last_work_add(storage);
-    store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns, cost_ns);
+    if (stores_now(storage, desc) ||
+        (ingot_persist_get_store_mode(storage) == INGOT_PERSIST_STORE_AUTO && has_few_kernels(storage, program)))
+        return end_of_store(
+            deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, NULL));
+    deferred_add(storage, request->context, program, request->id_size, request->id);
     return BUILD_TURN_NOT_STORED;
 }
 
@@ -285,6 +266,32 @@ ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingo
     if (program == NULL || desc == NULL || storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program, desc or storage is NULL");
     return request_program(program, desc, storage, load_or_build, origin);
+}
+
+static ingot_status_t load_only(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    struct request *request = user;
+    const uint64_t started_ns = files_steady_clock_ns();
+    request->has_id = get_id(desc, request);
+    if (request->has_id && load_program(program, desc, request) == INGOT_SUCCESS) {
+        note_loaded_program(*program, request, started_ns);
+        return INGOT_SUCCESS;
+    }
+    const ingot_status_t may_build =
+        storage_judge_miss(request->storage, request->context, request->id_size, request->has_id ? request->id : NULL);
+    return may_build != INGOT_SUCCESS ? may_build
+                                      : ingot_set_error_detail(INGOT_NOT_FOUND, "the storage lacks the program");
+}
+
+ingot_status_t ingot_persist_program_load(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                          ingot_storage_t storage)
+{
+    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
+    const struct ingot_context *before = events_enter(request.context);
+    const ingot_status_t status = ingot_program_get_or_create(program, desc, load_only, &request);
+    (void)ingot_recipe_record_program(storage, desc, status == INGOT_SUCCESS ? *program : NULL);
+    events_leave(before);
+    return status;
 }
 
 /* ---- kernels ---- */

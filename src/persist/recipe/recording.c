@@ -1,9 +1,9 @@
 /*
  * recording.c - writes the programs that are requested from a storage to a recipe; see recording.h.
  *
- * The part that this file adds to a storage has three writers: the writer that the application set, a writer for the
- * recipe that the store keeps, and one for programs that wait to be stored. The lock is held only while a writer is
- * set, or while a thread takes a reference to a writer.
+ * The part that this file adds to a storage has two writers: the writer that the application set, and one for the
+ * recipe that the store keeps. The lock is held only while a writer is set, or while a thread takes a reference to a
+ * writer.
  */
 #include "persist/recipe/recording.h"
 
@@ -22,9 +22,8 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 
-/* WHICH_WRITER: the application's writer. WHICH_KEPT: that of the store's own recipe. WHICH_WAITING: that of programs
- * that wait to be stored. */
-enum which { WHICH_WRITER, WHICH_KEPT, WHICH_WAITING, WHICH_COUNT };
+/* WHICH_WRITER: the application's writer. WHICH_KEPT: that of the store's own recipe. */
+enum which { WHICH_WRITER, WHICH_KEPT, WHICH_COUNT };
 
 struct recording {
     struct storage_part_base base;
@@ -99,37 +98,6 @@ static void record_recipe_item(ingot_storage_t storage, const struct item *item)
     events_leave(before);
 }
 
-/* Adds a program and then its kernels to the recipe of programs that wait to be stored. */
-static void record_waiting(struct recording *recording, const_ingot_program_desc_t desc, const_ingot_program_t program)
-{
-    const ingot_allocator_t *allocator = &recording->base.allocator;
-    const struct item item = {.desc = desc, .program = program};
-    size_t size = 0;
-    record_in(recording, WHICH_WAITING, &item);
-    if (ingot_program_get_kernel_names(program, &size, NULL) != INGOT_SUCCESS || size == 0)
-        return;
-    const size_t capacity = size;
-    char *names = memory_allocate(allocator, capacity);
-    if (names != NULL && ingot_program_get_kernel_names(program, &size, names) == INGOT_SUCCESS) {
-        for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
-            const struct item kernel = {.desc = desc, .program = program, .kernel = names + at};
-            if (names[at] != '\0' && strlen(names + at) <= RECIPE_MAX_KERNEL_NAME)
-                record_in(recording, WHICH_WAITING, &kernel);
-        }
-    }
-    memory_free(allocator, names, capacity);
-}
-
-void recording_note_waiting(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program)
-{
-    struct recording *recording = active_part(storage_stored_to(storage));
-    if (recording == NULL)
-        return;
-    const struct ingot_context *before = events_enter(ingot_program_desc_get_context(desc));
-    record_waiting(recording, desc, program);
-    events_leave(before);
-}
-
 ingot_status_t ingot_recipe_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
                                            const_ingot_program_t program)
 {
@@ -188,13 +156,6 @@ ingot_status_t ingot_recipe_record(ingot_storage_t storage, const ingot_recipe_r
         status = set_writer(storage, WHICH_WRITER, writer);
     ingot_recipe_writer_release(writer);
     return status;
-}
-
-ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe_writer_t writer)
-{
-    ingot_storage_t store = storage_stored_to(storage);
-    const ingot_status_t status = storage_check(store);
-    return status == INGOT_SUCCESS ? set_writer(store, WHICH_WAITING, writer) : status;
 }
 
 /* Opens a writer and sets it. If the file cannot be used, an event reports that. */

@@ -6,9 +6,6 @@
 
 #include <ingot/recipe.h>
 
-/* Records a program that waits to be stored, with its kernels, if ingot_recipe_record_waiting has set a writer. */
-void recording_note_waiting(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program);
-
 /* Begins to record in a recipe file, as if the application had set a writer. If the file cannot be used, an event
  * reports that. */
 void recording_begin(ingot_storage_t storage, const char *path, ingot_event_callback_t on_event, void *user);

@@ -12,7 +12,6 @@
 #include "persist/base/memory.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/storing.h"
 #include "util/thread.h"
 
 ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)

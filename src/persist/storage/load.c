@@ -15,7 +15,6 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
 #include "util/error_text.h"

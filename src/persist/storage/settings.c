@@ -5,17 +5,31 @@
  * and threads read a setting whenever they need it.
  */
 #include <ingot/backend.h>
-#include <ingot/persist.h>
+#include <ingot/private/persist.h>
 #include <string.h>
 
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
-#include "persist/storage/storing.h"
+#include "persist/storage/storage.h"
 #include "util/struct_size.h"
 
 static uint64_t get_setting(ingot_storage_t storage, enum storage_setting which)
 {
     return atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
+}
+
+ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_t storage)
+{
+    _Static_assert(INGOT_PERSIST_STORE_AUTO == 0, "a mode that is not set is automatic");
+    uint64_t mode = 0;
+    for (; storage != NULL && mode == 0; storage = storage->model)
+        mode = get_setting(storage, STORAGE_STORE_MODE);
+    return (ingot_persist_store_mode_t)mode;
+}
+
+bool storage_is_store_mode(ingot_persist_store_mode_t mode)
+{
+    return mode == INGOT_PERSIST_STORE_AUTO || mode == INGOT_PERSIST_STORE_NOW || mode == INGOT_PERSIST_STORE_ON_FLUSH;
 }
 
 static void read_storage_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
@@ -25,7 +39,6 @@ static void read_storage_settings(ingot_storage_t storage, ingot_persist_setting
         .is_off = !storage_is_on(storage),
         .write_through = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed),
         .store_mode = (ingot_persist_store_mode_t)get_setting(storage, STORAGE_STORE_MODE),
-        .exit_time_ms = get_setting(storage, STORAGE_EXIT_TIME_MS),
     };
     serving_get_backends(storage, settings->backends);
     if (storage->own->get_limits != NULL)
@@ -47,7 +60,7 @@ ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist
 
 static ingot_status_t check_given_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings)
 {
-    if (!storing_is_mode(settings->store_mode))
+    if (!storage_is_store_mode(settings->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
                                       (int)settings->store_mode);
     if (memchr(settings->backends, '\0', sizeof(settings->backends)) == NULL || !serving_is_list(settings->backends))
@@ -76,7 +89,6 @@ ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_p
     atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);
     atomic_store_explicit(&storage->is_written_through, known.write_through != 0, memory_order_relaxed);
     atomic_store_explicit(&storage->settings[STORAGE_STORE_MODE], (uint32_t)known.store_mode, memory_order_relaxed);
-    atomic_store_explicit(&storage->settings[STORAGE_EXIT_TIME_MS], known.exit_time_ms, memory_order_relaxed);
     serving_set_backends(storage, known.backends);
     if (storage->own->set_limits != NULL)
         storage->own->set_limits(storage->self, &known);

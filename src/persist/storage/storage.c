@@ -11,30 +11,13 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/part.h"
-#include "persist/storage/common/process_end.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
-#include "persist/storage/last_work.h"
-#include "persist/storage/store_flush.h"
-#include "persist/storage/store_queue.h"
+#include "persist/storage/deferred.h"
 #include "persist/storage/trust.h"
 #include "util/process_number.h"
 #include "util/struct_size.h"
-
-static bool is_watching_forks;
-
-/* Called in a forked child. Only what all storages share goes on there, without the parent's storages. */
-static void begin_child_storages(void)
-{
-    last_work_begin_child();
-    process_end_begin_child();
-}
-
-static void watch_forks_for_storages(void)
-{
-    is_watching_forks = pthread_atfork(NULL, NULL, begin_child_storages) == 0;
-}
 
 static void take_storage_info(struct ingot_storage *storage, const ingot_persist_info_t *info)
 {
@@ -42,7 +25,6 @@ static void take_storage_info(struct ingot_storage *storage, const ingot_persist
     storage->on_event = info->on_event;
     storage->on_event_user = info->on_event_user;
     atomic_init(&storage->settings[STORAGE_STORE_MODE], (uint32_t)info->store_mode);
-    atomic_init(&storage->settings[STORAGE_EXIT_TIME_MS], info->exit_time_ms);
     atomic_init(&storage->settings[STORAGE_ON_MISS], (uint32_t)info->on_miss);
     serving_set_backends(storage, info->backends != NULL ? info->backends : "");
 }
@@ -55,12 +37,10 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
 {
     static const struct storage_own_ops none = {.load_for_core = NULL};
     static atomic_uint_fast64_t newest_number;
-    static pthread_once_t watched = PTHREAD_ONCE_INIT;
     ingot_storage_ops_t copy;
     if (!STRUCT_READ(copy, ops))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
-    (void)pthread_once(&watched, watch_forks_for_storages);
-    struct ingot_storage *made = is_watching_forks ? memory_allocate(allocator, sizeof(*made)) : NULL;
+    struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     *made = (struct ingot_storage){.kind = kind,
@@ -71,23 +51,17 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
                                    .allocator = *allocator};
     atomic_init(&made->references, 1);
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
-    store_queue_init(made);
+    pthread_mutex_init(&made->deferred.lock, NULL);
     pthread_mutex_init(&made->settings_lock, NULL);
     pthread_mutex_init(&made->uses_lock, NULL);
     pthread_cond_init(&made->uses_changed, NULL);
     if (info != NULL)
         take_storage_info(made, info);
-    made->finish = finish_storage;
     const ingot_status_t trusted = info != NULL ? ingot_persist_set_trust(made, info->trust) : INGOT_SUCCESS;
     if (trusted != INGOT_SUCCESS) {
         made->ops.destroy = NULL; /* self stays the caller's on failure, so it must not be destroyed */
         finish_storage(made);
         return trusted;
-    }
-    process_end_watch_main_thread();
-    if (made->own->save_counts != NULL) {
-        process_end_watch_once();
-        last_work_add(made);
     }
     *storage = made;
     return INGOT_SUCCESS;
@@ -138,14 +112,13 @@ static void destroy_parts(struct ingot_storage *storage)
 
 static void finish_storage(ingot_storage_t storage)
 {
-    static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
+    ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
     struct kept_error kept;
     kept_error_save(&kept); /* the flush may fail, which only events report */
-    (void)store_flush(storage, &all, NULL);
-    last_work_remove(storage);
+    (void)deferred_store_all(storage, UINT64_MAX, &unused);
     if (storage->own->save_counts != NULL)
         savings_save(storage);
-    store_queue_fini(storage);
+    pthread_mutex_destroy(&storage->deferred.lock);
     destroy_parts(storage);
     pthread_mutex_destroy(&storage->settings_lock);
     pthread_mutex_destroy(&storage->uses_lock);
@@ -166,9 +139,7 @@ void ingot_storage_release(ingot_storage_t storage)
         return;
     if (!storage_is_here(storage))
         return; /* a forked child leaks it, because its parent's threads may have been changing it at the fork */
-    /* `finish` waits for the storage's thread. If this is that thread, it calls `finish` after its current item. */
-    if (!store_queue_orphan(storage))
-        finish_storage(storage);
+    finish_storage(storage);
 }
 
 /* ---- for other files ---- */
@@ -232,7 +203,7 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store
     }
     stats->distrusted = counters_get(counters, COUNTER_DISTRUSTED);
     stats->rejected = counters_get(counters, COUNTER_REJECTED);
-    stats->waiting = store_queue_count(storage);
+    stats->waiting = deferred_count(storage);
     stats->saved_ns = counters_get(counters, COUNTER_SAVED_NS);
     stats->awaited = counters_get(counters, COUNTER_AWAITED);
     stats->wait_timeouts = counters_get(counters, COUNTER_WAIT_TIMEOUTS);

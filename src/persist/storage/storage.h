@@ -13,7 +13,7 @@
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. info may be NULL; otherwise
  * the caller has checked it. Of its fields, only those that do not concern a directory are used: the read-only flag,
- * the callback, the backends, when to store and for how long, the trust policy and the keys. own: NULL, or constant. */
+ * the callback, the backends, when to store, the trust policy and the keys. own: NULL, or constant. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
                               const ingot_persist_info_t *info);
@@ -43,6 +43,16 @@ enum blob_origin {
 ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around,
                                     enum blob_origin origin, size_t id_size, const uint8_t *id, size_t size,
                                     const uint8_t *blob);
+
+/* True if the storage can keep a stored blob: it is not read-only, or it is a chain with a tier that is not. */
+bool storage_keeps_blobs(ingot_storage_t storage);
+/* True if it is also on. */
+bool storage_takes_blobs(ingot_storage_t storage);
+/* True if the storage can also keep blobs that this process makes: no policy of the storage and of those in `around`
+ * (NULL: none) requires seals, or a key can seal them. */
+bool storage_is_writable(ingot_storage_t storage, const struct storage_around *around);
+/* True if the value is a store mode. */
+bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 
 /* Returns INGOT_INVALID_ARGUMENTS unless there are a storage and an id. */
 ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id);

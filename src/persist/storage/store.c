@@ -14,10 +14,26 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
 
 #define DETAIL_CAPACITY 256u
+
+bool storage_keeps_blobs(ingot_storage_t storage)
+{
+    if (storage->tier_count != 0)
+        return storage->model != NULL;
+    return storage->ops.store != NULL && !storage->is_read_only;
+}
+
+bool storage_takes_blobs(ingot_storage_t storage)
+{
+    return storage_keeps_blobs(storage) && storage_is_on(storage);
+}
+
+bool storage_is_writable(ingot_storage_t storage, const struct storage_around *around)
+{
+    return storage_keeps_blobs(storage) && !trust_forbids_storing(storage, around);
+}
 
 static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
 {

@@ -124,7 +124,6 @@ TEST(PersistEnvironment, EachLimitAndTimeHasTheSameThreeSpecialValues)
         {"INGOT_PERSIST_MAX_AGE_DAYS", &ingot_persist_info_t::max_age_ms},
         {"INGOT_PERSIST_MIN_BLOB", &ingot_persist_info_t::min_blob_bytes},
         {"INGOT_PERSIST_MAX_BLOB", &ingot_persist_info_t::max_blob_bytes},
-        {"INGOT_PERSIST_EXIT_TIME", &ingot_persist_info_t::exit_time_ms},
         {"INGOT_PERSIST_LOCK_TIMEOUT", &ingot_persist_info_t::lock_timeout_ms},
         {"INGOT_PERSIST_BUILD_WAIT", &ingot_persist_info_t::build_wait_ms},
         {"INGOT_BUILD_JOBS", &ingot_persist_info_t::build_jobs},
@@ -152,7 +151,7 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
     for (const uint64_t value : {uint64_t{0}, INGOT_UNLIMITED, INGOT_NONE}) {
         info.max_bytes = info.max_entries = info.max_age_ms = value;
         info.min_blob_bytes = value == INGOT_UNLIMITED ? 0 : value;
-        info.lock_timeout_ms = info.exit_time_ms = info.build_wait_ms = info.recipe_max_bytes = value;
+        info.lock_timeout_ms = info.build_wait_ms = info.recipe_max_bytes = value;
         info.build_jobs = value == INGOT_NONE ? 0 : value;
         info.flags = INGOT_PERSIST_KEEP_RECIPES;
         const Store store(info);
@@ -162,7 +161,6 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
         EXPECT_EQ(value != 0 ? value : uint64_t{1} << 30, settings.max_bytes);
         EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, settings.max_entries);
         EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, settings.max_age_ms);
-        EXPECT_EQ(value, settings.exit_time_ms);
         EXPECT_EQ(value == INGOT_NONE ? INGOT_NO_SPACE : INGOT_SUCCESS,
                   store.put(bytes_of("id"), bytes_of("blob " + std::to_string(value))));
         EXPECT_EQ(value == INGOT_NONE ? INGOT_NOT_FOUND : INGOT_SUCCESS, store.load(bytes_of("id")));
@@ -206,8 +204,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_NAMESPACE", {"a/b", "lock"}},
         {"INGOT_PERSIST_MAX_ENTRIES", {"many"}},
         {"INGOT_PERSIST_STORE_MODE", {"later"}},
-        {"INGOT_PERSIST_EXIT_TIME", {"5 s", "1y", "s", "-1"}},
-        {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon"}},
+        {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon", "5 s", "1y", "s", "-1"}},
         {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
         {"INGOT_PERSIST_BUILD_WAIT", {"never", "1.5s"}},
         {"INGOT_BUILD_JOBS", {"all", "-1"}},
@@ -236,12 +233,10 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
     Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
                             {"INGOT_PERSIST_MAX_ENTRIES", "2k"},
                             {"INGOT_PERSIST_STORE_MODE", "Flush"},
-                            {"INGOT_PERSIST_EXIT_TIME", "2S"},
                             {"INGOT_PERSIST_LOCK_TIMEOUT", "1m"}});
     ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
     EXPECT_EQ(2048u, outcome.info.max_entries);
     EXPECT_EQ(INGOT_PERSIST_STORE_ON_FLUSH, outcome.info.store_mode);
-    EXPECT_EQ(2000u, outcome.info.exit_time_ms);
     EXPECT_EQ(0u, outcome.info.build_jobs);
     EXPECT_EQ(3u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_BUILD_JOBS", "3"}}).info.build_jobs);
     EXPECT_EQ(INGOT_PERSIST_ON_MISS_COMPILE, outcome.info.on_miss);
@@ -249,8 +244,8 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
               read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "Report"}}).info.on_miss);
     EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "fail"}}).info.on_miss);
     EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
-    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "None"}});
-    EXPECT_EQ(INGOT_NONE, outcome.info.exit_time_ms);
+    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_LOCK_TIMEOUT", "None"}});
+    EXPECT_EQ(INGOT_NONE, outcome.info.lock_timeout_ms);
 }
 
 TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)

@@ -171,8 +171,10 @@ TEST_F(PersistKeptRecipe, EachNamespaceHasItsOwn)
 /* The program is recorded before anything is stored, that is, before the store makes the namespace's directory. */
 TEST_F(PersistKeptRecipe, MakesTheDirectoryOfANamespace)
 {
-    const Session session(true);
-    const Store store(info("later"));
+    const Session session;
+    ingot_persist_info_t later = info("later");
+    later.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+    const Store store(later);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
     EXPECT_EQ(1u, program_count("later"));
     EXPECT_EQ(fs::perms::owner_all, fs::status(file("later").parent_path()).permissions());

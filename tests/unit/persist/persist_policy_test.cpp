@@ -493,29 +493,6 @@ TEST_F(PersistPolicy, ALargeStoreExceedsItsLimitByAFifthAtMost)
     EXPECT_EQ(0u, store.stats().bytes);
 }
 
-/* A process that stores one entry and calls exit() has no time for more than a second of eviction. */
-TEST_F(PersistPolicy, AProcessThatEndsEvictsBeforeItDoes)
-{
-    constexpr unsigned count = 2000;
-    const std::string path = use_fast_store(count);
-    {
-        Store store(info);
-        for (unsigned i = 0; i < count; ++i)
-            ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-    }
-    const pid_t child = fork();
-    if (child == 0) {
-        ingot_storage_t storage = nullptr;
-        const Bytes id = small_id(count);
-        if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
-            _exit(1);
-        exit(ingot_storage_store(storage, id.size(), id.data(), 20, random_bytes(1, 20).data())); /* not released */
-    }
-    EXPECT_EQ(0, forked_child::wait_for(child));
-    EXPECT_GT(count, entries_of(path).size());
-    EXPECT_EQ(INGOT_SUCCESS, Store(info).load(small_id(count)));
-}
-
 TEST_F(PersistPolicy, AWrongTotalEvictsNothingAndIsCorrected)
 {
     constexpr unsigned count = 400;

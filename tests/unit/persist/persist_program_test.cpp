@@ -246,28 +246,6 @@ TEST_F(PersistProgram, AFailedBuildIsToldAndNotStored)
     EXPECT_EQ(0u, entries_of(path_).size());
 }
 
-TEST_F(PersistProgram, StoresAtFlushWhatGeneratesCodeAtLaunch)
-{
-    reopen(INGOT_PERSIST_STORE_AUTO);
-    Session session(true);
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
-    EXPECT_EQ(0u, entries_of(path_).size());
-    EXPECT_EQ(0u, session.counts.binaries_taken);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
-    EXPECT_EQ(1u, entries_of(path_).size());
-    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
-    EXPECT_EQ(1u, session.counts.binaries_taken);
-}
-
-TEST_F(PersistProgram, StoresAtOnceWhereToldTo)
-{
-    reopen(INGOT_PERSIST_STORE_NOW);
-    Session session(true);
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
-    EXPECT_EQ(1u, entries_of(path_).size());
-}
-
 TEST_F(PersistProgram, TheLastReleaseStoresWhatWaitsAfterTheContextHasGone)
 {
     reopen(INGOT_PERSIST_STORE_ON_FLUSH);
@@ -284,17 +262,6 @@ TEST_F(PersistProgram, TheLastReleaseStoresWhatWaitsAfterTheContextHasGone)
     EXPECT_EQ(0, counts->live_programs);
 }
 
-TEST_F(PersistProgram, StoresTheOldestWhenTooManyWait)
-{
-    reopen(INGOT_PERSIST_STORE_ON_FLUSH);
-    Session session;
-    for (int i = 0; i < 260; ++i)
-        EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(i)), store()));
-    EXPECT_EQ(4u, entries_of(path_).size());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
-    EXPECT_EQ(260u, entries_of(path_).size());
-}
-
 TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
 {
     const ingot_storage_ops_t broken =
@@ -308,8 +275,6 @@ TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
-    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage, nullptr, nullptr)); /* the flush reports the failure once */
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_IO_ERROR));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
     ingot_program_release(program);
@@ -440,28 +405,17 @@ TEST_F(PersistProgram, RefusesMissingArguments)
 
 /* ---- what a flush says ---- */
 
-TEST_F(PersistProgram, AFlushSaysWhyAnotherThreadFailed)
-{
-    fs::remove_all(fs::path(path_) / "tmp");
-    fs::create_directory_symlink(scratch_.path(), fs::path(path_) / "tmp");
-    Session session;
-    std::thread([&] { EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store())); }).join();
-    (void)ingot_set_error_detail(INGOT_SUCCESS, "%s", "");
-    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_flush(store().get(), nullptr, nullptr));
-    EXPECT_STRNE("", ingot_last_error_detail());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
-}
-
 TEST_F(PersistProgram, WhatTheLimitsExcludeIsNoFailureOfAFlush)
 {
     store_.reset();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path_.c_str();
     info.max_blob_bytes = 1;
+    info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     store_ = std::make_unique<Store>(info);
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
-    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr)) << ingot_last_error_detail();
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
     EXPECT_EQ(0u, entries_of(path_).size());
 }

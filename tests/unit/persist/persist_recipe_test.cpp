@@ -259,29 +259,6 @@ TEST_F(PersistRecipe, AStorageRecordsWhatItCompilesAndLoads)
     EXPECT_EQ(3u, summary_of(open_recipe(path())).program_count);
 }
 
-/* Neither what is stored at once nor what is loaded waits. */
-TEST_F(PersistRecipe, AStorageRecordsWhatWaitsToBeStored)
-{
-    Store store((scratch_.path() / "store").string());
-    const Writer writer = open_writer(path());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record_waiting(store.get(), writer.get()));
-    Session session;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
-    EXPECT_EQ(0u, summary_of(open_recipe(path())).program_count);
-    Session at_launch(true);
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, at_launch.create(at_launch.describe(numbered_source(2)), store));
-    const Recipe recipe = open_recipe(path());
-    EXPECT_EQ(1u, summary_of(recipe).program_count) << "before the call returns";
-    EXPECT_NE(0u, program_of(recipe, 0).kernel_count);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
-    Session second(true);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(numbered_source(2)), store));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record_waiting(store.get(), nullptr));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(numbered_source(3)), store));
-    EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr)) << "before the sessions end";
-}
-
 TEST_F(PersistRecipe, AStoreOpensWithARecipe)
 {
     const std::string store_path = directory("store");
@@ -356,7 +333,6 @@ TEST_F(PersistRecipe, WrongArgumentsAreRefused)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_desc_create(&desc, recipe.get(), 0, nullptr, 0, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_add(writer.get(), nullptr, nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, record(nullptr, path()));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_record_waiting(nullptr, writer.get()));
 }
 
 /* Returns the names of a program's kernels, each followed by a space. */

@@ -88,14 +88,10 @@ protected:
     ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
 };
 
-std::atomic<unsigned> handlers_of_exit;
-
 } // namespace
 
 /* The linker redirects the library's calls to these functions. */
 extern "C" {
-int __real_atexit(void (*handler)());
-int __wrap_atexit(void (*handler)());
 void __real_files_pause_ns(uint64_t duration_ns);
 void __wrap_files_pause_ns(uint64_t duration_ns);
 uint64_t __wrap_files_steady_clock_ns(void);
@@ -110,21 +106,6 @@ uint64_t __wrap_files_steady_clock_ns(void)
 {
     return 1000000000 + paused_ns;
 }
-
-int __wrap_atexit(void (*handler)())
-{
-    ++handlers_of_exit;
-    return __real_atexit(handler);
-}
-}
-
-TEST_F(PersistSavings, NeedOneHandlerOfExitForAllStores)
-{
-    EXPECT_EQ(1, forked_child::run([&] {
-                  for (int i = 0; i < 10; ++i)
-                      open();
-                  return static_cast<int>(handlers_of_exit);
-              }));
 }
 
 TEST_F(PersistSavings, AreAddedUpOverProcesses)
@@ -239,7 +220,7 @@ TEST_F(PersistSavings, AreKeptForLaterIfTheFileCannotBeWritten)
     EXPECT_EQ(before, read_file(file()));
 }
 
-/* On a file system without locks, waiting for one would only delay flushes and exit(). */
+/* On a file system without locks, waiting for one would only delay flushes. */
 TEST_F(PersistSavings, AreNotAwaitedWithoutLocks)
 {
     constexpr int kNoFilter = 98;
@@ -324,21 +305,6 @@ TEST_F(PersistSavings, OfThreadsThatSaveAtOnceAreAllThere)
     for (auto &thread : threads)
         thread.join();
     expect_counts(100, 1);
-}
-
-TEST_F(PersistSavings, AreWrittenInExit)
-{
-    request(open()->get());
-    const pid_t child = fork();
-    if (child == 0) {
-        ingot_storage_t storage = nullptr;
-        info_.flags = 0;
-        if (ingot_persist_open(&storage, &info_) == INGOT_SUCCESS)
-            request(storage);
-        exit(3); /* with the storage alive */
-    }
-    EXPECT_EQ(3, forked_child::wait_for(child));
-    expect_counts(1, 1);
 }
 
 TEST_F(PersistSavings, OfAParentAreNotWrittenByItsChild)

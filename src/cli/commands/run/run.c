@@ -14,12 +14,10 @@
 #include "cli/adopt/adopt.h"
 #include "cli/adopt/kinds.h"
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
 #include "cli/commands/run/run_child.h"
-#include "cli/commands/run/run_later.h"
 #include "cli/commands/run/run_layer.h"
 #include "cli/commands/run/run_stats.h"
 #include "cli/store/store.h"
@@ -48,7 +46,7 @@ struct running {
     struct adopted *adopted; /* the directories of --adopt */
     bool is_read_only;
     bool has_stats;
-    bool is_to_wait;
+    bool stores_now;
     bool is_strict;
     char **command;
 };
@@ -77,11 +75,10 @@ static const struct command_option options[] = {
     {"stats", 's', VALUE_NONE, NULL, offsetof(struct running, has_stats),
      .help = "Print at the end on standard error what all processes together loaded, compiled, passed through to the "
              "driver, stored and refused, how much time that saved, and how many programs were loaded after waiting "
-             "for another process that compiled them. The counts of stores, refusals and waits of a killed process "
-             "are missing"},
-    {"wait", 'w', VALUE_NONE, NULL, offsetof(struct running, is_to_wait),
-     .help = "Return only when the programs that the command left to be stored after its end are stored. Prints those "
-             "that cannot be stored"},
+             "for another process that compiled them"},
+    {"now", 0, VALUE_NONE, NULL, offsetof(struct running, stores_now),
+     .help = "Store the programs of devices that generate code at launch (PoCL), too, right after their builds. That "
+             "takes several times as long as a build"},
     {"on-miss", 0, VALUE_WORD, "WHAT", offsetof(struct running, on_miss), .words = ON_MISS_WORDS,
      .help =
          "What happens to programs that the store lacks (INGOT_ON_MISS): they are compiled, compiled with a line on "
@@ -153,6 +150,8 @@ static void set_variables(const struct running *running)
     char word[WORD_SIZE];
     if (running->directory != NULL)
         set_path("INGOT_PERSIST_DIR", running->directory);
+    if (running->stores_now)
+        set_variable("INGOT_PERSIST_STORE_MODE", "now");
     if (running->is_read_only)
         set_variable("INGOT_PERSIST_READ_ONLY", "1");
     if (running->name_space != NULL)
@@ -217,9 +216,8 @@ static bool check_recipe(void)
     return status == INGOT_SUCCESS;
 }
 
-/* Executes the command in a child, because something is to be done after its end. later: what run_later_begin
- * returned. */
-static int run_and_wait(const struct running *running, const char *later)
+/* Executes the command in a child, because something is to be done after its end. */
+static int run_and_wait(const struct running *running)
 {
     int status = 0;
     char *path = running->has_stats ? run_stats_begin() : NULL;
@@ -229,13 +227,8 @@ static int run_and_wait(const struct running *running, const char *later)
     const bool has_run = run_child_wait(running->command, &status);
     adopt_keep(running->adopted);
     if (path != NULL)
-        run_stats_end(path, later != NULL);
+        run_stats_end(path);
     free(path);
-    if (later != NULL && running->is_to_wait) {
-        run_child_take_signals();
-        interrupt_catch();
-        run_later_store(later);
-    }
     return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
 }
 
@@ -263,13 +256,8 @@ static int run_application(void *values)
     set_variables(running);
     if (!set_layer() || !check_recipe() || !check_store(running))
         return EXIT_RUN_FAILED;
-    char *later = run_later_begin();
-    if (later != NULL && !running->is_to_wait)
-        run_later_watch(later);
-    const bool waits = running->has_stats || running->is_to_wait || running->adopted != NULL;
-    const int code = waits ? run_and_wait(running, later) : run_replace_process(running->command);
-    free(later);
-    return code;
+    return running->has_stats || running->adopted != NULL ? run_and_wait(running)
+                                                          : run_replace_process(running->command);
 }
 
 const struct command command_run = {
@@ -287,11 +275,10 @@ const struct command command_run = {
         "home directory is read-only, one line on standard error says why, and the command runs without it; with "
         "--strict, the command does not run. With --stats, the tool waits for the command and forwards signals to "
         "it.\n\n"
-        "On devices that generate code at launch (PoCL), storing takes longer than compiling. A process then stores "
-        "only what fits into a tenth of its time, and into 150 ms to one second, at its end. \"ingot run\" starts "
-        "another process, which stores the rest after the end of the command, at idle priority and for at most 10 "
-        "minutes. It may be killed. With --wait, the tool does this itself before it returns. With "
-        "INGOT_PERSIST_REMOTE, these programs are also uploaded to the server.\n\n"
+        "On devices that generate code at launch (PoCL), storing takes several times as long as compiling. There, the "
+        "OpenCL layer loads the programs that the store has, and leaves all others to the driver and its own cache. "
+        "With --now, it stores them as on other devices. Or record the programs with --record FILE, and store them "
+        "with \"ingot build FILE\".\n\n"
         "The exit status is the command's; 125 if it could not be prepared (wrong usage, no layer, or no store with "
         "--strict), 126 if it could not be executed, 127 if it was not found.",
     .options = options,

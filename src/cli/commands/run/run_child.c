@@ -99,19 +99,6 @@ bool run_child_wait(char **command, int *status)
     return true;
 }
 
-void run_child_take_signals(void)
-{
-    sigset_t signals;
-    (void)sigemptyset(&signals);
-    for (size_t i = 0; i < FORWARDED_COUNT; ++i) {
-        struct sigaction action;
-        if (sigaction(forwarded[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            (void)signal(forwarded[i], SIG_DFL);
-        (void)sigaddset(&signals, forwarded[i]);
-    }
-    (void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
-}
-
 int run_child_end(int status)
 {
     sigset_t one;

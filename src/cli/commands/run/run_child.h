@@ -11,8 +11,6 @@ int run_replace_process(char **command);
 /* Executes the command in a child, forwards signals to the child, and waits for its end. Sets *status as waitpid does.
  * If no child can be started, prints a message and returns false. */
 bool run_child_wait(char **command, int *status);
-/* After the child's end: makes signals end this process again, as if it had never forwarded them. */
-void run_child_take_signals(void);
 /* Ends as the child ended: returns the child's exit status, or raises the signal that killed the child. */
 int run_child_end(int status);
 

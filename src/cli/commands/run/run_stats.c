@@ -19,15 +19,13 @@
 #include "cli/base/text.h"
 #include "util/quantity.h"
 
-/* "several" and "later" are not counts: whether there were several processes, and whether programs that are waiting to
- * be stored will be. */
+/* "several" is not a count: whether there were several processes. */
 static const char pattern[] = "[processes!ingot run: no process built OpenCL programs through the layer\n]"
                               "[processes?ingot run: {programs|0} programs in {processes} process[several?es]\n"
                               "  loaded          {hits|0}[hits?, which saved {saved_ns:duration|0 ns}]\n"
                               "  compiled        {builds|0}[builds?, which took {build_ns:duration|0 ns}]\n"
                               "  passed through  {passed|0}, of which {failed|0} failed\n"
                               "  stored          {stored|0}\n"
-                              "[waiting?  [later?to be stored    ][later!not stored      ]{waiting}\n]"
                               "  refused         {refused|0}\n"
                               "  awaited         {awaited|0}, and {wait_timeouts|0} times too long\n]";
 
@@ -67,7 +65,7 @@ static void set_flag(cJSON *counts, const char *name, bool is_set)
     (void)cJSON_AddBoolToObject(counts, name, is_set);
 }
 
-void run_stats_end(const char *path, bool is_storing_later)
+void run_stats_end(const char *path)
 {
     cJSON *counts = cJSON_CreateObject();
     char *line = NULL;
@@ -80,7 +78,6 @@ void run_stats_end(const char *path, bool is_storing_later)
         (void)fclose(file);
     (void)unlink(path);
     set_flag(counts, "several", json_get_u64(counts, "processes") > 1);
-    set_flag(counts, "later", is_storing_later);
     output_put(stderr, pattern, counts);
     cJSON_Delete(counts);
 }

@@ -213,7 +213,9 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
         return error;
     const enum arguments arguments = judge_arguments(&call, shadow);
     const char *reason = why_not(shadow, arguments, options);
-    if (reason == NULL && build_cached(shadow, &call, &error)) {
+    const bool is_answered = reason == NULL && build_cached(shadow, &call, &error);
+    statistics_add_store();
+    if (is_answered) {
         if (error == CL_SUCCESS && call.notify != NULL)
             call.notify(program, call.user);
         return error;

@@ -20,7 +20,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void open_store_of_layer(void)
 {
     settings_open_store("the OpenCL layer caches nothing", layer_trace);
-    reclaim_init();
 }
 
 static bool has_store(void)

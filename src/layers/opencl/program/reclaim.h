@@ -11,9 +11,6 @@
 
 #include "layers/opencl/program/shadow.h"
 
-/* Must be called before the first shadow is created, once. */
-void reclaim_init(void);
-
 /* True if a shadow without references is waiting for its kernels to end. */
 bool reclaim_is_due(void);
 

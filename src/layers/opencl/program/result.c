@@ -13,7 +13,6 @@
 
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
-#include "layers/opencl/program/exit_time.h"
 
 cl_uint result_count_references(cl_program native)
 {
@@ -77,8 +76,6 @@ static ingot_status_t create_program(struct result *result)
     if (status == INGOT_SUCCESS)
         status = ingot_persist_program_create(&result->program, result->desc, settings_store(), &origin);
     result->is_shared = status == INGOT_SUCCESS && origin == INGOT_ORIGIN_MEMORY;
-    if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
-        (void)exit_time_spend(0);
     return status;
 }
 

@@ -12,9 +12,6 @@
 
 #include "cache/lock.h"
 
-/* The number of shadows that have a result. Threads hold the lock to write it, but not to read it. */
-static atomic_size_t result_count;
-
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
 {
     struct shadow *shadow = calloc(1, sizeof(*shadow));
@@ -32,24 +29,11 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
     return shadow;
 }
 
-/* Requires the lock. */
-static void remove_result(struct shadow *shadow)
-{
-    if (shadow->result != NULL)
-        (void)atomic_fetch_sub_explicit(&result_count, 1, memory_order_relaxed);
-    handles_remove(&shadow->by_result);
-}
-
 void shadow_forget(struct shadow *shadow)
 {
     handles_remove(&shadow->by_shadow);
     handles_remove(&shadow->by_native);
-    remove_result(shadow);
-}
-
-bool shadow_has_any_result(void)
-{
-    return atomic_load_explicit(&result_count, memory_order_relaxed) > 0;
+    handles_remove(&shadow->by_result);
 }
 
 void shadow_destroy(struct shadow *shadow)
@@ -133,7 +117,7 @@ struct result *shadow_take_result(struct shadow *shadow)
     lock_take();
     struct result *result = shadow->result;
     if (result != NULL)
-        remove_result(shadow);
+        handles_remove(&shadow->by_result);
     shadow->result = NULL;
     lock_give();
     return result;
@@ -146,7 +130,6 @@ bool shadow_set_result(struct shadow *shadow, struct result *result)
     if (is_new) {
         handles_add(&shadow->by_result, result->native, shadow);
         shadow->result = result;
-        (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
     }
     lock_give();
     return is_new;

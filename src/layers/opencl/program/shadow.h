@@ -80,8 +80,6 @@ char *shadow_copy_miss(struct shadow *shadow);
 
 /* True if the shadow has a result. */
 bool shadow_has_result(struct shadow *shadow);
-/* True if any shadow has a result. */
-bool shadow_has_any_result(void);
 
 /* Returns how many references and kernels there are in addition to the application's references to the shadow. */
 cl_uint shadow_count_uses(struct shadow *shadow);

@@ -88,10 +88,9 @@ bool paths_is_temporary(const char *name)
 
 bool paths_is_namespace(const char *name)
 {
-    static const char *const taken[] = {
-        ".",         "..",   "CACHEDIR.TAG", "costs.bin",          "headers.memo", "headers.memo.new",
-        "index.bin", "lock", PATHS_RECIPE,   PATHS_RECIPE_REWRITE, "saved.txt",    "size.txt",
-        "tmp"};
+    static const char *const taken[] = {".",         "..",   "CACHEDIR.TAG", "headers.memo",       "headers.memo.new",
+                                        "index.bin", "lock", PATHS_RECIPE,   PATHS_RECIPE_REWRITE, "saved.txt",
+                                        "size.txt",  "tmp"};
     const size_t length = strlen(name);
     if (length == 0 || length > NAMESPACE_MAX || strspn(name, "0123456789") == length)
         return false;

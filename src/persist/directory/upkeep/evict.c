@@ -7,8 +7,8 @@
  * choose the same entries, and each counts those as gone that another one removed.
  *
  * A thread that stores a blob evicts from a small store itself. It never waits for the thread that evicts from a larger
- * one, which starts when it is needed, evicts once and ends. When the store is closed or the process ends, that thread
- * counts for at most half a second more, and removes entries until a second has passed.
+ * one, which starts when it is needed, evicts once and ends. When the store is closed, that thread counts for at most
+ * half a second more, and removes entries until a second has passed.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -17,7 +17,6 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
-#include "persist/storage/common/process_end.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"
@@ -149,12 +148,10 @@ static struct evict_limits limits_for(const struct directory *directory, const s
     };
 }
 
-/* Returns how long the store or the process has been ending. */
+/* Returns how long the store has been closing. */
 static uint64_t ending_for_ns(const struct directory *directory)
 {
-    const uint64_t closed_ns = atomic_load_explicit(&directory->evictor.ending_ns, memory_order_relaxed);
-    const uint64_t process_ns = process_end_began_ns();
-    const uint64_t began_ns = closed_ns == 0 || (process_ns != 0 && process_ns < closed_ns) ? process_ns : closed_ns;
+    const uint64_t began_ns = atomic_load_explicit(&directory->evictor.ending_ns, memory_order_relaxed);
     const uint64_t now_ns = began_ns != 0 ? files_steady_clock_ns() : 0;
     return began_ns != 0 && now_ns > began_ns ? now_ns - began_ns : 0;
 }
@@ -246,13 +243,11 @@ static void *run_evictor_thread(void *user)
     struct directory *directory = user;
     struct evictor *evictor = &directory->evictor;
     bool is_sample;
-    process_end_enter_reserved();
     pthread_mutex_lock(&evictor->lock);
     const uint64_t wanted_bytes = evictor->wanted_bytes;
     evictor->wanted_bytes = 0;
     pthread_mutex_unlock(&evictor->lock);
     (void)evict_entries(directory, wanted_bytes, false, &is_sample);
-    process_end_leave();
     if (is_orphan)
         return NULL;
     pthread_mutex_lock(&evictor->lock);
@@ -267,12 +262,7 @@ static void start_evictor_thread(struct directory *directory)
     struct evictor *evictor = &directory->evictor;
     if (evictor->has_thread)
         thread_join(evictor->thread); /* it has ended, or is about to */
-    evictor->has_thread = evictor->is_running = false;
-    if (!process_end_reserve())
-        return;
     evictor->has_thread = evictor->is_running = thread_start(&evictor->thread, run_evictor_thread, directory);
-    if (!evictor->has_thread)
-        process_end_cancel();
 }
 
 void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is_urgent)
@@ -284,7 +274,6 @@ void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is
         if (evictor->wanted_bytes < wanted_bytes)
             evictor->wanted_bytes = wanted_bytes;
         if (!evictor->is_running) {
-            process_end_watch_once();
             evictor->began_ns = now_ns;
             start_evictor_thread(directory);
         }

@@ -88,7 +88,6 @@ static const struct setting of_writers[] = {
      .offset = offsetof(ingot_persist_info_t, store_mode),
      .words = {"auto", "now", "flush"},
      .expected = "auto, now or flush"},
-    {"INGOT_PERSIST_EXIT_TIME", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, exit_time_ms), .flag = 0},
 };
 
 static ingot_status_t read_setting_list(const struct environment *environment, size_t count,

@@ -11,8 +11,6 @@
 /* The error code of INGOT_NO_SPACE if the limits that the user chose exclude a blob. For a flush, that is no failure.
  */
 #define STORAGE_EXCLUDED_CODE ERANGE
-/* The cost of a program that takes longer to load than to compile. */
-#define STORAGE_NEVER UINT64_MAX
 
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
@@ -39,21 +37,17 @@ struct storage_own_ops {
     /* Does what `store` does, but a blob that is already stored under the id stays. */
     ingot_status_t (*store_new)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
 
-    /* The next fields are those of a directory store; the last three are set only if it is writable. */
+    /* The next fields are those of a directory store; the last two are set only if it is writable. */
 
     /* Get and set the limits, which are part of the settings. */
     void (*get_limits)(void *self, ingot_persist_settings_t *settings);
     void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
     /* Adds counts to those in the store's file. Returns false on failure. */
     bool (*save_counts)(void *self, const struct savings_counts *more);
-    /* Get and set how long a program's blob takes at least, or STORAGE_NEVER. get_cost_ns returns 0 if nothing is
-     * known. A failure to set it is ignored. */
-    uint64_t (*get_cost_ns)(void *self, size_t id_size, const uint8_t *id);
-    void (*set_cost_ns)(void *self, size_t id_size, const uint8_t *id, uint64_t cost_ns);
     const struct build_locks *build_locks; /* so that only one of several processes builds a program */
 };
 
-/* The times of ingot_persist_settings_t, and on_miss, all of which are numbers that are 0 if they are not set. */
-enum storage_setting { STORAGE_STORE_MODE, STORAGE_EXIT_TIME_MS, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };
+/* Settings that are numbers, which are 0 if they are not set. */
+enum storage_setting { STORAGE_STORE_MODE, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * savings.c - counts the programs that storages delivered without a compiler; see savings.h.
  *
- * Counts wait in memory, in the directory store to which a storage stores. A flush, the last release and exit() add
- * them to the store's file, so a killed process loses only its own counts. Failures are not reported, because only
- * counts are lost.
+ * Counts wait in memory, in the directory store to which a storage stores. A flush and the last release add
+ * them to the store's file, so a process that ends without either loses only its own counts. Failures are not reported,
+ * because only counts are lost.
  */
 #include "persist/storage/common/savings.h"
 

@@ -13,33 +13,12 @@
 #include "persist/storage/common/kinds.h"
 #include "persist/trust/keyring.h"
 
-/* Why a blob was not stored. */
-struct store_failure {
-    ingot_status_t status;
-    char detail[256];
-};
-
-struct store_queue_list {
-    struct store_queue_item *first; /* oldest */
-    size_t count;
-};
-
-struct store_queue {
+/* Programs that wait for a flush or for the last release; see deferred.h. */
+struct deferred {
     pthread_mutex_t lock;
-    pthread_cond_t is_done;               /* signaled for callers that flush */
-    struct store_queue_list waiting;      /* `lock` guards this and the rest */
-    struct store_queue_list active;       /* items that a thread is storing or freeing */
-    struct store_queue_list unfreed;      /* stored, but not freed because the process is ending */
-    uint64_t until_ns;                    /* the thread works until this time */
-    ingot_persist_flush_progress_t total; /* since the storage was created */
-    struct store_failure failure;         /* the first one that no flush has returned yet */
-    bool has_thread;                      /* true: `thread` was started and not joined yet */
-    bool is_running;                      /* false: the thread, if any, ends without a further look at the queue */
-    bool is_ending;
-    /* true if the storage's own thread released the last reference; that thread then finishes the storage */
-    bool is_orphan;
-    pthread_t thread;
-    ingot_storage_t next; /* link of the list in last_work.c */
+    struct deferred_item *first; /* the oldest; `lock` guards this and the rest */
+    size_t count;
+    size_t active_count; /* items that threads have taken out and are storing */
 };
 
 /* What savings.c has counted and not saved yet. */
@@ -75,20 +54,20 @@ struct ingot_storage {
     atomic_bool is_written_through;                   /* as a tier, stores all that its chain stores; relaxed, too */
     atomic_bool has_backends; /* true if `backends` is set, so the lock is needed; release pairs with acquire */
     atomic_bool has_keyring;  /* the same for `keyring` */
+    bool checks_blobs;        /* see ingot_persist_check_blobs; set before the storage is used */
     bool must_require_seals;  /* accepts only policies that require seals, because files may belong to any user */
     pthread_mutex_t settings_lock;
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
     struct chain_use *uses;                         /* of a chain, see chain.h; uses_lock guards it */
     pthread_mutex_t uses_lock;
-    pthread_cond_t uses_changed;     /* a promotion has ended */
-    struct counters counters;        /* of loads and stores; a directory store counts the rest */
-    ingot_storage_t listener;        /* in a chain: the tier whose callback gets its events; NULL: none */
-    void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
+    pthread_cond_t uses_changed; /* a promotion has ended */
+    struct counters counters;    /* of loads and stores; a directory store counts the rest */
+    ingot_storage_t listener;    /* in a chain: the tier whose callback gets its events; NULL: none */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
     struct storage_savings savings;
-    struct store_queue queue;
+    struct deferred deferred;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
     /* set by the thread that added the part; only the last release reads it, after all that holders of references
      * did */

@@ -40,7 +40,7 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
-#include "persist/storage/storing.h"
+#include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 
 #define SHORTEST_PAUSE_NS NS_PER_MS

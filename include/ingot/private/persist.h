@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
+/**
+ * @file private/persist.h
+ * Requests that stop short of a build, and stores that try out what they keep.
+ */
+#ifndef INGOT_PRIVATE_PERSIST_H
+#define INGOT_PRIVATE_PERSIST_H
+
+#include <ingot/persist.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Does what ingot_persist_program_create does, but never compiles: if neither the memory nor the storage has the
+ * program, the caller makes it in another way, and nothing is stored. Records the request (ingot/recipe.h).
+ *
+ * @retval INGOT_NOT_FOUND  The caller may make it, unless the storage's policy is INGOT_PERSIST_ON_MISS_FAIL.
+ */
+INGOT_API ingot_status_t ingot_persist_program_load(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                                    ingot_storage_t storage);
+
+/** Returns when a storage stores; for a chain without a setting of its own, the setting of the tier in which it
+ *  stores. */
+INGOT_API ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_t storage);
+
+/**
+ * From now on, creates a program from each blob before INGOT_PERSIST_STORE_NOW stores it. PoCL ends a process that
+ * loads a damaged binary: here, such a binary ends the process that has made it, and no store gets it.
+ */
+INGOT_API void ingot_persist_check_blobs(ingot_storage_t storage);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

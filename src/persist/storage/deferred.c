@@ -1,0 +1,173 @@
+/*
+ * deferred.c - stores programs at once, or keeps those that wait for a flush; see deferred.h.
+ *
+ * The list is for devices that generate code at launch. There, the driver takes longer to provide the blob of a large
+ * program than it took to build it, so the application chooses the time. The lock is not held while a program is
+ * stored. In a forked child, the storage is off, so nothing uses the list there.
+ */
+#include "persist/storage/deferred.h"
+
+#include <ingot/backend.h>
+#include <ingot/private/persist.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/kept_error.h"
+#include "persist/base/memory.h"
+#include "persist/storage/common/events.h"
+#include "persist/storage/common/state.h"
+
+#define MAX_COUNT 256u
+
+struct deferred_item {
+    struct deferred_item *next;
+    ingot_program_t program; /* a reference, which keeps its context alive */
+    const struct ingot_context *context;
+    size_t id_size;
+    uint8_t id[];
+};
+
+/* ---- storing ---- */
+
+/* True if a flush fails because of this status. The driver's refusal and the user's own limits are no failures. */
+static bool is_store_failure(ingot_status_t status)
+{
+    return status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE &&
+           !(status == INGOT_NO_SPACE && ingot_last_error_code() == STORAGE_EXCLUDED_CODE);
+}
+
+ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_context *context,
+                                  const_ingot_program_desc_t desc, ingot_program_t program, size_t id_size,
+                                  const uint8_t *id, ingot_persist_flush_progress_t *progress)
+{
+    ingot_program_t checked = NULL;
+    size_t size = 0;
+    uint8_t *blob = NULL;
+    uint64_t started_ns = files_steady_clock_ns();
+    ingot_status_t status = ingot_program_get_cache_blob(program, &size, NULL);
+    const size_t capacity = size;
+    if (status == INGOT_SUCCESS) {
+        blob = memory_allocate(&storage->allocator, capacity);
+        status = blob != NULL ? ingot_program_get_cache_blob(program, &size, blob)
+                              : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size);
+    }
+    if (status == INGOT_SUCCESS && desc != NULL && storage->checks_blobs)
+        status = ingot_program_load(&checked, desc, size, blob);
+    ingot_program_release(checked);
+    if (status == INGOT_SUCCESS) {
+        started_ns = files_steady_clock_ns();
+        status = ingot_storage_store(storage, id_size, id, size, blob);
+    }
+    events_tell_context(context, INGOT_EVENT_STORAGE_STORE, status, size, started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    memory_free(&storage->allocator, blob, capacity);
+    if (progress != NULL && status == INGOT_SUCCESS) {
+        ++progress->stored_count;
+        progress->stored_bytes += size;
+    } else if (progress != NULL && status != INGOT_NOT_CACHEABLE) {
+        ++progress->failed_count;
+    }
+    return status;
+}
+
+void ingot_persist_check_blobs(ingot_storage_t storage)
+{
+    storage->checks_blobs = true;
+}
+
+/* ---- the list ---- */
+
+static struct deferred_item *make_item(ingot_storage_t storage, const struct ingot_context *context,
+                                       ingot_program_t program, size_t id_size, const uint8_t *id)
+{
+    struct deferred_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
+    if (item == NULL)
+        return NULL;
+    ingot_program_retain(program);
+    *item = (struct deferred_item){.program = program, .context = context, .id_size = id_size};
+    memcpy(item->id, id, id_size);
+    return item;
+}
+
+static void free_item(ingot_storage_t storage, struct deferred_item *item)
+{
+    ingot_program_release(item->program);
+    memory_free(&storage->allocator, item, sizeof(*item) + item->id_size);
+}
+
+void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
+                  const uint8_t *id)
+{
+    struct deferred *deferred = &storage->deferred;
+    struct deferred_item *item = make_item(storage, context, program, id_size, id);
+    pthread_mutex_lock(&deferred->lock);
+    struct deferred_item **at = &deferred->first;
+    while (*at != NULL && ((*at)->id_size != id_size || memcmp((*at)->id, id, id_size) != 0))
+        at = &(*at)->next;
+    const bool is_new = *at == NULL; /* false: the application builds the program again and again */
+    const bool is_added = is_new && item != NULL && deferred->count < MAX_COUNT;
+    if (is_added) {
+        *at = item;
+        ++deferred->count;
+    }
+    pthread_mutex_unlock(&deferred->lock);
+    if (is_new && !is_added)
+        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, item == NULL ? INGOT_OUT_OF_MEMORY : INGOT_NO_SPACE,
+                            0, files_steady_clock_ns(),
+                            item == NULL ? "a program is not stored: no memory to let it wait for a flush"
+                                         : "a program is not stored: too many wait for a flush");
+    if (item != NULL && !is_added)
+        free_item(storage, item);
+}
+
+/* Removes and returns the oldest item, which then counts as active, or NULL. */
+static struct deferred_item *take_item(struct deferred *deferred)
+{
+    pthread_mutex_lock(&deferred->lock);
+    struct deferred_item *item = deferred->first;
+    if (item != NULL) {
+        deferred->first = item->next;
+        --deferred->count;
+        ++deferred->active_count;
+    }
+    pthread_mutex_unlock(&deferred->lock);
+    return item;
+}
+
+ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, ingot_persist_flush_progress_t *progress)
+{
+    struct deferred *deferred = &storage->deferred;
+    struct deferred_item *item;
+    struct kept_error kept;
+    ingot_status_t failure = INGOT_SUCCESS;
+    while (files_steady_clock_ns() < until_ns && (item = take_item(deferred)) != NULL) {
+        const struct ingot_context *before = events_enter(item->context);
+        const ingot_status_t status =
+            deferred_store_now(storage, item->context, NULL, item->program, item->id_size, item->id, progress);
+        if (failure == INGOT_SUCCESS && is_store_failure(status)) {
+            failure = status;
+            kept_error_save(&kept);
+        }
+        events_leave(before);
+        free_item(storage, item);
+        pthread_mutex_lock(&deferred->lock);
+        --deferred->active_count;
+        pthread_mutex_unlock(&deferred->lock);
+    }
+    progress->waiting_count = deferred_count(storage);
+    if (progress->waiting_count != 0)
+        return ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
+                                      (unsigned long long)progress->waiting_count);
+    if (failure != INGOT_SUCCESS)
+        kept_error_restore(&kept);
+    return failure;
+}
+
+uint64_t deferred_count(ingot_storage_t storage)
+{
+    struct deferred *deferred = &storage->deferred;
+    pthread_mutex_lock(&deferred->lock);
+    const uint64_t count = deferred->count + deferred->active_count;
+    pthread_mutex_unlock(&deferred->lock);
+    return count;
+}

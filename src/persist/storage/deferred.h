@@ -1,0 +1,28 @@
+/*
+ * deferred.h - stores programs: one at once, or those that wait until the application flushes or releases the storage.
+ *
+ * Nothing is stored by another thread than the caller's, and nothing in exit().
+ */
+#ifndef INGOT_PERSIST_STORAGE_DEFERRED_H
+#define INGOT_PERSIST_STORAGE_DEFERRED_H
+
+#include <ingot/persist.h>
+
+/* Gets a program's blob from the driver and stores it. Reports the result to the context. Adds to the progress, which
+ * may be NULL. desc: if the storage checks blobs, a program is created from the blob first; NULL: it is not. */
+ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_context *context,
+                                  const_ingot_program_desc_t desc, ingot_program_t program, size_t id_size,
+                                  const uint8_t *id, ingot_persist_flush_progress_t *progress);
+
+/* Adds a program to the list, with a reference. Does nothing if the list has the id. If the list is full, the program
+ * is not stored, and an event says so. */
+void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
+                  const uint8_t *id);
+/* Stores the listed programs in the calling thread, and begins none after until_ns. Adds to the progress. Returns
+ * INGOT_BUSY if programs remain, or if another thread, or a caller of this thread, is storing one. Otherwise returns
+ * the first failure, or INGOT_SUCCESS. */
+ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, ingot_persist_flush_progress_t *progress);
+/* Returns how many programs are in the list or being stored from it. */
+uint64_t deferred_count(ingot_storage_t storage);
+
+#endif

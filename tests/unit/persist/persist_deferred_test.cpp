@@ -1,0 +1,481 @@
+/*
+ * Tests when storages store: at once, or at a flush or the last release those that wait. Always in the caller's thread,
+ * and never in exit() or in a forked child.
+ */
+#include <gtest/gtest.h>
+#include <ingot/directory.h>
+#include <ingot/private/persist.h>
+#include <ingot/recipe.h>
+#include <ingot/trust.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "support/forked_child.h"
+#include "support/own_storage.h"
+#include "support/persist_session.h"
+#include "support/storage_settings.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace
+{
+
+using Ids = std::vector<std::vector<uint8_t>>;
+
+/* An empty storage that records what was stored, and in which threads. */
+class Recording
+{
+public:
+    explicit Recording(ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_AUTO)
+    {
+        const ingot_storage_ops_t ops = own_storage::operations(store);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(storage, &ingot_persist_settings_t::store_mode, mode));
+    }
+    Recording(const Recording &) = delete;
+    Recording &operator=(const Recording &) = delete;
+    ~Recording() { ingot_storage_release(storage); }
+
+    Ids ids()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return ids_;
+    }
+    ingot_status_t flush(ingot_persist_flush_progress_t *progress = nullptr, uint64_t max_time_ms = 0) const
+    {
+        ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
+        info.max_time_ms = max_time_ms;
+        return ingot_persist_flush(storage, &info, progress);
+    }
+
+    ingot_storage_t storage = nullptr;
+    ingot_status_t result = INGOT_SUCCESS;
+    std::function<void()> at_store;
+    std::atomic<bool> is_alone{true}; /* false: another thread than the first one stored */
+
+private:
+    static ingot_status_t store(void *user, size_t id_size, const uint8_t *id, size_t, const uint8_t *)
+    {
+        auto *self = static_cast<Recording *>(user);
+        {
+            const std::lock_guard<std::mutex> guard(self->mutex_);
+            self->ids_.emplace_back(id, id + id_size);
+            if (std::this_thread::get_id() != self->thread_)
+                self->is_alone = false;
+        }
+        if (self->at_store)
+            self->at_store();
+        return self->result;
+    }
+
+    std::mutex mutex_;
+    Ids ids_;
+    const std::thread::id thread_ = std::this_thread::get_id();
+};
+
+std::string source_of(int number, int kernel_count = 9)
+{
+    std::string source;
+    for (int i = 0; i < kernel_count; ++i)
+        source += "kernel k" + std::to_string(i) + "_" + std::to_string(number) + " x\n";
+    return source;
+}
+
+/* Builds a program that is different for each number. Returns its id. */
+std::vector<uint8_t> create(const Session &session, ingot_storage_t storage, int number, int kernel_count = 9)
+{
+    const Desc desc = session.describe(source_of(number, kernel_count), INGOT_PROGRAM_NO_MEMORY_CACHE);
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+    ingot_program_release(program);
+    return id_of(desc);
+}
+
+constexpr auto kOnFlush = INGOT_PERSIST_STORE_ON_FLUSH;
+
+} // namespace
+
+TEST(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLaunchForManyKernels)
+{
+    const struct {
+        bool generates_code;
+        ingot_persist_store_mode_t mode;
+        int kernel_count;
+        bool is_at_once;
+    } cases[] = {{false, INGOT_PERSIST_STORE_AUTO, 300, true},
+                 {true, INGOT_PERSIST_STORE_AUTO, 1, true},
+                 {true, INGOT_PERSIST_STORE_AUTO, 8, true},
+                 {true, INGOT_PERSIST_STORE_AUTO, 9, false},
+                 {true, INGOT_PERSIST_STORE_NOW, 300, true},
+                 {false, kOnFlush, 1, false},
+                 {true, kOnFlush, 1, false}};
+    for (const auto &each : cases) {
+        const Session session(each.generates_code);
+        Recording recording(each.mode);
+        create(session, recording.storage, 1, each.kernel_count);
+        EXPECT_EQ(each.is_at_once ? 1u : 0u, recording.ids().size()) << each.kernel_count;
+        EXPECT_EQ(INGOT_SUCCESS, recording.flush());
+        EXPECT_EQ(1u, recording.ids().size());
+        EXPECT_TRUE(recording.is_alone);
+    }
+}
+
+TEST(PersistDeferred, AFlushStoresInItsThreadTheOldestFirst)
+{
+    const Session session(true);
+    Recording recording;
+    Ids ids;
+    for (int i = 0; i < 20; ++i)
+        ids.push_back(create(session, recording.storage, i));
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    EXPECT_EQ(INGOT_BUSY, recording.flush(&progress, INGOT_NONE)) << "no time";
+    EXPECT_EQ(20u, progress.waiting_count);
+    EXPECT_TRUE(recording.ids().empty());
+    EXPECT_EQ(INGOT_SUCCESS, recording.flush(&progress, 600000));
+    EXPECT_EQ(0u, progress.waiting_count);
+    EXPECT_EQ(20u, progress.stored_count);
+    EXPECT_LT(20u, progress.stored_bytes);
+    EXPECT_EQ(ids, recording.ids());
+    EXPECT_TRUE(recording.is_alone);
+}
+
+TEST(PersistDeferred, TheListHasAProgramOnceAndIsBounded)
+{
+    Session session;
+    Recording recording(kOnFlush);
+    for (int i = 0; i < 512; ++i)
+        create(session, recording.storage, i % 256, 1);
+    EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
+    create(session, recording.storage, 256, 1);
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
+    EXPECT_EQ(INGOT_SUCCESS, recording.flush());
+    EXPECT_EQ(256u, recording.ids().size());
+    create(session, recording.storage, 0, 1); /* the storage did not keep it */
+    EXPECT_EQ(INGOT_SUCCESS, recording.flush());
+    EXPECT_EQ(257u, recording.ids().size());
+}
+
+TEST(PersistDeferred, TheLastReleaseStoresWhatWaits)
+{
+    const ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const Session session(true);
+    {
+        const Store store(root);
+        for (int i = 0; i < 30; ++i)
+            create(session, store.get(), i);
+        EXPECT_EQ(0u, entries_of(root).size());
+    }
+    EXPECT_EQ(30u, entries_of(root).size());
+}
+
+TEST(PersistDeferred, AFlushTellsTheFirstFailureAndGoesOn)
+{
+    const Session session;
+    Recording recording(kOnFlush);
+    recording.result = INGOT_NO_SPACE;
+    create(session, recording.storage, 1);
+    create(session, recording.storage, 2);
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    EXPECT_EQ(INGOT_NO_SPACE, recording.flush(&progress));
+    EXPECT_EQ(2u, progress.failed_count);
+    EXPECT_EQ(INGOT_SUCCESS, recording.flush());
+}
+
+/* The included file changes before the compiler gets it. The compiler then includes the file by itself, and the program
+ * is not cacheable. */
+TEST(PersistDeferred, AProgramThatIsNotCacheableIsNoFailure)
+{
+    const ScratchDirectory scratch;
+    const fs::path file = scratch.path() / "changing.h";
+    for (const auto mode : {INGOT_PERSIST_STORE_NOW, kOnFlush}) {
+        Session session;
+        Recording recording(mode);
+        write_file(file, bytes_of("kernel first x\n"));
+        ProgramText text;
+        text.sources = {"#include \"changing.h\"\nkernel f x\n"};
+        text.compile_options = "-I" + scratch.path().string();
+        const Desc desc = text.make(session.context);
+        write_file(file, bytes_of("kernel second x\n"));
+        ingot_program_t program = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
+        ingot_program_release(program);
+        ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, recording.flush(&progress));
+        EXPECT_EQ(0u, progress.stored_count + progress.failed_count);
+        EXPECT_TRUE(recording.ids().empty());
+        EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NOT_CACHEABLE));
+    }
+}
+
+/* A flush waits neither for the operation that calls it, nor for another thread, which may wait for it. */
+TEST(PersistDeferred, ACallbackMayFlushAndNoFlushWaitsForAnother)
+{
+    const Session session;
+    Recording recording(kOnFlush);
+    std::atomic<int> inside{0};
+    std::atomic<int> busy_count{0};
+    recording.at_store = [&] {
+        for (++inside; inside < 2;) /* until both threads store */
+            std::this_thread::yield();
+        busy_count += recording.flush() == INGOT_BUSY;
+    };
+    create(session, recording.storage, 1);
+    create(session, recording.storage, 2);
+    std::thread other([&] { (void)recording.flush(); });
+    (void)recording.flush();
+    other.join();
+    EXPECT_EQ(2, busy_count);
+    EXPECT_EQ(INGOT_SUCCESS, recording.flush());
+    EXPECT_EQ(2u, recording.ids().size());
+}
+
+/* A driver may end the process when it loads a damaged binary, so whoever wants to know tries the blob first. */
+TEST(PersistDeferred, ABlobThatIsCheckedIsLoadedBeforeItIsStored)
+{
+    Session session;
+    Recording recording;
+    ingot_persist_check_blobs(recording.storage);
+    create(session, recording.storage, 1);
+    EXPECT_EQ(1u, recording.ids().size());
+    session.hook = [](const char *operation) {
+        return strcmp(operation, "load") == 0 ? INGOT_BLOB_REJECTED : INGOT_SUCCESS;
+    };
+    create(session, recording.storage, 2);
+    EXPECT_EQ(1u, recording.ids().size());
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_BLOB_REJECTED));
+}
+
+TEST(PersistDeferred, ALoadNeverCompilesAndNeverStores)
+{
+    const ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const Session session(true);
+    const Desc desc = session.describe(source_of(1), INGOT_PROGRAM_NO_MEMORY_CACHE);
+    ingot_program_t program = nullptr;
+    {
+        const Store store(root);
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_program_load(&program, desc.get(), store.get()));
+    }
+    EXPECT_EQ(0u, session.counts.builds);
+    EXPECT_TRUE(entries_of(root).empty());
+    {
+        const Store store(root);
+        create(session, store.get(), 1);
+    }
+    const Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_load(&program, desc.get(), store.get()));
+    ingot_program_release(program);
+    EXPECT_EQ(1u, session.counts.builds);
+}
+
+TEST(PersistDeferred, AChainStoresAsTheTierThatItStoresTo)
+{
+    const ingot_storage_ops_t shipped_ops = own_storage::operations();
+    ingot_storage_t shipped = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&shipped, &shipped_ops, nullptr));
+    const Session session(true);
+    Recording own(INGOT_PERSIST_STORE_NOW);
+    ingot_storage_t chain = nullptr;
+    ingot_storage_t outer = nullptr;
+    const ingot_storage_t tiers[] = {shipped, own.storage};
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &chain));
+    EXPECT_EQ(INGOT_PERSIST_STORE_NOW, ingot_persist_get_store_mode(outer));
+    create(session, chain, 1);
+    EXPECT_EQ(1u, own.ids().size());
+    create(session, outer, 2);
+    EXPECT_EQ(2u, own.ids().size());
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(chain, &ingot_persist_settings_t::store_mode, kOnFlush)); /* overrides it */
+    create(session, chain, 3);
+    EXPECT_EQ(2u, own.ids().size());
+    ingot_storage_release(outer);
+    ingot_storage_release(chain);
+    ingot_storage_release(shipped);
+    EXPECT_EQ(3u, own.ids().size());
+}
+
+TEST(PersistDeferred, EveryStorageHasAModeAndStatistics)
+{
+    const ScratchDirectory scratch;
+    const std::string file = (scratch.path() / "file").string();
+    const std::string bundle = (scratch.path() / "bundle").string();
+    const Bytes id = bytes_of("an id");
+    const Bytes blob = bytes_of("a blob");
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    ingot_storage_t single = nullptr;
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str(), nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &single));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_load(chain, id.size(), id.data(), &loaded));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, id.size(), id.data(), blob.size(), blob.data()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, id.size(), id.data(), &loaded));
+    loaded.release(&loaded);
+    loaded = INGOT_BUFFER_INIT;
+    for (ingot_storage_t storage : {chain, single}) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
+        EXPECT_EQ(1u, stats.hits);
+        EXPECT_EQ(1u, stats.misses);
+        EXPECT_EQ(1u, stats.stores);
+        EXPECT_EQ(0u, stats.failures);
+    }
+    {
+        const Store store(scratch.path() / "store");
+        ASSERT_EQ(INGOT_SUCCESS, store.put(id, blob));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr));
+    }
+    ingot_storage_t shipped = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&shipped, bundle.c_str(), nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(shipped, id.size(), id.data(), &loaded)) << ingot_last_error_detail();
+    if (loaded.release != nullptr)
+        loaded.release(&loaded);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(shipped, &stats));
+    EXPECT_EQ(1u, stats.hits);
+    const Session session;
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(single, &ingot_persist_settings_t::store_mode, kOnFlush));
+    create(session, single, 1);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(single, &stats));
+    EXPECT_EQ(1u, stats.waiting);
+    ingot_storage_release(shipped);
+    ingot_storage_release(chain);
+    ingot_storage_release(single);
+}
+
+TEST(PersistDeferred, RefusesWhatMakesNoSense)
+{
+    const Recording recording;
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(nullptr, &settings));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(recording.storage, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(recording.storage, nullptr));
+    settings.store_mode = static_cast<ingot_persist_store_mode_t>(77);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(recording.storage, &settings));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush(nullptr, nullptr, nullptr));
+    settings.store_mode = kOnFlush;
+    settings.max_bytes = 7;
+    settings.struct_size = offsetof(ingot_persist_settings_t, max_bytes); /* as from an older caller */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(recording.storage, &settings));
+    settings = INGOT_PERSIST_SETTINGS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(recording.storage, &settings));
+    EXPECT_EQ(kOnFlush, settings.store_mode);
+    EXPECT_EQ(0u, settings.max_bytes);
+}
+
+/* ---- the end of the process, and other processes ---- */
+
+/* The driver has perhaps shut down before a handler of exit() runs, so it must not be called there. */
+TEST(PersistDeferred, AnExitNeitherStoresNorCallsTheDriver)
+{
+    const ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  auto *session = new Session(true);
+                  ingot_persist_info_t info = info_at(root);
+                  ingot_storage_t storage = nullptr;
+                  if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
+                      return 1;
+                  create(*session, storage, 1);
+                  session->hook = [](const char *) -> ingot_status_t { _exit(2); };
+                  std::exit(7);
+              }));
+    EXPECT_TRUE(entries_of(root).empty());
+}
+
+/* Expects that all functions that look at or change a storage refuse it. */
+static void expect_refused(ingot_storage_t storage)
+{
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_recipe_record_info_t recipe = INGOT_RECIPE_RECORD_INFO_INIT;
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    recipe.path = "/dev/null/none";
+    const uint8_t id = 1;
+    const ingot_status_t all[] = {
+        ingot_persist_get_settings(storage, &settings),
+        ingot_persist_set_settings(storage, &settings),
+        ingot_persist_get_stats(storage, &stats),
+        ingot_persist_set_trust(storage, nullptr),
+        ingot_persist_verify(storage, 0, nullptr, nullptr, &found),
+        ingot_persist_evict(storage, &limits, nullptr, nullptr),
+        ingot_persist_clear(storage),
+        ingot_persist_recount(storage, &count),
+        ingot_storage_remove(storage, sizeof(id), &id),
+        ingot_recipe_record(storage, &recipe),
+    };
+    for (size_t i = 0; i < std::size(all); ++i)
+        EXPECT_EQ(INGOT_READ_ONLY, all[i]) << i;
+}
+
+/* Its parent's storage is off, whatever another thread was doing with it at the fork. */
+TEST(PersistDeferred, AForkedChildOpensAnotherStorage)
+{
+    const Session session;
+    Recording recording(kOnFlush);
+    std::atomic<bool> is_inside{false};
+    std::atomic<bool> is_open{false};
+    recording.at_store = [&] {
+        for (is_inside = true; !is_open;)
+            std::this_thread::yield();
+    };
+    for (int i = 0; i < 3; ++i)
+        create(session, recording.storage, i);
+    std::thread flushing([&] { EXPECT_EQ(INGOT_SUCCESS, recording.flush()); });
+    while (!is_inside)
+        std::this_thread::yield();
+    const ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    auto parents = std::make_unique<Store>(root);
+    EXPECT_EQ(0, forked_child::run([&] {
+                  const Bytes id(4, 1);
+                  if (recording.flush() != INGOT_READ_ONLY)
+                      return 1;                        /* must not store the parent's programs */
+                  create(session, parents->get(), 99); /* compiles */
+                  if (parents->load(id) != INGOT_NOT_FOUND || strstr(ingot_last_error_detail(), "forked") == nullptr ||
+                      parents->put(id, Bytes(9)) != INGOT_READ_ONLY)
+                      return 2;
+                  expect_refused(parents->get());
+                  const Store own(root);
+                  create(session, own.get(), 100);
+                  if (ingot_persist_flush(own.get(), nullptr, nullptr) != INGOT_SUCCESS || entries_of(root).size() != 1)
+                      return 3;
+                  ingot_storage_release(recording.storage);
+                  parents.reset();
+                  return testing::Test::HasFailure() ? 4 : 0;
+              }));
+    is_open = true;
+    flushing.join();
+    EXPECT_EQ(3u, recording.ids().size());
+}
+
+/* As in nested containers, whose first processes all have the id 1. */
+TEST(PersistDeferred, AForkedChildWithTheIdOfItsParentIsAnotherProcess)
+{
+    const ScratchDirectory scratch;
+    const int result = forked_child::run([&] {
+        const auto run_as_first = [](const std::function<int()> &work) {
+            const bool is_apart = unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
+            return is_apart ? forked_child::run(work) : 77;
+        };
+        return run_as_first([&] {
+            const Store store(scratch.path() / "store");
+            return run_as_first(
+                [&] { return getpid() == 1 && store.put(Bytes(4, 1), Bytes(9)) == INGOT_READ_ONLY ? 0 : 1; });
+        });
+    });
+    if (result == 77)
+        GTEST_SKIP() << "this machine allows no namespaces of process ids";
+    EXPECT_EQ(0, result);
+}
