@@ -27,7 +27,6 @@
 #define DISABLE "INGOT_LAYER_DISABLE"
 
 static _Atomic(ingot_storage_t) store;
-static ingot_storage_t local_store; /* the store without the server; written once, before `store` */
 
 /* Reads the variable that turns the layer off. Returns false if its value is not a switch. */
 static bool read_disable(const char **text, uint64_t *is_off)
@@ -142,7 +141,6 @@ void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_e
     status = open_remote(&with_server, opened, on_event);
     if (status != INGOT_SUCCESS)
         report_unusable(on_event, status, "the server of INGOT_PERSIST_REMOTE is not used");
-    local_store = opened;
     atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
 }
 
@@ -152,11 +150,6 @@ bool settings_must_not_compile(void)
     size_t chosen = 0;
     const char *text = secure_getenv("INGOT_ON_MISS");
     return text != NULL && environment_choose(text, 1, words, &chosen);
-}
-
-ingot_storage_t settings_local_store(void)
-{
-    return settings_store() != NULL ? local_store : NULL;
 }
 
 ingot_storage_t settings_store(void)

@@ -19,8 +19,6 @@ bool settings_are_off(void);
 void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_event);
 /* Returns the store, or NULL if it is not open; the layer then caches nothing. */
 ingot_storage_t settings_store(void);
-/* Returns the store on this machine, without the server behind it, or NULL. */
-ingot_storage_t settings_local_store(void);
 /* True if nothing may be compiled (INGOT_ON_MISS=fail), also if there is no store. */
 bool settings_must_not_compile(void);
 
