@@ -117,9 +117,8 @@ INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_
  *
  * If the other maker stores the artifact, this function returns it. If that maker is killed or abandons its turn, one
  * of the waiting callers gets the turn. After @p max_wait_ms, a caller gets INGOT_BUSY. It may then make the artifact
- * without a turn, and store it with ingot_artifact_put. After the storage's build_wait_ms (ingot_persist_info_t), it
- * gets a turn anyway. If that is not set, it waits 30 s for a process that is stopped, and 10 minutes for one that
- * works.
+ * without a turn, and store it with ingot_artifact_put. After the storage's build_wait_ms (ingot_persist_info_t; by
+ * default 10 minutes), it gets a turn anyway.
  *
  * Repeated calls of one process with short waits count as one wait, if less than 10 s lie between them.
  *

@@ -147,7 +147,7 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
                                              uint64_t *entry_count, uint64_t *bytes);
 
 /** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
- * killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
+ * killed processes. What was learned about included files is kept.
  * Statuses as ingot_persist_evict. ingot_persist_evict with max_entries INGOT_NONE also removes all entries, and
  * reports progress, but keeps the recipes. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
@@ -162,14 +162,10 @@ typedef struct ingot_persist_count {
     /** In: receives progress; NULL: none. If it stops the recount, entry_count and counted_bytes are incomplete. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
-    /** How many programs all processes loaded through the store, how many they compiled because it lacked them, and the
-     *  time that the loads saved, according to saved.txt. A flush and the last release of the storage add to
-     *  these. */
-    uint64_t hits, builds, saved_ns;
 } ingot_persist_count_t;
 #define INGOT_PERSIST_COUNT_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                                 \
+        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL                                                          \
     }
 
 /** Counts the store's entries, and corrects size.txt. In a read-only store, only counts. If the store has no namespace,

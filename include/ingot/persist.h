@@ -114,9 +114,8 @@ typedef struct ingot_persist_info {
      *  second. */
     uint32_t low_water_percent;
     const char *backends; /**< See ingot_persist_settings_t. NULL: all. */
-    /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 30 s,
-     * and up to 10 minutes while that process is not stopped, or that machine renews its lease. Also limits the wait
-     * for one of the build_jobs (0: 10 minutes). */
+    /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 10
+     * minutes. Also limits the wait for one of the build_jobs. */
     uint64_t build_wait_ms;
     /** The policy for seals, and its keys (ingot/trust.h). NULL: INGOT_PERSIST_TRUST_NONE. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
@@ -334,8 +333,7 @@ typedef struct ingot_persist_flush_info {
     }
 
 /**
- * Stores the programs that wait, in the calling thread, the oldest first. Saves headers.memo and adds to the counts of
- * a directory store (ingot_persist_count_t), and may wait for their locks.
+ * Stores the programs that wait, in the calling thread, the oldest first. Saves headers.memo, and may wait for its lock.
  *
  * At most 256 programs wait. Each holds a reference to the program and its context. A further program is not stored,
  * and an event reports it. The last release of the storage stores what still waits. exit() stores nothing: an
@@ -373,11 +371,8 @@ typedef struct ingot_persist_stats {
     uint64_t unstamped; /**< Loads whose time could not be noted: LRU is FIFO for these entries. */
     /** Valid entries that the core or the driver rejected, during a load or when a kernel was created. */
     uint64_t rejected;
-    uint64_t waiting;   /**< Programs that wait for a flush. */
-    uint64_t leftovers; /**< Leftovers of killed processes, over an hour old, that were removed from the store. */
-    /** The time that loads saved: the build times of the programs that were loaded through the storage, minus the time
-     *  of the loads. ingot_persist_recount returns what all processes saved. */
-    uint64_t saved_ns;
+    uint64_t waiting;       /**< Programs that wait for a flush. */
+    uint64_t leftovers;     /**< Leftovers of killed processes, over an hour old, that were removed from the store. */
     uint64_t awaited;       /**< Programs that were loaded after waiting for another process, which compiled them. */
     uint64_t wait_timeouts; /**< Programs that were compiled because waiting for another process took too long. */
     /** Loaded blobs that were refused because of their seal. A directory store also counts them as untrusted, other
@@ -386,7 +381,7 @@ typedef struct ingot_persist_stats {
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0       \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0          \
     }
 /**
  * Returns the counts of a storage since it was created. A chain and each of its tiers count separately.

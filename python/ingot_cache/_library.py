@@ -110,7 +110,7 @@ class Trust(Structure):
 STATS = (
     "hits", "misses", "stores", "refused", "evictions", "failures", "bytes", "read_only", "no_space",
     "lock_timeouts", "untrusted", "corrupt", "other_versions", "io_errors", "out_of_memory", "not_kept", "expired",
-    "unstamped", "rejected", "waiting", "leftovers", "saved_ns", "awaited", "wait_timeouts", "distrusted",
+    "unstamped", "rejected", "waiting", "leftovers", "awaited", "wait_timeouts", "distrusted",
 )
 # fmt: on
 

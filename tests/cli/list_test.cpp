@@ -353,18 +353,6 @@ TEST_F(CliList, SumsUp)
     EXPECT_EQ(0u, result.output.find("entries    3\n")) << result.output;
 }
 
-TEST_F(CliList, TellsTheTimeSaved)
-{
-    EXPECT_EQ("0 3 0", json("stats", "j[\"hits\"], j[\"builds\"], j[\"saved_ns\"]"));
-    EXPECT_EQ("1", json("stats --namespace games", "j[\"builds\"]"));
-    const std::string text = "12                  \n3                   \n3725000000000       \n";
-    store_fixture::write_file(root() / "saved.txt", store_fixture::bytes_of(text));
-    EXPECT_EQ("12 4 3725000000000", json("stats", "j[\"hits\"], j[\"builds\"], j[\"saved_ns\"]"));
-    const Result result = run({"stats"});
-    EXPECT_NE(std::string::npos, result.output.find("use        12 programs loaded, 4 compiled\ntime saved 1h 02m\n"))
-        << result.output;
-}
-
 TEST_F(CliList, LeavesAStoreAsItIs)
 {
     std::map<std::string, fs::file_time_type> before;

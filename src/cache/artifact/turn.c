@@ -17,7 +17,6 @@
 #include "persist/base/memory.h"
 #include "persist/storage/artifact_blob.h"
 #include "persist/storage/common/miss.h"
-#include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
@@ -174,7 +173,6 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
         known.make_time_ms = (files_steady_clock_ns() - turn->began_ns) / NS_PER_MS + 1; /* 0 would be unknown */
     if (status == INGOT_SUCCESS)
         status = artifact_blob_store(turn->storage, turn->id_size, turn->id, &known, size, bytes, blob);
-    savings_note(turn->storage, false, 0);
     kept_error_save(&kept);
     turn_list_end(turn, NULL, end_of_store(status));
     destroy_turn(turn);

@@ -114,9 +114,6 @@ static cJSON *summary_to_json(const struct summary *summary, const ingot_persist
     json_add_time(json, "oldest", summary->oldest_ns);
     json_add_time(json, "newest", summary->newest_ns);
     json_add_time(json, "last_use", summary->last_use_ns);
-    json_add_u64(json, "hits", count->hits);
-    json_add_u64(json, "builds", count->builds);
-    json_add_u64(json, "saved_ns", count->saved_ns);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
         cJSON *list = cJSON_AddArrayToObject(json, groupings[i].name);
         for (size_t j = 0; j < summary->by[i].count; ++j) {
@@ -138,9 +135,7 @@ static const char pattern[] = "entries    {entries}\n"
                               "largest    {largest_bytes:size} ({largest_bytes} bytes)\n"
                               "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
                               "[newest?newest     {newest} ({newest:age} ago)\n]"
-                              "[last_use?last use   {last_use} ({last_use:age} ago)\n]"
-                              "use        {hits} programs loaded, {builds} compiled\n"
-                              "time saved {saved_ns:duration}\n";
+                              "[last_use?last use   {last_use} ({last_use:age} ago)\n]";
 
 static void print_groups(const cJSON *json)
 {
@@ -193,8 +188,7 @@ const struct command command_stats = {
     .summary = "summarize a store by kind, backend, device and driver",
     .about =
         "Summarizes the store in total and by namespace, kind, backend, device, driver and status. \"recorded\" is "
-        "the total that the store has recorded. \"use\" and \"time saved\" say how many programs and artifacts all "
-        "processes loaded and made so far, and how much time the loads saved.",
+        "the total that the store has recorded.",
     .size = sizeof(struct summary),
     .run = run_stats,
 };

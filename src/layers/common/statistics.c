@@ -28,8 +28,7 @@
 
 static const char *const names[STATISTIC_COUNT] = {
     [STATISTIC_PROGRAMS] = "programs", [STATISTIC_HITS] = "hits",     [STATISTIC_BUILDS] = "builds",
-    [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_SAVED_NS] = "saved_ns",
-    [STATISTIC_BUILD_NS] = "build_ns"};
+    [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_BUILD_NS] = "build_ns"};
 static char *path;            /* NULL: the user wants no statistics; set once */
 static _Atomic pid_t counted; /* the process that has been added to the count of processes */
 static atomic_bool was_opened;
@@ -53,11 +52,6 @@ static void append_lines(const char *lines)
         fprintf(stderr, "ingot: INGOT_LAYER_STATS: %s could not be written\n", path);
 }
 
-bool statistics_are_wanted(void)
-{
-    return path != NULL;
-}
-
 void statistics_add(enum statistic statistic, uint64_t amount)
 {
     char lines[2 * LINE_ROOM];
@@ -70,15 +64,12 @@ void statistics_add(enum statistic statistic, uint64_t amount)
     append_lines(lines);
 }
 
-void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns)
+void statistics_add_loaded(const_ingot_program_t program)
 {
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     (void)ingot_program_get_facts(program, &facts);
-    if (!facts.is_from_cache_blob)
-        return;
-    statistics_add(STATISTIC_HITS, 1);
-    if (facts.build_time_ns > duration_ns)
-        statistics_add(STATISTIC_SAVED_NS, facts.build_time_ns - duration_ns);
+    if (facts.is_from_cache_blob)
+        statistics_add(STATISTIC_HITS, 1);
 }
 
 uint64_t statistics_clock_ns(void)

@@ -15,16 +15,14 @@ enum statistic {
     STATISTIC_BUILDS,   /* builds that reached the compiler, except for those of STATISTIC_PASSED */
     STATISTIC_PASSED,   /* builds, compilations and links that the driver did as the application asked */
     STATISTIC_FAILED,   /* those of STATISTIC_PASSED that failed */
-    STATISTIC_SAVED_NS, /* how long the programs of hits originally took to compile, minus the time of their loads */
     STATISTIC_BUILD_NS,
     STATISTIC_COUNT
 };
 
 /* If INGOT_LAYER_STATS names a file, prepares to write the counts to it. */
 void statistics_init(void);
-bool statistics_are_wanted(void);
-/* Counts a program as a hit if Ingot loaded it, which took `duration_ns`. */
-void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns);
+/* Counts a program as a hit if Ingot loaded it. */
+void statistics_add_loaded(const_ingot_program_t program);
 void statistics_add(enum statistic statistic, uint64_t amount);
 /* Counts what the store has stored, refused and awaited since the last call. */
 void statistics_add_store(void);

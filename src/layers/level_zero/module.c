@@ -21,7 +21,6 @@
 static _Atomic(ze_pfnModuleCreate_t) native_create; /* written when the loader asks for the table */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ingot_cache_t cache;          /* NULL: nothing is cached; written once */
-static _Atomic(uint64_t) counted_ns; /* how much of the saved time is in the statistics */
 static _Thread_local bool is_passed; /* true if the driver makes this thread's module as the application asked */
 
 static void count_event(const ingot_event_t *event, void *user)
@@ -53,18 +52,9 @@ static void open_cache(void)
 /* Counts a module that the application got. If Ingot passed the call to the driver, count_event has counted that. */
 static void count_module(ingot_origin_t origin)
 {
-    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    if (!statistics_are_wanted()) /* the store's statistics are read from a file */
-        return;
     statistics_add(STATISTIC_PROGRAMS, 1);
-    if (is_passed)
-        return;
-    statistics_add(origin == INGOT_ORIGIN_BUILD ? STATISTIC_BUILDS : STATISTIC_HITS, 1);
-    if (origin == INGOT_ORIGIN_BUILD || ingot_persist_get_stats(settings_store(), &stats) != INGOT_SUCCESS)
-        return;
-    const uint64_t before_ns = atomic_exchange(&counted_ns, stats.saved_ns);
-    if (stats.saved_ns > before_ns)
-        statistics_add(STATISTIC_SAVED_NS, stats.saved_ns - before_ns);
+    if (!is_passed)
+        statistics_add(origin == INGOT_ORIGIN_BUILD ? STATISTIC_BUILDS : STATISTIC_HITS, 1);
 }
 
 static ze_result_t ZE_APICALL create_cached_module(ze_context_handle_t context, ze_device_handle_t device,

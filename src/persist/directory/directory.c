@@ -159,11 +159,6 @@ static ingot_status_t remove_from_directory(void *self, size_t id_size, const ui
     return result;
 }
 
-static bool save_counts(void *self, const struct savings_counts *more)
-{
-    return root_ready(self) == INGOT_SUCCESS && account_add_counts(self, more);
-}
-
 static void destroy_directory(void *self)
 {
     struct directory *directory = self;
@@ -277,7 +272,6 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
                                                .store_new = store_new_in_directory,
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
-                                               .save_counts = save_counts,
                                                .build_locks = &build_lock_operations};
     static const struct storage_own_ops own_read_only = {
         .load_for_core = load_for_core, .get_limits = get_limits, .set_limits = change_limits};

@@ -1,12 +1,11 @@
 /*
- * flush.c - implements a flush: stores waiting programs, and saves facts about headers, and counts.
+ * flush.c - implements a flush: stores waiting programs, and saves facts about headers.
  */
 #include <ingot/backend.h>
 
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/memo/headers.h"
-#include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/deferred.h"
 #include "util/limit.h"
@@ -39,7 +38,6 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
     status = first_failure(INGOT_SUCCESS, deferred_store_all(storage, until_ns, &reached), &kept);
     (void)STRUCT_WRITE(progress, reached);
     status = first_failure(status, headers_save(storage), &kept);
-    savings_save(storage);
     if (status != INGOT_SUCCESS)
         kept_error_restore(&kept);
     return status;

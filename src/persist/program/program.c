@@ -22,7 +22,6 @@
 #include "persist/recipe/recording.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/miss.h"
-#include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/deferred.h"
 #include "persist/storage/program_blob.h"
@@ -103,18 +102,7 @@ static ingot_status_t build_missing_program(ingot_program_t *program, const_ingo
     request->origin = INGOT_ORIGIN_BUILD;
     const ingot_status_t status = ingot_program_build(program, desc);
     build_permit_give(permit);
-    if (status == INGOT_SUCCESS && request->has_id)
-        savings_note(request->storage, false, 0);
     return status;
-}
-
-/* Counts a load. The time that it saved is the build time of the program minus the time of the load. */
-static void note_loaded_program(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
-{
-    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
-    (void)ingot_program_get_facts(program, &facts);
-    const uint64_t taken_ns = files_steady_clock_ns() - started_ns;
-    savings_note(request->storage, true, facts.build_time_ns > taken_ns ? facts.build_time_ns - taken_ns : 0);
 }
 
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
@@ -161,13 +149,11 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
 static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
-    const uint64_t started_ns = files_steady_clock_ns();
     request->is_to_store = false; /* a second attempt may decide differently */
     request->has_id = get_id(desc, request);
     if (request->has_id &&
         (load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
-        note_loaded_program(*program, request, started_ns);
         return INGOT_SUCCESS;
     }
     return build_missing_program(program, desc, request);

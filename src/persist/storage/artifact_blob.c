@@ -11,9 +11,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
-#include "persist/storage/common/savings.h"
 #include "persist/storage/program_blob.h"
-#include "util/nanoseconds.h"
 
 /* Removes an envelope for the reason that the thread's error message says, and reports it. */
 static void reject_artifact_envelope(ingot_storage_t storage, ingot_status_t status, size_t id_size, const uint8_t *id,
@@ -24,16 +22,6 @@ static void reject_artifact_envelope(ingot_storage_t storage, ingot_status_t sta
     storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, kept.text);
     storage_reject(storage, id_size, id);
     kept_error_restore(&kept);
-}
-
-/* Counts a load, and the time that it saved. */
-static void note_loaded_artifact(ingot_storage_t storage, const ingot_buffer_t *value, uint64_t started_ns)
-{
-    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
-    (void)ingot_artifact_get_info(value, &info);
-    const uint64_t taken_ns = files_steady_clock_ns() - started_ns;
-    const uint64_t made_ns = info.make_time_ms < UINT64_MAX / NS_PER_MS ? info.make_time_ms * NS_PER_MS : 0;
-    savings_note(storage, true, made_ns > taken_ns ? made_ns - taken_ns : 0);
 }
 
 ingot_status_t artifact_blob_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *value,
@@ -47,9 +35,7 @@ ingot_status_t artifact_blob_load(ingot_storage_t storage, size_t id_size, const
     if (status == INGOT_SUCCESS) {
         const size_t size = blob.size;
         status = ingot_artifact_unpack(id_size, id, &blob, value);
-        if (status == INGOT_SUCCESS)
-            note_loaded_artifact(storage, value, started_ns);
-        else if (status != INGOT_OUT_OF_MEMORY)
+        if (status != INGOT_SUCCESS && status != INGOT_OUT_OF_MEMORY)
             reject_artifact_envelope(storage, status, id_size, id, size, started_ns);
         memory_release_buffer(&blob);
     }

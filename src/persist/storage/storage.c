@@ -11,7 +11,6 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/part.h"
-#include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/deferred.h"
@@ -116,8 +115,6 @@ static void finish_storage(ingot_storage_t storage)
     struct kept_error kept;
     kept_error_save(&kept); /* the flush may fail, which only events report */
     (void)deferred_store_all(storage, UINT64_MAX, &unused);
-    if (storage->own->save_counts != NULL)
-        savings_save(storage);
     pthread_mutex_destroy(&storage->deferred.lock);
     destroy_parts(storage);
     pthread_mutex_destroy(&storage->settings_lock);
@@ -204,7 +201,6 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store
     stats->distrusted = counters_get(counters, COUNTER_DISTRUSTED);
     stats->rejected = counters_get(counters, COUNTER_REJECTED);
     stats->waiting = deferred_count(storage);
-    stats->saved_ns = counters_get(counters, COUNTER_SAVED_NS);
     stats->awaited = counters_get(counters, COUNTER_AWAITED);
     stats->wait_timeouts = counters_get(counters, COUNTER_WAIT_TIMEOUTS);
 }

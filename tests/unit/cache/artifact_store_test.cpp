@@ -94,17 +94,6 @@ TEST_F(ArtifactStore, KeepsPartsLabelAndTimes)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_put(cache.get(), key.get(), &info, 4, "xyz{"));
 }
 
-TEST_F(ArtifactStore, AHitSavesTheTimeOfMaking)
-{
-    Cache cache(info_);
-    const ArtifactKey key("a");
-    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
-    info.make_time_ms = 3600000;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_put(cache.get(), key.get(), &info, 1, "x"));
-    EXPECT_EQ("x", cache.load(key));
-    EXPECT_LT(UINT64_C(3000000000000), cache.stats().saved_ns);
-}
-
 TEST_F(ArtifactStore, AnyBytesRoundTripThroughADirectory)
 {
     Cache cache(info_);

@@ -74,8 +74,8 @@ static const struct command_option options[] = {
              "its driver. From a server, they come only if seals are required"},
     {"stats", 's', VALUE_NONE, NULL, offsetof(struct running, has_stats),
      .help = "Print at the end on standard error what all processes together loaded, compiled, passed through to the "
-             "driver, stored and refused, how much time that saved, and how many programs were loaded after waiting "
-             "for another process that compiled them"},
+             "driver, stored and refused, and how many programs were loaded after waiting for another process that "
+             "compiled them"},
     {"now", 0, VALUE_NONE, NULL, offsetof(struct running, stores_now),
      .help = "Store the programs of devices that generate code at launch (PoCL), too, right after their builds. That "
              "takes several times as long as a build"},

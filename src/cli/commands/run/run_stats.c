@@ -22,7 +22,7 @@
 /* "several" is not a count: whether there were several processes. */
 static const char pattern[] = "[processes!ingot run: no process built OpenCL programs through the layer\n]"
                               "[processes?ingot run: {programs|0} programs in {processes} process[several?es]\n"
-                              "  loaded          {hits|0}[hits?, which saved {saved_ns:duration|0 ns}]\n"
+                              "  loaded          {hits|0}\n"
                               "  compiled        {builds|0}[builds?, which took {build_ns:duration|0 ns}]\n"
                               "  passed through  {passed|0}, of which {failed|0} failed\n"
                               "  stored          {stored|0}\n"

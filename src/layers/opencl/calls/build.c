@@ -28,7 +28,7 @@ static ingot_status_t get_own_result(struct shadow *shadow, const struct result_
         status = result_create(&result, info, refusal);
     } while (status == INGOT_SUCCESS && (result->is_shared || !shadow_set_result(shadow, result)));
     if (status == INGOT_SUCCESS)
-        statistics_add_loaded(result->program, result->duration_ns);
+        statistics_add_loaded(result->program);
     return status;
 }
 

@@ -84,7 +84,6 @@ static ingot_status_t create_program(struct result *result)
 static ingot_status_t fill_result(struct result *result, const struct result_info *info)
 {
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
-    const uint64_t started_ns = statistics_clock_ns();
     const cl_uint device_count = info->context->device_count;
     ingot_status_t status = create_program(result);
     if (status == INGOT_SUCCESS)
@@ -102,7 +101,6 @@ static ingot_status_t fill_result(struct result *result, const struct result_inf
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (device_count > 1 && *result->log != '\0')
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the compiler has messages for several devices");
-    result->duration_ns = statistics_clock_ns() - started_ns;
     return INGOT_SUCCESS;
 }
 

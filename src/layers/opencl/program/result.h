@@ -22,7 +22,6 @@ struct result {
     cl_uint own_references; /* reference count of `native` when it had no kernels */
     bool is_loaded;         /* `native` may have been made from a binary */
     bool is_shared;         /* true if another thread made `program` and also has a result with it */
-    uint64_t duration_ns;   /* of the build or load */
     bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */
     char *log;              /* as the application gets it */

@@ -1,10 +1,10 @@
 /*
- * account.c - keeps the account of a namespace in size.txt, and its counts in saved.txt; see account.h.
+ * account.c - keeps the account of a namespace in size.txt; see account.h.
  *
  * Each use opens the file, because a lock belongs to the open file: threads then exclude each other as processes do,
  * and no descriptor can be closed or inherited between two uses. The lock is polled, because the kernel's own wait has
  * no deadline. The first polls do not pause, because the lock is usually held for only a few system calls. One write
- * replaces the whole content of either file. Content that does not have the right form counts as missing.
+ * replaces the whole content. Content that does not have the right form counts as missing.
  */
 #include "persist/directory/layout/account.h"
 
@@ -16,9 +16,7 @@
 #include "util/quantity.h"
 
 #define NAME "size.txt"
-#define COUNTS "saved.txt"
-#define COUNT_LINES 3u
-#define MAX_LINES 4u
+#define LINES 2u
 #define LINE_SIZE 21u
 #define QUICK_POLLS 200u
 #define FIRST_PAUSE_NS 20000u
@@ -82,58 +80,41 @@ bool account_parse(size_t size, const char *text, uint64_t *number)
     return true;
 }
 
-/* Reads a file of lines. Only a single line may be shorter than the others. Returns the number of lines, or 0 if the
- * file has other content. */
-static size_t read_lines(int fd, uint64_t numbers[MAX_LINES])
+/* Reads the file. Returns false if it has no number of bytes. Versions 1 and 2 wrote one line, which may be shorter. */
+static bool read_total(int fd, struct account_total *total)
 {
-    char text[MAX_LINES * LINE_SIZE + 1];
+    char text[LINES * LINE_SIZE + 1];
     size_t size = 0;
-    size_t count = 0;
-    if (files_read(fd, 0, sizeof(text), text, &size) < 0 || size == sizeof(text) ||
-        (size > LINE_SIZE && size % LINE_SIZE != 0))
-        return 0;
-    for (size_t at = 0; at < size; at += LINE_SIZE)
-        if (!account_parse(size < LINE_SIZE ? size : LINE_SIZE, text + at, &numbers[count++]))
-            return 0;
-    return count;
+    uint64_t bytes = 0;
+    uint64_t entry_count = 0;
+    *total = (struct account_total){0, 0, false};
+    if (files_read(fd, 0, sizeof(text), text, &size) < 0 || (size > LINE_SIZE && size != LINES * LINE_SIZE) ||
+        !account_parse(size < LINE_SIZE ? size : LINE_SIZE, text, &bytes) ||
+        (size > LINE_SIZE && !account_parse(LINE_SIZE, text + LINE_SIZE, &entry_count)))
+        return false;
+    *total = (struct account_total){bytes, entry_count, size > LINE_SIZE};
+    return true;
 }
 
-/* Replaces the content of such a file. Returns 0 or a negated errno. */
-static int write_lines(int fd, size_t count, const uint64_t *numbers)
+/* Replaces the content of the file. Returns 0 or a negated errno. */
+static int write_total(const struct account *account)
 {
-    char text[MAX_LINES * LINE_SIZE];
+    const uint64_t numbers[LINES] = {account->total.bytes, account->total.entry_count};
+    char text[LINES * LINE_SIZE];
     char digits[PATH_CAPACITY];
     struct file_facts facts;
-    const size_t size = count * LINE_SIZE;
-    if (!files_may_grow_to(size)) /* the write would raise a signal */
+    if (!files_may_grow_to(sizeof(text))) /* the write would raise a signal */
         return -EFBIG;
     memset(text, ' ', sizeof(text));
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < LINES; ++i) {
         paths_number(digits, numbers[i]);
         memcpy(text + i * LINE_SIZE, digits, strlen(digits));
         text[(i + 1) * LINE_SIZE - 1] = '\n';
     }
-    int result = files_write_at(fd, 0, size, text);
-    if (result == 0 && files_facts(fd, &facts) == 0 && facts.size_bytes > size)
-        result = files_truncate(fd, size);
+    int result = files_write_at(account->fd, 0, sizeof(text), text);
+    if (result == 0 && files_facts(account->fd, &facts) == 0 && facts.size_bytes > sizeof(text))
+        result = files_truncate(account->fd, sizeof(text));
     return result;
-}
-
-/* Reads the file. Returns false if it has no number of bytes. Versions 1 and 2 wrote one line. */
-static bool read_total(int fd, struct account_total *total)
-{
-    uint64_t numbers[MAX_LINES] = {0};
-    const size_t count = read_lines(fd, numbers);
-    *total = (struct account_total){0, 0, false};
-    if (count == 1 || count == 2)
-        *total = (struct account_total){numbers[0], numbers[1], count == 2};
-    return count == 1 || count == 2;
-}
-
-static int write_total(const struct account *account)
-{
-    const uint64_t numbers[] = {account->total.bytes, account->total.entry_count};
-    return write_lines(account->fd, 2, numbers);
 }
 
 /* Opens and locks the file. Unless is_last is set, sets *is_deleted and closes it if it was deleted before it was
@@ -252,59 +233,4 @@ ingot_status_t account_correct(struct directory *directory, const char *name_spa
                              correct_counted_total(entry_count, before->entry_count, now->entry_count));
     account_end(&account);
     return status;
-}
-
-/* ---- saved.txt ---- */
-
-/* Earlier versions wrote a fourth line, the time of the longest build, which is ignored. */
-static bool read_counts(int fd, struct savings_counts *counts)
-{
-    uint64_t numbers[MAX_LINES] = {0};
-    const size_t count = read_lines(fd, numbers);
-    *counts = (struct savings_counts){0, 0, 0};
-    if (count < COUNT_LINES)
-        return false;
-    *counts = (struct savings_counts){numbers[0], numbers[1], numbers[2]};
-    return true;
-}
-
-/* Adds to the counts in the file. Requires the lock. */
-static bool add_savings_counts(int fd, const struct savings_counts *more)
-{
-    struct savings_counts counts;
-    (void)read_counts(fd, &counts);
-    const uint64_t numbers[COUNT_LINES] = {saturating_sum(counts.hits, more->hits),
-                                           saturating_sum(counts.builds, more->builds),
-                                           saturating_sum(counts.saved_ns, more->saved_ns)};
-    return write_lines(fd, COUNT_LINES, numbers) == 0;
-}
-
-bool account_add_counts(struct directory *directory, const struct savings_counts *more)
-{
-    char path[PATH_CAPACITY];
-    struct account account;
-    struct file_facts facts;
-    account_path(path, directory->name_space, COUNTS);
-    if (account_begin(directory, directory->name_space, account_deadline(directory), &account) != INGOT_SUCCESS)
-        return false; /* also before the first blob is stored: then a namespace has no directory */
-    const int fd = files_open_update(directory->root.fd, path);
-    const bool is_added = fd >= 0 && files_facts(fd, &facts) == 0 && facts.is_file &&
-                          files_are_private(&facts, directory->owner) && add_savings_counts(fd, more);
-    if (fd >= 0)
-        (void)files_close(fd);
-    account_end(&account);
-    return is_added;
-}
-
-bool account_read_counts(const struct directory *directory, const char *name_space, struct savings_counts *counts)
-{
-    char path[PATH_CAPACITY];
-    *counts = (struct savings_counts){0, 0, 0};
-    account_path(path, name_space, COUNTS);
-    const int fd = files_open_read(directory->root.fd, path);
-    if (fd < 0)
-        return false;
-    const bool is_read = read_counts(fd, counts);
-    (void)files_close(fd);
-    return is_read;
 }

@@ -1,6 +1,5 @@
 /*
- * account.h - keeps the account of a namespace in size.txt: the bytes and the number of its entries. Also counts in
- * saved.txt how often its programs were loaded and compiled, and the time saved.
+ * account.h - keeps the account of a namespace in size.txt: the bytes and the number of its entries.
  *
  * The lock of size.txt also makes renames into and out of buckets exclude each other. To add or remove entries, a
  * thread calls account_begin first and account_end last.
@@ -48,12 +47,6 @@ ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t ent
  * sets one that is too high, because only that leads to another count. */
 ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count);
-
-/* Adds to the counts of the store's namespace in saved.txt. Returns false and changes nothing if that is not possible.
- */
-bool account_add_counts(struct directory *directory, const struct savings_counts *more);
-/* Reads the counts of a namespace, without a lock. Returns false and sets zeros if there are none. */
-bool account_read_counts(const struct directory *directory, const char *name_space, struct savings_counts *counts);
 
 /* Parses a line of size.txt: digits, followed only by spaces and line feeds. */
 bool account_parse(size_t size, const char *text, uint64_t *number);

@@ -33,7 +33,6 @@
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/base/stopped_holder.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/root.h"
 #include "util/error_text.h"
@@ -312,11 +311,6 @@ static uint64_t wait_ns(void *self)
     return directory->build_wait_ns;
 }
 
-static bool is_holder_working(const struct build_lock *lock)
-{
-    return !stopped_holder_exists(lock->file.inode, lock->byte);
-}
-
 void build_lock_fini(struct directory *directory)
 {
     close_kept(directory, 0, 0);
@@ -397,6 +391,5 @@ const struct build_locks build_lock_operations = {
     .ask_place = ask_place,
     .has_place = has_place,
     .leave_place = leave_place,
-    .is_holder_working = is_holder_working,
     .wait_ns = wait_ns,
 };

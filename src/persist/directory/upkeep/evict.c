@@ -335,21 +335,6 @@ static bool is_private(const struct directory *directory, const char *name_space
            files_are_private(&facts, directory->owner);
 }
 
-/* Adds what was counted in a namespace, and what it has recorded. */
-static void add_survey_counts(const struct directory *directory, const struct survey_name_space *counted,
-                              ingot_persist_count_t *count)
-{
-    struct savings_counts saved;
-    (void)account_read_counts(directory, counted->name, &saved);
-    count->is_recorded = count->is_recorded && counted->is_recorded;
-    count->recorded_bytes += counted->before.bytes;
-    count->hits += saved.hits;
-    count->builds += saved.builds;
-    count->saved_ns += saved.saved_ns;
-    count->entry_count += counted->entry_count;
-    count->counted_bytes += counted->total_bytes;
-}
-
 ingot_status_t evict_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
                              ingot_persist_count_t *count)
 {
@@ -362,7 +347,10 @@ ingot_status_t evict_recount(struct directory *directory, const char *name_space
         if ((!each->is_recorded && each->entry_count == 0) || !is_private(directory, each->name))
             continue; /* perhaps an unrelated directory */
         is_any_in_use = true;
-        add_survey_counts(directory, each, count);
+        count->is_recorded = count->is_recorded && each->is_recorded;
+        count->recorded_bytes += each->before.bytes;
+        count->entry_count += each->entry_count;
+        count->counted_bytes += each->total_bytes;
         if (watch->ended != INGOT_SUCCESS || each->unread_count != 0 || directory->is_read_only)
             continue;
         status = account_correct(directory, each->name, &each->before, each->total_bytes, each->entry_count);

@@ -94,7 +94,6 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
     /* clears the results that the caller passed in */
     counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0;
-    counted.hits = counted.builds = counted.saved_ns = 0;
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)
         status = evict_recount(directory, directory_name_space(directory), &watch, &counted);

@@ -38,9 +38,6 @@ struct build_locks {
     void (*close)(struct build_lock *lock, bool is_pointless);
     /* Returns the limit of each wait that the application has set; 0: none. */
     uint64_t (*wait_ns)(void *self);
-    /* True if the process that holds the lock seems to work: it was not found to be stopped. Takes some milliseconds.
-     */
-    bool (*is_holder_working)(const struct build_lock *lock);
     /* Asks for one of the places for builds (build_jobs of ingot_persist_info_t). Returns NULL if the store does not
      * limit builds, or if its locks are unusable. The store must outlive the place. */
     struct build_lock *(*ask_place)(void *self);

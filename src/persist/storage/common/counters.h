@@ -1,8 +1,7 @@
 /*
  * counters.h - counts loads and stores, and their failures by reason, for ingot_persist_get_stats.
  *
- * All accesses are relaxed, because no other data depends on the counters. A directory store also saves some counts
- * for later processes (savings.h).
+ * All accesses are relaxed, because no other data depends on the counters.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
 #define INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
@@ -27,7 +26,6 @@ enum counter {
     COUNTER_OUT_OF_MEMORY,
     COUNTER_DISTRUSTED, /* blobs whose seal was refused */
     COUNTER_REJECTED,   /* blobs that the core or the driver refused */
-    COUNTER_SAVED_NS,   /* time that programs loaded through the storage saved */
     COUNTER_AWAITED,    /* programs that another process built while this one waited */
     COUNTER_WAIT_TIMEOUTS,
     COUNTER_NOT_KEPT, /* this and the next four, COUNTER_REFUSED and COUNTER_EVICTIONS: of a directory store */
@@ -36,13 +34,6 @@ enum counter {
     COUNTER_LEFTOVERS,
     COUNTER_LEFTOVER_BYTES,
     COUNTER_COUNT
-};
-
-/* Counts of programs that were loaded and compiled, and the time that the loads saved. */
-struct savings_counts {
-    uint64_t hits;
-    uint64_t builds;
-    uint64_t saved_ns;
 };
 
 struct counters {

@@ -26,7 +26,6 @@ enum storage_part { STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
 struct storage_around;
 
 struct build_locks;
-struct savings_counts;
 
 /* What a storage of Ingot itself can do besides its ingot_storage_ops_t. Each field may be NULL. */
 struct storage_own_ops {
@@ -42,8 +41,6 @@ struct storage_own_ops {
     /* Get and set the limits, which are part of the settings. */
     void (*get_limits)(void *self, ingot_persist_settings_t *settings);
     void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
-    /* Adds counts to those in the store's file. Returns false on failure. */
-    bool (*save_counts)(void *self, const struct savings_counts *more);
     const struct build_locks *build_locks; /* so that only one of several processes builds a program */
 };
 

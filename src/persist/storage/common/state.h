@@ -21,11 +21,6 @@ struct deferred {
     size_t active_count; /* items that threads have taken out and are storing */
 };
 
-/* What savings.c has counted and not saved yet. */
-struct storage_savings {
-    _Atomic uint64_t hits, builds, saved_ns; /* relaxed, counts */
-};
-
 struct storage_around {
     ingot_storage_t storage;
     const struct storage_around *next; /* NULL: none */
@@ -66,7 +61,6 @@ struct ingot_storage {
     ingot_storage_t listener;    /* in a chain: the tier whose callback gets its events; NULL: none */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
-    struct storage_savings savings;
     struct deferred deferred;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
     /* set by the thread that added the part; only the last release reads it, after all that holders of references

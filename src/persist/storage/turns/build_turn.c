@@ -14,8 +14,8 @@
  * waits in the same way while another machine has the lease. A server may claim anything, so such a wait ends if no
  * wait of this process has brought a blob for the time of a lease, and all such waits together have the limit of one.
  *
- * A compiler may take long. So, unless the application has set the limit, a wait goes on after half a minute while the
- * holder works, up to a second limit, which ends waits for a process that lives but never ends its build.
+ * A compiler may take long. So, unless the application has set the limit, a wait ends after ten minutes. A process that
+ * was stopped cannot be told from one that works, and is awaited that long, too.
  *
  * No lock of this process is held during a wait, and a thread that is building a program does not wait for another
  * program, because two processes could then wait for each other. This can still happen if a builder waits for another
@@ -48,9 +48,7 @@
 #define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each attempt is a request to a server */
 #define LONGEST_LEASE_WAIT_NS (120 * NS_PER_SECOND)
 #define PAUSES_OF_WAIT 16u
-#define WAIT_NS (30 * NS_PER_SECOND) /* for a holder that may be stopped */
 #define LONGEST_WAIT_NS (600 * NS_PER_SECOND)
-#define CHECK_NS (2000 * NS_PER_MS) /* how often a long wait checks whether the holder works */
 
 struct build_turn {
     ingot_storage_t storage; /* the caller's storage, which does not have the program */
@@ -65,8 +63,7 @@ struct build_turn {
     bool is_pointless;      /* another process has found that waiting is useless */
     bool is_late;           /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
-    uint64_t until_ns;      /* the limit of the wait, see may_wait_for_turn */
-    uint64_t last_until_ns; /* the limit of a wait for a holder that works */
+    uint64_t until_ns;      /* the limit of the wait for another process */
     uint64_t since_ns;      /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
                              * wait began */
     uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
@@ -186,16 +183,6 @@ static void tell_timeout(const struct build_turn *turn)
                 turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
 }
 
-/* True if there is time left to wait. While the holder works, moves the limit on, a few seconds at a time. */
-static bool may_wait_for_turn(struct build_turn *turn, uint64_t now_ns)
-{
-    if (now_ns < turn->until_ns)
-        return true;
-    if (now_ns >= turn->last_until_ns || !turn->store->own->build_locks->is_holder_working(turn->lock))
-        return false;
-    const uint64_t left_ns = turn->last_until_ns - now_ns;
-    turn->until_ns = now_ns + (left_ns < CHECK_NS ? left_ns : CHECK_NS);
-    return true;
 }
 
 /* Pauses for a moment, which depends on the time waited so far. */
@@ -212,12 +199,10 @@ static bool pause_once(struct build_turn *turn)
 {
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
-        const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
         turn->waiting_ns = turn->is_artifact ? turn->since_ns : now_ns;
-        turn->until_ns = turn->waiting_ns + (wait_ns != 0 ? wait_ns : WAIT_NS);
-        turn->last_until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
+        turn->until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
     }
-    if (!may_wait_for_turn(turn, now_ns)) {
+    if (now_ns >= turn->until_ns) {
         turn->is_late = true;
         return false;
     }
