@@ -185,7 +185,7 @@ unsigned StoreFaults::all_failures_;
 TEST_P(StoreFaults, SurvivesAKillAtEverySystemCall)
 {
     const Scenario &scenario = GetParam();
-    unsigned killed = 0, lost = 0;
+    unsigned killed = 0;
     for (unsigned n = 0;; ++n) {
         const std::string what = std::string(scenario.name) + ", stop " + std::to_string(n);
         ScratchDirectory scratch(fast_volume());
@@ -198,7 +198,11 @@ TEST_P(StoreFaults, SurvivesAKillAtEverySystemCall)
         }
         ASSERT_EQ(128 + SIGKILL, outcome.exit_status) << what;
         ++killed;
-        lost += entries_of(root).size() < kEntries;
+        if (std::string(scenario.name) == "replace") {
+            Bytes blob;
+            ASSERT_EQ(INGOT_SUCCESS, Store(root).load(numbered_id(0), &blob)) << what;
+            ASSERT_TRUE(blob == kBlob || blob == kNewBlob) << what;
+        }
         if (scenario.keeps_all) {
             ASSERT_NO_FATAL_FAILURE(expect_nothing_lost(root, what));
         }
@@ -209,9 +213,6 @@ TEST_P(StoreFaults, SurvivesAKillAtEverySystemCall)
         }
     }
     EXPECT_GT(killed, 20u);
-    if (std::string(scenario.name) == "replace") {
-        EXPECT_LE(lost, 8u) << "the two stops of each call from one rename to the other";
-    }
     tell(scenario.name, killed, 0);
 }
 

@@ -1,7 +1,7 @@
 /*
- * store_network_test.cpp - tests a store on file systems without locks or without renaming, and a store in the image of
- * a container. In such an image, the entries are in a lower layer, and the kernel does not rename directories of a
- * lower layer.
+ * store_network_test.cpp - tests a store on file systems without locks or without some ways of renaming, and a store in
+ * the image of a container. In such an image, the entries are in a lower layer, and the kernel does not rename
+ * directories of a lower layer.
  *
  * In store_kill_test, single calls fail with the errors of network file systems. Here, all calls of a kind fail, or a
  * single call of a load, which must succeed nevertheless.
@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <linux/landlock.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +23,7 @@
 
 #include "support/failing_calls.h"
 #include "support/forked_child.h"
+#include "support/own_mounts.h"
 #include "support/store_fixture.h"
 #include "support/traced_child.h"
 
@@ -81,6 +84,7 @@ protected:
 
 using StoreWithoutLocks = StoreNetwork;
 using StoreWithoutRename = StoreNetwork;
+using StoreWithoutExchange = StoreNetwork;
 
 } // namespace
 
@@ -132,6 +136,100 @@ TEST_P(StoreWithoutRename, IsReadAndNotWritten)
 }
 INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutRename, testing::Values(EEXIST, EBUSY, EPERM, ESTALE, EOPNOTSUPP),
                          [](const auto &error) { return std::string(strerrorname_np(error.param)); });
+
+/* Then an entry is replaced by two renames. */
+TEST_P(StoreWithoutExchange, IsReadAndWritten)
+{
+    const int failed_check = run_with({{SYS_renameat2, kAny, GetParam()}}, root_, [&] {
+        const Store store(root_, kLimit);
+        if (store.put(numbered_id(0), kNewBlob) != INGOT_SUCCESS || !loads(store, 0, kNewBlob))
+            return 1;
+        return store.put(numbered_id(0), kBlob) == INGOT_SUCCESS && loads(store, 0, kBlob) ? 0 : 2;
+    });
+    EXPECT_EQ(0, failed_check);
+    expect_sound();
+}
+INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutExchange, testing::Values(EINVAL, ENOSYS, EPERM),
+                         [](const auto &error) { return std::string(strerrorname_np(error.param)); });
+
+/* ---- systems that move nothing from tmp to a bucket: EXDEV ---- */
+
+namespace
+{
+
+/* Mounts another folder on the namespace's, as containers do with volumes. */
+bool mount_volume(const fs::path &root)
+{
+    fs::create_directories(root / "other");
+    fs::permissions(root / "other", fs::perms::owner_all);
+    return mount((root / "other").c_str(), (root / "games").c_str(), nullptr, MS_BIND, nullptr) == 0;
+}
+
+/* Enters a sandbox that refuses renames between folders: Landlock without the right REFER. */
+bool enter_landlock(const fs::path &root)
+{
+    landlock_ruleset_attr rules = {};
+    rules.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                              LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                              LANDLOCK_ACCESS_FS_MAKE_REG;
+    const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0));
+    landlock_path_beneath_attr beneath = {rules.handled_access_fs, open(root.c_str(), O_PATH | O_CLOEXEC)};
+    return ruleset >= 0 && syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0 &&
+           prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+}
+
+/* Stores, replaces, removes and evicts in a namespace. Returns the number of the check that failed, or 0. */
+int use_everything(const fs::path &root)
+{
+    ingot_persist_info_t info = info_at(root);
+    info.name_space = "games";
+    info.max_entries = 3;
+    const Store store(info);
+    for (unsigned i = 0; i < 4; ++i)
+        if (store.put(numbered_id(i), kBlob) != INGOT_SUCCESS || !loads(store, i, kBlob))
+            return 1;
+    if (store.put(numbered_id(3), kNewBlob) != INGOT_SUCCESS || !loads(store, 3, kNewBlob))
+        return 2;
+    if (entries_of(root / "games").size() > 3 || bytes_in(root / "games") != store.stats().bytes)
+        return 3;
+    if (store.remove(numbered_id(3)) != INGOT_SUCCESS || store.load(numbered_id(3)) != INGOT_NOT_FOUND)
+        return 4;
+    if (store.put(numbered_id(5), kBlob) != INGOT_SUCCESS)
+        return 5;
+    /* What a killed process has prepared goes after an hour, when the store counts its entries. */
+    const fs::path bucket = entries_of(root / "games")[0].parent_path();
+    fs::create_directory(bucket / "0123456789abcdef");
+    std::ofstream(bucket / "0123456789abcdef" / "key.bin") << "half";
+    fs::last_write_time(root / "games" / "size.txt", fs::file_time_type::clock::now() + std::chrono::minutes(61));
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    if (ingot_persist_recount(store.get(), &count) != INGOT_SUCCESS || fs::exists(bucket / "0123456789abcdef"))
+        return 6;
+    return leftovers_in(root) == 0 && count.entry_count == entries_of(root / "games").size() ? 0 : 7;
+}
+
+} // namespace
+
+TEST_F(StoreNetwork, ANamespaceMayBeAVolumeOfItsOwn)
+{
+    fs::create_directories(root_ / "games");
+    for (const fs::path &folder : {root_, root_ / "games"})
+        fs::permissions(folder, fs::perms::owner_all);
+    const int failed_check = run_with_mounts([&] { return mount_volume(root_) ? use_everything(root_) : 77; });
+    if (failed_check == 77)
+        GTEST_SKIP() << "this machine allows no mounts";
+    EXPECT_EQ(0, failed_check);
+}
+
+TEST_F(StoreNetwork, ASandboxMayRefuseRenamesBetweenFolders)
+{
+    fs::create_directories(root_);
+    fs::permissions(root_, fs::perms::owner_all);
+    const int failed_check =
+        forked_child::run([&] { return enter_landlock(root_) ? use_everything(root_) : kNoFilter; });
+    if (failed_check == kNoFilter)
+        GTEST_SKIP() << "this kernel has no Landlock";
+    EXPECT_EQ(0, failed_check);
+}
 
 /* A stale file handle: files can be opened, but each read fails. Directories can still be listed. */
 TEST_F(StoreNetwork, StaleFilesAreErrorsAndTheirEntriesStay)

@@ -180,9 +180,7 @@ TEST_F(StoreProcesses, ReadersOfAnEntryThatIsReplacedGetOneOrTheOther)
                   }
                   while (store.load(last) != INGOT_SUCCESS) {
                       Bytes blob;
-                      const ingot_status_t status = store.load(numbered_id(0), &blob);
-                      const bool is_one = blob == blobs[0] || blob == blobs[1];
-                      if (status == INGOT_SUCCESS ? !is_one : status != INGOT_NOT_FOUND)
+                      if (store.load(numbered_id(0), &blob) != INGOT_SUCCESS || (blob != blobs[0] && blob != blobs[1]))
                           return 3;
                   }
                   return store.stats().refused == 0 ? 0 : 4; /* no reader saw a damaged entry */

@@ -359,6 +359,14 @@ int files_rename(int from_at, const char *from, int to_at, const char *to)
     return files_result_of(renameat(from_at, from, to_at, to));
 }
 
+int files_exchange(int at, const char *path, const char *other)
+{
+    if (syscall(SYS_renameat2, at, path, at, other, RENAME_EXCHANGE) == 0)
+        return 0;
+    /* a sandbox may answer EPERM to a call that it does not know */
+    return errno == EINVAL || errno == ENOSYS || errno == EPERM ? -EOPNOTSUPP : -errno;
+}
+
 int files_remove(int at, const char *path)
 {
     return files_result_of(unlinkat(at, path, 0));

@@ -137,6 +137,9 @@ int files_give_access_to(int handle);
 /* Lets only its owner use a directory. Returns -EACCES if it belongs to another user. */
 int files_make_private(int at, const char *path);
 int files_rename(int from_at, const char *from, int to_at, const char *to);
+/* Exchanges two files or directories below `at`. Returns -EOPNOTSUPP if the file system or the kernel cannot do that.
+ */
+int files_exchange(int at, const char *path, const char *other);
 int files_remove(int at, const char *path);
 int files_remove_directory(int at, const char *path);
 /* Removes everything under a name, a few levels deep, without following links. */

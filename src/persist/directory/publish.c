@@ -1,8 +1,9 @@
 /*
  * publish.c - stores one blob in a directory store.
  *
- * An entry is prepared in tmp without a lock. One rename makes it visible, under the lock of size.txt, to which its
- * bytes are added first. If storing fails before the rename, nothing remains except possibly a leftover in tmp.
+ * An entry is prepared in tmp without a lock. One rename makes it visible, or exchanges it for the entry that it
+ * replaces, under the lock of size.txt, to which its bytes are added first. If storing fails before the rename, nothing
+ * remains except possibly a leftover in tmp.
  *
  * If the entry does not fit, a small store evicts at once. From a larger store, a thread evicts, and the entry is
  * stored although the store is over its limit. The store exceeds it by a fifth at most: a store that would exceed more
@@ -39,16 +40,17 @@ struct publication {
     size_t id_size;
     const uint8_t *id;
     struct bucket bucket;
-    bool has_made_bucket;
-    bool is_replacing; /* true if it replaces the entry that has bucket.number */
+    bool is_number_free; /* true if bucket.number is known to be free */
+    bool is_replacing;   /* true if it replaces the entry that has bucket.number */
+    bool is_in_bucket;   /* true if it is prepared in its bucket */
     uint64_t bytes;
     uint64_t file_limit;          /* files_size_limit() when storing began */
     bool is_over;                 /* true if the store exceeds a limit with this entry */
     bool has_counted;             /* true if the entries were counted because size.txt could not be relied on */
     unsigned evictions;           /* from a small store, for this entry */
     uint64_t waiting_ns;          /* when waiting for the thread that evicts began; 0: not yet */
-    char prepared[PATH_CAPACITY]; /* path in tmp; "" once published */
-    char aside[PATH_CAPACITY];    /* path in tmp of an entry that was replaced; "" if none */
+    char prepared[PATH_CAPACITY]; /* path in tmp, or in the bucket; "" once published */
+    char aside[PATH_CAPACITY];    /* where an entry is now that was replaced; "" if none */
 };
 
 static ingot_status_t check_entry_sizes(struct directory *directory, size_t id_size, size_t blob_size)
@@ -108,7 +110,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     bucket->hash = directory->bucket_of(publication->id_size, publication->id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
     const int made = files_make_directory(directory->root.fd, bucket->path);
-    publication->has_made_bucket = made == 0;
+    publication->is_number_free = made == 0;
     if (made == 0)
         return INGOT_SUCCESS;
     if (made != -EEXIST)
@@ -136,9 +138,11 @@ static ingot_status_t prepare_entry_files(struct publication *publication, size_
     if (KEY_FILE_HEADER_SIZE + (uint64_t)publication->id_size > publication->file_limit ||
         blob_size > publication->file_limit)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
+    publication->is_in_bucket = atomic_load_explicit(&directory->prepares_in_buckets, memory_order_relaxed);
     ingot_status_t status = temporary_ready(directory);
     if (status == INGOT_SUCCESS)
-        status = temporary_make(directory, publication->prepared);
+        status = temporary_make(directory, publication->is_in_bucket ? publication->bucket.path : NULL,
+                                publication->prepared);
     if (status != INGOT_SUCCESS) {
         publication->prepared[0] = '\0';
         return status;
@@ -226,10 +230,10 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     *is_published = false;
     for (unsigned i = 0; i < RENAME_ATTEMPTS; ++i) {
         char entry_path[PATH_CAPACITY];
-        /* A bucket that this writer has just made is empty, and the entry that it replaces has just left its number. */
-        const bool is_known = i == 0 && (publication->has_made_bucket || publication->aside[0] != '\0');
-        uint32_t number = publication->is_replacing ? bucket->number : 0;
-        const ingot_status_t status = is_known ? INGOT_NOT_FOUND : find_number(publication, account, &number);
+        uint32_t number = bucket->number;
+        const ingot_status_t status =
+            publication->is_number_free ? INGOT_NOT_FOUND : find_number(publication, account, &number);
+        publication->is_number_free = false;
         if (status != INGOT_NOT_FOUND)
             return status;
         paths_entry(entry_path, bucket->path, number);
@@ -250,6 +254,36 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
+/* Exchanges the entry for the one that it replaces, so that a reader finds the one or the other at any moment. Where
+ * the file system exchanges no directories, moves the old one to tmp: readers find none until the new one is renamed
+ * into place, and so does the next process if this one is killed then. Returns INGOT_NOT_FOUND if the entry still needs
+ * a number. */
+static ingot_status_t exchange_entry(struct publication *publication, struct account *account, bool *is_published)
+{
+    const int root = publication->directory->root.fd;
+    const struct bucket *bucket = &publication->bucket;
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_entry(path, bucket->path, bucket->number);
+    bucket_refresh(publication->directory, bucket->path);
+    if (files_facts_at(root, path, &facts) < 0 || facts.inode != bucket->inode)
+        return INGOT_NOT_FOUND; /* another process has removed or replaced it */
+    const uint64_t old_bytes = entry_bytes(root, path, NULL);
+    const int result = files_exchange(root, publication->prepared, path);
+    *is_published = result == 0;
+    if (result == 0) {
+        memcpy(publication->aside, publication->prepared, sizeof(publication->aside));
+        publication->prepared[0] = '\0';
+        account_subtract(account, old_bytes);
+        return INGOT_SUCCESS;
+    }
+    if (result != -EOPNOTSUPP && !(result == -EXDEV && publication->is_in_bucket)) /* then it is part of an image */
+        return files_write_failed(result, "replacing", path);
+    const ingot_status_t status = free_number(publication, account, bucket->number, bucket->inode);
+    publication->is_number_free = publication->aside[0] != '\0';
+    return status;
+}
+
 /* Adds the entry to the total and publishes it. In this order, a process that is killed in between leaves a total that
  * is too high, which the next eviction corrects, and never one that is too low. */
 static ingot_status_t count_and_publish_entry(struct publication *publication, struct account *account)
@@ -259,8 +293,8 @@ static ingot_status_t count_and_publish_entry(struct publication *publication, s
     if (status != INGOT_SUCCESS)
         return status;
     if (publication->is_replacing)
-        status = free_number(publication, account, publication->bucket.number, publication->bucket.inode);
-    if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
+        status = exchange_entry(publication, account, &is_published);
+    if (!is_published && (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND))
         status = rename_into_place(publication, account, &is_published);
     if (!is_published)
         account_subtract(account, publication->bytes);
@@ -374,6 +408,18 @@ static ingot_status_t commit_publication(struct publication *publication)
     return status;
 }
 
+/* True if the entry must be prepared again, in its bucket: a sandbox moves nothing from one directory to another, or
+ * the namespace is on a file system of its own. The store's further entries are prepared in their buckets, too. */
+static bool must_prepare_in_bucket(struct publication *publication, ingot_status_t status)
+{
+    if (status == INGOT_SUCCESS || publication->is_in_bucket || ingot_last_error_code() != EXDEV)
+        return false;
+    temporary_delete(publication->directory, publication->prepared);
+    publication->prepared[0] = '\0';
+    atomic_store_explicit(&publication->directory->prepares_in_buckets, true, memory_order_relaxed);
+    return true;
+}
+
 static ingot_status_t synchronize_bucket(const struct publication *publication)
 {
     const int result = files_sync_directory(publication->directory->root.fd, publication->bucket.path);
@@ -397,9 +443,11 @@ ingot_status_t publish_entry(struct directory *directory, bool replaces, size_t 
     status = enter_bucket(&publication, blob_size, blob, &is_done);
     if (status != INGOT_SUCCESS || is_done || (publication.is_replacing && !replaces))
         return status;
-    status = prepare_entry_files(&publication, blob_size, blob);
-    if (status == INGOT_SUCCESS)
-        status = commit_publication(&publication);
+    do {
+        status = prepare_entry_files(&publication, blob_size, blob);
+        if (status == INGOT_SUCCESS)
+            status = commit_publication(&publication);
+    } while (must_prepare_in_bucket(&publication, status));
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
     if (status == INGOT_SUCCESS)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
 
 #include "support/failing_calls.h"
 #include "support/forked_child.h"
@@ -22,6 +23,7 @@ namespace
 
 const Bytes kBlob = random_bytes(1, 1000);
 uint64_t paused_ns;
+std::function<void()> when_pausing;
 
 Bytes numbered_id(unsigned number)
 {
@@ -37,6 +39,8 @@ uint64_t __wrap_files_steady_clock_ns(void);
 void __wrap_files_pause_ns(uint64_t duration_ns)
 {
     paused_ns += duration_ns;
+    if (when_pausing)
+        when_pausing();
 }
 
 uint64_t __wrap_files_steady_clock_ns(void)
@@ -67,6 +71,22 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
     EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
     EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "it waits as long as at first";
     close(later);
+}
+
+/* Where the file system exchanges no directories, a process that replaces an entry moves the old one away first. */
+TEST(PersistLock, ALoadLooksTwiceForAnEntryThatIsBeingReplaced)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    const fs::path entry = entries_of(root)[0];
+    fs::rename(entry, root / "aside");
+    when_pausing = [&] { fs::rename(root / "aside", entry); };
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0), &blob));
+    when_pausing = nullptr;
+    EXPECT_EQ(kBlob, blob);
 }
 
 TEST(PersistLock, ASandboxWithoutLocksOfOpenFilesCanStore)

@@ -203,6 +203,14 @@ bool account_peek(const struct directory *directory, const char *name_space, str
     return is_read;
 }
 
+uint64_t account_written_ns(const struct directory *directory, const char *name_space)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    account_path(path, name_space, NAME);
+    return files_facts_at(directory->root.fd, path, &facts) == 0 ? facts.modified_ns : 0;
+}
+
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
     account->total = (struct account_total){bytes, entry_count, true};

@@ -40,6 +40,8 @@ void account_subtract(struct account *account, uint64_t bytes);
 
 /* Reads size.txt without a lock. Returns false if it has no number of bytes. */
 bool account_peek(const struct directory *directory, const char *name_space, struct account_total *total);
+/* Returns the time at which size.txt was last modified, or 0. */
+uint64_t account_written_ns(const struct directory *directory, const char *name_space);
 /* Writes the total to size.txt. The account must be locked. */
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count);
 /* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps a

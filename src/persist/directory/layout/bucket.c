@@ -19,6 +19,7 @@
 #include "util/nanoseconds.h"
 
 #define MOST_ATTEMPTS 4u
+#define MOST_REPLACEMENTS 64u    /* while a number is read */
 #define FIRST_PAUSE_NS NS_PER_MS /* each further pause is twice as long */
 #define REMOVE_ATTEMPTS 3u       /* without pauses, because the lock is held */
 
@@ -94,24 +95,28 @@ static ingot_status_t read_place(const struct search *search, const struct entry
     return status;
 }
 
-/* Removes a bad entry if the lock is free, and returns `status`. Returns INGOT_NOT_FOUND if the entry is gone. */
+/* Removes a bad entry if the lock is free, and returns `status`. Returns INGOT_NOT_FOUND if the entry is gone, and sets
+ * *is_replaced if another one has its number: then nothing was wrong with either. */
 static ingot_status_t refuse_bad_entry(const struct search *search, const char *entry_path, uint32_t number,
-                                       uint64_t inode, ingot_status_t status)
+                                       uint64_t inode, ingot_status_t status, bool *is_replaced)
 {
     struct directory *directory = search->directory;
     struct file_facts facts;
-    if (files_facts_at(directory->root.fd, entry_path, &facts) < 0 || facts.inode != inode)
-        return INGOT_NOT_FOUND; /* it was deleted while it was read */
+    const bool is_there = files_facts_at(directory->root.fd, entry_path, &facts) == 0;
+    *is_replaced = is_there && facts.inode != inode;
+    if (!is_there || *is_replaced)
+        return INGOT_NOT_FOUND;
     counters_add(&directory->counters, COUNTER_REFUSED, 1);
     if (!directory->is_read_only)
         (void)bucket_take_away(directory, directory->name_space, search->bucket->hash, number, inode, 0);
     return status;
 }
 
-/* Reads the entry that has a number. If the entry is bad, reads it again, because it may have been replaced while it
- * was read. */
+/* Reads the entry that has a number. If the entry is bad, reads it again through a handle of its directory, because it
+ * may have been replaced while it was read; and once more each time that it was replaced and deleted meanwhile. */
 static ingot_status_t read_number(const struct search *search, uint32_t number)
 {
+    bool is_replaced = true;
     struct directory *directory = search->directory;
     char entry_path[PATH_CAPACITY];
     uint64_t inode;
@@ -120,17 +125,20 @@ static ingot_status_t read_number(const struct search *search, uint32_t number)
     ingot_status_t status = read_place(search, &place, number, &inode);
     if (!entry_is_bad(status))
         return status;
-    struct entry_place pinned;
-    bucket_refresh(directory, search->bucket->path);
-    const ingot_status_t is_pinned = entry_pin(&place, &pinned);
-    if (is_pinned == INGOT_UNTRUSTED)
-        return refuse_bad_entry(search, entry_path, number, inode, status); /* it is not a directory */
-    if (is_pinned != INGOT_SUCCESS)
-        return is_pinned;
-    status = read_place(search, &pinned, number, &inode);
-    if (entry_is_bad(status))
-        status = refuse_bad_entry(search, entry_path, number, inode, status);
-    (void)files_close(pinned.at);
+    for (unsigned i = 0; i < MOST_REPLACEMENTS && is_replaced; ++i) {
+        struct entry_place pinned;
+        bucket_refresh(directory, search->bucket->path);
+        const ingot_status_t is_pinned = entry_pin(&place, &pinned);
+        if (is_pinned == INGOT_UNTRUSTED) /* it is not a directory */
+            return refuse_bad_entry(search, entry_path, number, inode, status, &is_replaced);
+        if (is_pinned != INGOT_SUCCESS)
+            return is_pinned;
+        is_replaced = false;
+        status = read_place(search, &pinned, number, &inode);
+        if (entry_is_bad(status))
+            status = refuse_bad_entry(search, entry_path, number, inode, status, &is_replaced);
+        (void)files_close(pinned.at);
+    }
     return status;
 }
 
@@ -153,7 +161,8 @@ static ingot_status_t find_entry_in_bucket(const struct search *search)
     struct kept_error kept;
     ingot_status_t reason = bucket_examine(search->directory, bucket->path);
     bucket->is_stale = is_stale(reason);
-    if (reason != INGOT_SUCCESS)
+    bucket->is_there = reason == INGOT_SUCCESS;
+    if (!bucket->is_there)
         return reason;
     reason = ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket->path);
     kept_error_save(&kept);
@@ -178,10 +187,15 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     bucket->hash = directory->bucket_of(id_size, id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
     unsigned attempt = 0;
+    bool looks_again;
     ingot_status_t status;
     do {
         status = find_entry_in_bucket(&search);
-    } while (!ends_search(status) && bucket->is_stale && try_again(directory, bucket->path, &attempt));
+        /* A bucket without the entry is rare. Another process may be replacing it on a file system that exchanges no
+         * directories, so look twice. */
+        const bool may_be_replaced = status == INGOT_NOT_FOUND && bucket->is_there && attempt == 0;
+        looks_again = !ends_search(status) && (bucket->is_stale || may_be_replaced);
+    } while (looks_again && try_again(directory, bucket->path, &attempt));
     return status;
 }
 

@@ -22,6 +22,7 @@ struct bucket {
     uint64_t inode;
     uint64_t bytes;
     struct entry_kernel kernel; /* its kernel.bin; set only if the search kept it open */
+    bool is_there;              /* true if the bucket exists and can be trusted */
     bool is_stale;              /* true if another machine deleted something while the search used it */
 };
 

@@ -84,24 +84,17 @@ struct directory {
     _Atomic uint64_t oldest_ns;     /* relaxed: no entry is older, as far as is known; 0: not known */
     atomic_bool has_told_unstamped; /* this field and the next one are relaxed: an extra event does no harm */
     atomic_bool has_told_unlockable;
+    atomic_bool prepares_in_buckets;    /* relaxed; true: the system moves nothing from tmp to a bucket */
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
 
 /* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
 
-/* Machines that share a store may have clocks that differ by less than this. */
-#define DIRECTORY_CLOCK_SKEW_NS (86400 * NS_PER_SECOND)
-/* A machine whose clock is before the year 2024 has not set it yet. */
-#define DIRECTORY_UNSET_CLOCK_NS (UINT64_C(1704067200) * NS_PER_SECOND)
-
-/* Returns the age of an entry. If its time is far in the future, it was stored by a machine with a wrong clock, and
- * would never become old, so it counts as the oldest. */
+/* Returns the age of an entry. A time in the future counts as now. */
 static inline uint64_t directory_age_ns(uint64_t now_ns, uint64_t then_ns)
 {
-    if (now_ns >= then_ns)
-        return now_ns - then_ns;
-    return then_ns - now_ns > DIRECTORY_CLOCK_SKEW_NS && now_ns > DIRECTORY_UNSET_CLOCK_NS ? UINT64_MAX : 0;
+    return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
 /* Returns the store's namespace, or NULL if it has none. */

@@ -53,11 +53,11 @@ void temporary_name(char path[PATH_CAPACITY])
     paths_temporary(path, TEMPORARY, files_random());
 }
 
-ingot_status_t temporary_make(const struct directory *directory, char path[PATH_CAPACITY])
+ingot_status_t temporary_make(const struct directory *directory, const char *bucket_path, char path[PATH_CAPACITY])
 {
     int result = -EEXIST;
     for (int i = 0; i < ATTEMPTS && result == -EEXIST; ++i) {
-        temporary_name(path);
+        paths_temporary(path, bucket_path != NULL ? bucket_path : TEMPORARY, files_random());
         result = files_make_directory(directory->root.fd, path);
     }
     return result < 0 ? files_write_failed(result, "making", "a temporary entry") : INGOT_SUCCESS;
@@ -84,21 +84,21 @@ struct reclaim {
 };
 
 /* The time of change is used, because an entry that is moved to tmp keeps the time at which it was modified. */
-static bool is_leftover(const struct reclaim *reclaim, const char *path)
+static bool is_leftover(const struct directory *directory, const char *path, uint64_t written_ns)
 {
     struct file_facts facts;
-    return files_facts_at(reclaim->directory->root.fd, path, &facts) == 0 && facts.changed_ns < reclaim->modified_ns &&
-           reclaim->modified_ns - facts.changed_ns > LEFTOVER_AGE_NS;
+    return files_facts_at(directory->root.fd, path, &facts) == 0 && facts.changed_ns < written_ns &&
+           written_ns - facts.changed_ns > LEFTOVER_AGE_NS;
 }
 
 /* Deletes a leftover. Gives it another name first, so that a process that goes on does not publish it half deleted. If
  * it came with a container's image, it cannot be renamed, and no such process exists. */
-static void delete_leftover(const struct directory *directory, const char *path)
+static void delete_leftover(const struct directory *directory, const char *parent, const char *path)
 {
     char own[PATH_CAPACITY];
     struct kept_error kept;
     kept_error_save(&kept);
-    temporary_name(own);
+    paths_temporary(own, parent, files_random());
     const int result = files_rename(directory->root.fd, path, directory->root.fd, own);
     if (result == 0 || result == -EXDEV)
         temporary_delete(directory, result == 0 ? own : path);
@@ -112,13 +112,26 @@ static bool reclaim_one(void *user, const char *name)
     if (!paths_is_temporary(name))
         return true;
     paths_join(path, TEMPORARY, name);
-    if (!is_leftover(reclaim, path))
+    if (!is_leftover(reclaim->directory, path, reclaim->modified_ns))
         return true;
     ++reclaim->found.count;
     reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path, NULL);
     if (reclaim->is_removing)
-        delete_leftover(reclaim->directory, path);
+        delete_leftover(reclaim->directory, TEMPORARY, path);
     return true;
+}
+
+void temporary_reclaim_from_bucket(struct directory *directory, const char *bucket_path, const char *name,
+                                   uint64_t written_ns)
+{
+    char path[PATH_CAPACITY];
+    paths_join(path, bucket_path, name);
+    if (directory->is_read_only || !is_leftover(directory, path, written_ns))
+        return;
+    counters_add(&directory->counters, COUNTER_LEFTOVERS, 1);
+    counters_add(&directory->counters, COUNTER_LEFTOVER_BYTES, entry_bytes(directory->root.fd, path, NULL));
+    delete_leftover(directory, bucket_path, path);
+    (void)files_remove_directory(directory->root.fd, bucket_path); /* fails if it is not empty */
 }
 
 struct leftovers temporary_reclaim(struct directory *directory, bool is_removing)

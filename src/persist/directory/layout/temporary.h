@@ -2,6 +2,9 @@
  * temporary.h - manages the directory tmp, where entries are prepared, and where they are moved before they are
  * deleted.
  *
+ * Where the system moves nothing from one directory to another, as in some sandboxes, entries are prepared in their
+ * buckets, under names like those in tmp.
+ *
  * Paths are relative to the store's root.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
@@ -18,15 +21,18 @@ struct leftovers {
 /* Creates tmp if it is missing, and checks it. Must be called before the functions below. */
 ingot_status_t temporary_ready(const struct directory *directory);
 
-/* Creates a directory in tmp, and sets `path` to its path. */
-ingot_status_t temporary_make(const struct directory *directory, char path[PATH_CAPACITY]);
+/* Creates a directory in tmp, or in `bucket_path` unless it is NULL, and sets `path` to its path. */
+ingot_status_t temporary_make(const struct directory *directory, const char *bucket_path, char path[PATH_CAPACITY]);
 /* Sets `path` to a path in tmp that does not exist yet. */
 void temporary_name(char path[PATH_CAPACITY]);
 
 /* Deletes an entry that was prepared in tmp or moved there. What cannot be deleted remains as a leftover. */
 void temporary_delete(const struct directory *directory, const char *path);
 
-/* Counts the leftovers, and deletes them if is_removing is set. */
+/* Counts the leftovers in tmp, and deletes them if is_removing is set. */
 struct leftovers temporary_reclaim(struct directory *directory, bool is_removing);
+/* Deletes what was prepared in a bucket, if it is a leftover: its namespace was last written to at written_ns. */
+void temporary_reclaim_from_bucket(struct directory *directory, const char *bucket_path, const char *name,
+                                   uint64_t written_ns);
 
 #endif

@@ -23,6 +23,10 @@
 
 /* An index of version 2 of the format, which this version does not keep. Version 2 makes it again if it is missing. */
 #define OLD_INDEX "index.bin"
+/* Machines that share a store may have clocks that differ by less than this. */
+#define CLOCK_SKEW_NS (86400 * NS_PER_SECOND)
+/* A machine whose clock is before the year 2024 has not set it yet. */
+#define UNSET_CLOCK_NS (UINT64_C(1704067200) * NS_PER_SECOND)
 #define MAX_COUNTING_NS (NS_PER_SECOND / 2)
 #define MAX_ENDING_NS (9 * NS_PER_SECOND / 10)
 #define LEISURE_NS (60 * NS_PER_SECOND)
@@ -43,22 +47,43 @@ static bool is_over(const struct evict_limits *limits, const struct survey_entry
            directory_age_ns(now_ns, entry->time_ns) > limits->age_ns;
 }
 
-/* Evicts entries until the limits are met. Entries whose time is far in the future are too old, too, but they come last
- * in the order, so all entries are looked at if there is a limit of age. */
+/* Times in the future count as now. A machine whose clock was ahead by more than a day used such an entry; the entry
+ * gets the present time, so that it ages from now on. */
+static void correct_future_times(const struct directory *directory, const struct survey *survey, uint64_t now_ns)
+{
+    for (size_t i = 0; i < survey->entry_count; ++i) {
+        struct survey_entry *entry = survey_entry_at(survey, i);
+        char path[PATH_CAPACITY];
+        char file[PATH_CAPACITY];
+        if (entry->time_ns <= now_ns)
+            continue;
+        const bool is_far = entry->time_ns - now_ns > CLOCK_SKEW_NS && now_ns > UNSET_CLOCK_NS;
+        entry->time_ns = now_ns;
+        if (!is_far)
+            continue;
+        survey_path(survey, entry, path);
+        paths_join(file, path, "kernel.bin");
+        const int fd = files_open_read(directory->root.fd, file);
+        if (fd >= 0) {
+            (void)files_set_time(fd, now_ns);
+            (void)files_close(fd);
+        }
+    }
+}
+
+/* Evicts entries until the limits are met. */
 static ingot_status_t remove_oldest(struct directory *directory, struct survey *survey,
                                     const struct evict_limits *limits, struct upkeep_watch *watch)
 {
     const uint64_t now_ns = files_wall_clock_ns();
     uint64_t bytes = survey->total_bytes;
     size_t left = survey->entry_count;
+    correct_future_times(directory, survey, now_ns);
     survey_sort_by_time(survey);
     for (size_t i = 0; i < survey->entry_count && watch->ended == INGOT_SUCCESS; ++i) {
         const struct survey_entry *entry = survey_entry_at(survey, i);
-        if (!is_over(limits, entry, bytes, left, now_ns)) {
-            if (limits->age_ns == UINT64_MAX)
-                break;
-            continue;
-        }
+        if (!is_over(limits, entry, bytes, left, now_ns))
+            break;
         const ingot_status_t status = bucket_take_away(directory, survey_name_of(survey, entry), entry->bucket,
                                                        entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)

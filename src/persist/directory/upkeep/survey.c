@@ -13,6 +13,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/format/entry.h"
+#include "persist/directory/layout/temporary.h"
 
 static bool is_out_of_memory(const struct survey *survey)
 {
@@ -47,7 +48,8 @@ static bool visit_name_space(void *user, const char *name)
 /* The bucket that visit_bucket is reading. */
 struct reading {
     struct survey *survey;
-    const struct directory *directory;
+    struct directory *directory;
+    uint64_t written_ns; /* when the namespace was last written to, according to its file system */
     uint64_t bucket;
     uint32_t name_space;
 };
@@ -78,8 +80,13 @@ static bool visit_bucket(void *user, const char *name)
     struct survey *survey = reading->survey;
     struct survey_entry found;
     uint64_t number;
-    if (!paths_parse_number(name, UINT32_MAX, &number))
+    if (!paths_parse_number(name, UINT32_MAX, &number)) {
+        char bucket_path[PATH_CAPACITY];
+        paths_bucket(bucket_path, survey_name_space_at(survey, reading->name_space)->name, reading->bucket);
+        if (paths_is_temporary(name))
+            temporary_reclaim_from_bucket(reading->directory, bucket_path, name, reading->written_ns);
         return true;
+    }
     const int result = read_entry_facts(reading, (uint32_t)number, &found);
     if (result < 0 && result != -ENOENT)
         ++survey->unread_count;
@@ -103,9 +110,13 @@ static bool is_ended(const struct survey *survey)
     return is_out_of_memory(survey) || (survey->watch != NULL && survey->watch->ended != INGOT_SUCCESS);
 }
 
-static int read_buckets(struct survey *survey, const struct directory *directory, uint32_t name_space)
+static int read_buckets(struct survey *survey, struct directory *directory, uint32_t name_space)
 {
-    struct reading reading = {.survey = survey, .directory = directory, .name_space = name_space};
+    struct reading reading = {.survey = survey,
+                              .directory = directory,
+                              .written_ns =
+                                  account_written_ns(directory, survey_name_space_at(survey, name_space)->name),
+                              .name_space = name_space};
     const uint64_t *buckets = (const uint64_t *)(const void *)survey->buckets.bytes;
     const size_t first = survey->bucket_count != 0 ? (size_t)(files_random() % survey->bucket_count) : 0;
     for (survey->read_count = 0; survey->read_count < survey->bucket_count && !is_ended(survey); ++survey->read_count) {
@@ -121,7 +132,7 @@ static int read_buckets(struct survey *survey, const struct directory *directory
     return 0;
 }
 
-static int read_name_space(struct survey *survey, const struct directory *directory, uint32_t name_space)
+static int read_name_space(struct survey *survey, struct directory *directory, uint32_t name_space)
 {
     struct survey_name_space *into = survey_name_space_at(survey, name_space);
     const char *name = into->name;
@@ -155,7 +166,7 @@ static int list_name_spaces(struct survey *survey, const struct directory *direc
     return is_out_of_memory(survey) ? -ENOMEM : result;
 }
 
-ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
+ingot_status_t survey_init(struct survey *survey, struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch)
 {
     *survey = (struct survey){.watch = watch};

@@ -81,9 +81,9 @@ struct survey {
     struct upkeep_watch *watch; /* may be NULL; if it ends the work, the list is incomplete */
 };
 
-static inline const struct survey_entry *survey_entry_at(const struct survey *survey, size_t number)
+static inline struct survey_entry *survey_entry_at(const struct survey *survey, size_t number)
 {
-    return (const struct survey_entry *)(const void *)survey->entries.bytes + number;
+    return (struct survey_entry *)(void *)survey->entries.bytes + number;
 }
 
 static inline struct survey_name_space *survey_name_space_at(const struct survey *survey, size_t number)
@@ -100,11 +100,11 @@ static inline const char *survey_name_of(const struct survey *survey, const stru
 /*
  * Lists the entries of all namespaces if name_space is NULL, or of one ("": of those outside of all namespaces). Leaves
  * out entries that other users own or may write. If name_space is NULL, also leaves out namespaces that this user may
- * not read. An entry that appears or vanishes in the meantime may be listed or not. The buckets are read in the order
- * of the directory, starting at a random one: if the watch ends the work, the list is a random sample. Call survey_fini
- * even on failure.
+ * not read. In a writable store, deletes leftovers in buckets. An entry that appears or vanishes in the meantime may be
+ * listed or not. The buckets are read in the order of the directory, starting at a random one: if the watch ends the
+ * work, the list is a random sample. Call survey_fini even on failure.
  */
-ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
+ingot_status_t survey_init(struct survey *survey, struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch);
 void survey_fini(struct survey *survey);
 
