@@ -183,8 +183,6 @@ static void tell_timeout(const struct build_turn *turn)
                 turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
 }
 
-}
-
 /* Pauses for a moment, which depends on the time waited so far. */
 static void pause_for(uint64_t waited_ns, uint64_t longest_ns, uint64_t left_ns)
 {
