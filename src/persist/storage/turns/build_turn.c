@@ -57,17 +57,17 @@ struct build_turn {
     bool is_stored_to; /* true: the caller's storage stores to this store, so new blobs appear there */
     bool was_refused;  /* true: the storage had a useless blob, which may still be in the store */
     bool is_taken;
-    bool is_over;           /* waiting is over */
-    bool is_artifact;       /* the turn does not belong to a thread */
-    bool is_busy;           /* the wait for an artifact has reached busy_ns */
-    bool is_pointless;      /* another process has found that waiting is useless */
-    bool is_late;           /* the wait took too long, and this has not been reported yet */
-    uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
-    uint64_t until_ns;      /* the limit of the wait for another process */
-    uint64_t since_ns;      /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
-                             * wait began */
-    uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
-    size_t id_size;         /* size of `id`, which is the caller's memory */
+    bool is_over;        /* waiting is over */
+    bool is_artifact;    /* the turn does not belong to a thread */
+    bool is_busy;        /* the wait for an artifact has reached busy_ns */
+    bool is_pointless;   /* another process has found that waiting is useless */
+    bool is_late;        /* the wait took too long, and this has not been reported yet */
+    uint64_t waiting_ns; /* when waiting began; 0: it has not begun */
+    uint64_t until_ns;   /* the limit of the wait for another process */
+    uint64_t since_ns;   /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
+                          * wait began */
+    uint64_t busy_ns;    /* for an artifact: how long its caller wants to wait */
+    size_t id_size;      /* size of `id`, which is the caller's memory */
     const uint8_t *id;
     ingot_storage_t lessor;  /* a reference; NULL: not searched for yet, or there is no lessor */
     void *lease;             /* NULL: none */
