@@ -333,7 +333,8 @@ typedef struct ingot_persist_flush_info {
     }
 
 /**
- * Stores the programs that wait, in the calling thread, the oldest first. Saves headers.memo, and may wait for its lock.
+ * Stores the programs that wait, in the calling thread, the oldest first. Saves headers.memo, and may wait for its
+ * lock.
  *
  * At most 256 programs wait. Each holds a reference to the program and its context. A further program is not stored,
  * and an event reports it. The last release of the storage stores what still waits. exit() stores nothing: an

@@ -257,12 +257,9 @@ ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingo
 static ingot_status_t load_only(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
-    const uint64_t started_ns = files_steady_clock_ns();
     request->has_id = get_id(desc, request);
-    if (request->has_id && load_program(program, desc, request) == INGOT_SUCCESS) {
-        note_loaded_program(*program, request, started_ns);
+    if (request->has_id && load_program(program, desc, request) == INGOT_SUCCESS)
         return INGOT_SUCCESS;
-    }
     const ingot_status_t may_build =
         storage_judge_miss(request->storage, request->context, request->id_size, request->has_id ? request->id : NULL);
     return may_build != INGOT_SUCCESS ? may_build
