@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -52,19 +53,28 @@ def spawn(tmp_path: Path) -> Spawn:
     return start
 
 
+@contextmanager
+def redis_server(directory: Path) -> Iterator[str]:
+    """Runs a server, and returns its URL."""
+    socket = directory / "redis"
+    server = subprocess.Popen(
+        ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(directory)],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        while subprocess.run(["redis-cli", "-s", str(socket), "ping"], capture_output=True).returncode != 0:
+            assert server.poll() is None
+        yield f"redis+unix://{socket}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[str]:
     """The URL of a server."""
-    socket = tmp_path / "redis"
-    server = subprocess.Popen(
-        ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(tmp_path)],
-        stdout=subprocess.DEVNULL,
-    )
-    while subprocess.run(["redis-cli", "-s", str(socket), "ping"], capture_output=True).returncode != 0:
-        assert server.poll() is None
-    yield f"redis+unix://{socket}"
-    server.terminate()
-    server.wait()
+    with redis_server(tmp_path) as url:
+        yield url
 
 
 def entry_files(store: Path) -> list[Path]:
