@@ -70,7 +70,7 @@ typedef struct ingot_artifact_info {
     const char *label;     /**< For people: lists show it. At most 1023 bytes. NULL: "". */
     uint64_t make_time_ms; /**< How long it took to make the artifact. 0: unknown; a turn measures it. */
     size_t part_count;     /**< At most 65536. 0: one part with the name "". */
-    /** The names and sizes of the parts. Their bytes follow each other in the artifact's bytes. */
+    /** The names and sizes of the parts. The names differ. The parts' bytes follow each other in the artifact's. */
     const ingot_artifact_part_t *parts;
     uint64_t made_at_unix_ms; /**< When the artifact was made, in milliseconds since 1970. 0: now. */
     const char *kind;         /**< The key's kind, set by ingot_artifact_get_info. Otherwise ignored. */
@@ -100,7 +100,7 @@ INGOT_API ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_art
  *
  * @param info   NULL: as INGOT_ARTIFACT_INFO_INIT.
  * @param bytes  May be NULL if @p size is 0.
- * @retval INGOT_INVALID_ARGUMENTS  Also if the parts' sizes do not add up to @p size.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the parts' sizes do not add up to @p size, or two parts have one name.
  * @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_UNTRUSTED, INGOT_IO_ERROR  The artifact was not stored.
  * @retval INGOT_OUT_OF_MEMORY
  */
@@ -209,7 +209,7 @@ INGOT_API ingot_status_t ingot_artifact_key_get_id(const ingot_artifact_key_t *k
  *
  * @param      id    From ingot_artifact_key_get_id.
  * @param[out] blob  The caller calls its release function.
- * @retval INGOT_INVALID_ARGUMENTS  Also if the parts' sizes do not add up to @p size.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the parts' sizes do not add up to @p size, or two parts have one name.
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION  @p id is not the id of an artifact.
  * @retval INGOT_OUT_OF_MEMORY
  */

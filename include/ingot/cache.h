@@ -50,7 +50,8 @@ typedef enum ingot_cache_open_flags {
     /** Never compiles: what the cache has not got fails with INGOT_NOT_FOUND, and the detail begins with the reason
      * that `ingot explain` gives. ingot_artifact_begin and ingot_artifact_get_or_create fail in the same way. This also
      * applies if the cache has no storage, or to a program that has no id. As INGOT_ON_MISS=fail. */
-    INGOT_CACHE_OPEN_FAIL_ON_MISS = 16
+    INGOT_CACHE_OPEN_FAIL_ON_MISS = 16,
+    INGOT_CACHE_OPEN_COMPILE_MISSES = 32 /**< Compiles what the cache has not got, whatever INGOT_ON_MISS says. */
 } ingot_cache_open_flags_t;
 
 /** Cache configuration. In each field, 0 or NULL means what the environment says (doc/environment.md), or else the

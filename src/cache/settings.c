@@ -31,7 +31,8 @@ static bool has_flag(const ingot_cache_info_t *info, ingot_cache_open_flags_t fl
 ingot_status_t settings_check(const ingot_cache_info_t *info)
 {
     const uint32_t known = INGOT_CACHE_OPEN_READ_ONLY | INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_STRICT |
-                           INGOT_CACHE_OPEN_REPORT_MISSES | INGOT_CACHE_OPEN_FAIL_ON_MISS;
+                           INGOT_CACHE_OPEN_REPORT_MISSES | INGOT_CACHE_OPEN_FAIL_ON_MISS |
+                           INGOT_CACHE_OPEN_COMPILE_MISSES;
     if ((info->flags & ~known) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.flags has unknown flags: %#x",
                                       (unsigned)info->flags);
@@ -66,6 +67,8 @@ ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info)
         return INGOT_PERSIST_ON_MISS_FAIL;
     if (has_flag(info, INGOT_CACHE_OPEN_REPORT_MISSES))
         return INGOT_PERSIST_ON_MISS_REPORT;
+    if (has_flag(info, INGOT_CACHE_OPEN_COMPILE_MISSES))
+        return INGOT_PERSIST_ON_MISS_COMPILE;
     if (value != NULL) /* persist reports an invalid value */
         (void)environment_choose(value, COUNT_OF(words), words, &chosen);
     return (ingot_persist_on_miss_t)chosen;

@@ -30,6 +30,30 @@ enum {
 
 /* ---- writing ---- */
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Refuses equal names, by which a reader could not tell parts apart. Values that older versions stored may have them. */
+static ingot_status_t check_names_differ(const ingot_artifact_info_t *info)
+{
+    if (info->part_count < 2)
+        return INGOT_SUCCESS;
+    const char **names = malloc(info->part_count * sizeof(*names));
+    const char *twice = NULL;
+    if (names == NULL)
+        return error_set(INGOT_OUT_OF_MEMORY, "no memory for the names of an artifact's parts");
+    for (size_t i = 0; i < info->part_count; ++i)
+        names[i] = info->parts[i].name;
+    qsort(names, info->part_count, sizeof(*names), compare_names);
+    for (size_t i = 1; i < info->part_count && twice == NULL; ++i)
+        twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
+    free(names);
+    return twice == NULL ? INGOT_SUCCESS
+                         : error_set(INGOT_INVALID_ARGUMENTS, "info.parts has the name \"%.80s\" twice", twice);
+}
+
 static ingot_status_t check_parts(const ingot_artifact_info_t *info, size_t size)
 {
     uint64_t left = size;
@@ -49,7 +73,7 @@ static ingot_status_t check_parts(const ingot_artifact_info_t *info, size_t size
     if (info->part_count != 0 && left != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "info.parts are smaller than the artifact, which has %zu bytes",
                          size);
-    return INGOT_SUCCESS;
+    return check_names_differ(info);
 }
 
 /* Reads the caller's info and checks it. An info without parts gets the one part in `whole`. */

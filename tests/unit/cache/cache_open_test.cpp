@@ -38,7 +38,7 @@ protected:
     {
         for (const char *name :
              {"INGOT_PERSIST", "INGOT_PERSIST_DIR", "INGOT_PERSIST_MAX_SIZE", "INGOT_PERSIST_EVICTION",
-              "INGOT_PERSIST_NAMESPACE", "INGOT_PERSIST_REMOTE", "INGOT_PERSIST_READ_ONLY"})
+              "INGOT_PERSIST_NAMESPACE", "INGOT_PERSIST_REMOTE", "INGOT_PERSIST_READ_ONLY", "INGOT_ON_MISS"})
             unsetenv(name);
         setenv("XDG_CACHE_HOME", scratch_.path().c_str(), 1);
         info_.on_event = note;
@@ -119,6 +119,19 @@ TEST_F(CacheOpen, FieldsOverrideTheEnvironmentAlsoIfItIsInvalid)
     EXPECT_EQ(12345u, settings().max_bytes);
     EXPECT_TRUE(std::filesystem::is_directory(directory));
     EXPECT_FALSE(std::filesystem::exists(in_scratch("variable")));
+}
+
+TEST_F(CacheOpen, AFlagOverridesTheEnvironmentsAnswerToAMiss)
+{
+    const artifact_fixture::Key key("a");
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_turn_t turn = nullptr;
+    setenv("INGOT_ON_MISS", "fail", 1);
+    info_.flags = INGOT_CACHE_OPEN_COMPILE_MISSES;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info_));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache_, key.get(), 0, &value, &turn));
+    EXPECT_NE(nullptr, turn);
+    ingot_turn_abandon(turn, 1);
 }
 
 TEST_F(CacheOpen, ReadsTheEnvironmentUnlessToldNotTo)

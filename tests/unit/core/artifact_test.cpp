@@ -363,6 +363,9 @@ TEST(ArtifactBlob, WrongInfosAreRefused)
     refused(&info, 1);
     Info long_name(Parts{{std::string(256, 'n'), ""}});
     refused(&long_name, 0);
+    Info equal_names({{"a", "1"}, {"b", "2"}, {"a", "3"}});
+    refused(&equal_names, 3);
+    EXPECT_STREQ("info.parts has the name \"a\" twice", ingot_last_error_detail());
     Info null_name(Parts{{"x", ""}});
     null_name.part(0).name = nullptr;
     refused(&null_name, 0);
