@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ._cache import BUILD, STORAGE, Cache, Turn
     from ._errors import (
         Busy,
+        Deadlock,
         IngotError,
         InvalidArguments,
         LibraryMissing,
@@ -31,6 +32,7 @@ __all__ = [
     "STORAGE",
     "Busy",
     "Cache",
+    "Deadlock",
     "IngotError",
     "InvalidArguments",
     "Key",

@@ -7,16 +7,19 @@ does not free what another thread uses. No function of Python is ever called fro
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import sys
 import threading
 import time
+import types
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 from . import _library
-from ._errors import BUSY, NOT_FOUND, Busy, IngotError, StoreError
+from ._errors import BUSY, DEADLOCK, NOT_FOUND, Busy, Deadlock, IngotError, StoreError
 from ._key import Key, KeyLike, key_of
 
 if TYPE_CHECKING:
@@ -30,17 +33,27 @@ STORAGE = "storage"
 BUILD = "build"
 
 _POLICIES = {"none": 0, "verify": 1, "require": 2}
-_ON_MISS = {None: 0, "compile": 0, "report": _library.REPORT_MISSES, "fail": _library.FAIL_ON_MISS}
+_ON_MISS = {
+    None: 0,
+    "compile": _library.COMPILE_MISSES,
+    "report": _library.REPORT_MISSES,
+    "fail": _library.FAIL_ON_MISS,
+}
 _SLICE_MS = 50  # An interrupt ends a wait within this time.
 _LONG_SLICE_MS = 1000  # In other threads than the main one, which gets no interrupts.
+_LONGEST_PAUSE = 0.05  # seconds
 _LONGEST_MS = 1 << 53
 _LONGEST_LABEL = 1023  # bytes
+_ENDED = -1  # no status of the library
 
 
 class _Handle:
-    """An open ingot_cache_t. The last reference releases it."""
+    """An open ingot_cache_t. The last reference releases it.
 
-    __slots__ = ("__weakref__", "_release", "library", "pid", "pointer", "storage")
+    What the environment says about trust and misses is read here, once, as the library reads it.
+    """
+
+    __slots__ = ("__weakref__", "_release", "fails_on_miss", "library", "may_load_code", "pid", "pointer", "storage")
 
     def __init__(self, library: Any, info: _library.CacheInfo, trust: _library.Trust | None) -> None:
         pointer, storage = ctypes.c_void_p(), ctypes.c_void_p()
@@ -48,6 +61,10 @@ class _Handle:
         self.pid = os.getpid()
         self.storage: int | None = None
         self.pointer: int | None = None
+        self.may_load_code = may_load_code(info.remote, None if trust is None else trust.policy)
+        says_fail = os.environ.get("INGOT_ON_MISS", "").lower() not in ("", "compile", "report")
+        overrides = info.flags & (_library.REPORT_MISSES | _library.COMPILE_MISSES)
+        self.fails_on_miss = bool(info.flags & _library.FAIL_ON_MISS) or (says_fail and not overrides)
         self._release = library.ingot_cache_release
         _library.check(library, library.ingot_cache_open(ctypes.byref(pointer), ctypes.byref(info)))
         self.pointer = pointer.value
@@ -62,6 +79,28 @@ class _Handle:
             self._release(pointer)
 
 
+def may_load_code(remote: object = None, policy: int | None = None) -> bool:
+    """True if values that can run code on the host, such as pickles, may come from a cache that is opened now.
+
+    A local store belongs to the user alone. A server's values are accepted only with seals.
+    """
+    if policy is None:
+        policy = _POLICIES.get(os.environ.get("INGOT_PERSIST_TRUST", "").lower(), 0)
+    return policy == _POLICIES["require"] or not (remote or os.environ.get("INGOT_PERSIST_REMOTE"))
+
+
+def current_owner() -> Any:
+    """Returns what a turn belongs to: the task, the greenlet or the thread that runs."""
+    asyncio, greenlet = sys.modules.get("asyncio"), sys.modules.get("greenlet")
+    if asyncio is not None and asyncio._get_running_loop() is not None:
+        return asyncio.current_task() or threading.current_thread()
+    return threading.current_thread() if greenlet is None else greenlet.getcurrent()
+
+
+#: One for each turn of this process that may be open.
+_turns: set[weakref.ref[Turn]] = set()
+
+
 class Turn:
     """The permission to make a value while others wait, or the value that was found.
 
@@ -70,27 +109,48 @@ class Turn:
     so is one that is garbage-collected.
     """
 
-    __slots__ = ("_handle", "_lock", "_pid", "_pointer", "parts", "value")
+    # An interrupt can come between any two steps of Python, but not within a call of C. So one call, of map's iterator,
+    # takes the pointer and gives it to the library. What ends a forgotten turn is such a call, too, and not __del__.
 
-    def __init__(self, handle: _Handle) -> None:
+    __slots__ = (
+        "__weakref__", "_claim", "_handle", "_key", "_last_resort", "_left", "_owner", "_pid", "_pointer", "_thread",
+        "parts", "value",
+    )  # fmt: skip
+
+    def __init__(self, handle: _Handle, key: Key) -> None:
         self._handle = handle
-        self._pointer = ctypes.c_void_p()  # Cache.begin lets the library set it
+        self._key = key
         self._pid = handle.pid
-        self._lock = threading.Lock()
+        self._owner: Callable[[], Any] = _nobody
+        self._thread = 0
+        self._pointer = ctypes.c_void_p()  # Cache.begin lets the library set it
+        self._left = [None, self._pointer]
+        self._claim = iter(self._left.pop, None)  # the pointer, once
         self.value: bytes | None = None
         self.parts: dict[str, bytes] | None = None
+        abandoning = map(handle.library.ingot_turn_abandon, self._claim, (1,))
+        self._last_resort = weakref.ref(self, functools.partial(next, abandoning))
+        _turns.add(self._last_resort)
 
-    def _end(self) -> int | None:
-        if self._pid != os.getpid():  # another thread of the parent may have held the lock
-            return None
-        with self._lock:
-            pointer, self._pointer.value = self._pointer.value, None
-        return pointer
+    def is_owned(self) -> bool:
+        """True if the turn belongs to the task, greenlet or thread that runs."""
+        return self._owner() is current_owner()
+
+    def _belong_to(self, owner: Any) -> None:
+        self._owner, self._thread = weakref.ref(owner), threading.get_ident()
+
+    def _end(self, function: Any, *arguments: Any) -> Any:
+        """Calls a function of the library with the turn and these arguments, or returns _ENDED if it has ended."""
+        if self._pid != os.getpid():
+            return _ENDED
+        status = next(map(function, self._claim, *((each,) for each in arguments)), _ENDED)
+        _turns.discard(self._last_resort)
+        return status
 
     @property
     def is_open(self) -> bool:
         """True if the caller still has to end the turn."""
-        return self._pointer.value is not None and self._pid == os.getpid()
+        return len(self._left) == 2 and self._pointer.value is not None and self._pid == os.getpid()
 
     def finish(self, value: Value | Parts, *, label: str | None = None) -> None:
         """Stores the value and ends the turn. Everybody who waits gets the value.
@@ -98,12 +158,12 @@ class Turn:
         Raises StoreError if the value was not stored; the turn has ended also then.
         """
         data, info, keep = _describe(value, label)
-        pointer = self._end()
-        if pointer is None:
-            raise ValueError("the turn has ended, or a value was found")
         library = self._handle.library
-        _library.check(library, library.ingot_turn_finish(pointer, ctypes.byref(info), len(data), data))
+        status = self._end(library.ingot_turn_finish, ctypes.byref(info), len(data), data) if self.is_open else _ENDED
         del keep
+        if status == _ENDED:
+            raise ValueError("the turn has ended, or a value was found")
+        _library.check(library, status)
 
     def abandon(self, *, may_others_take: bool = True) -> None:
         """Ends the turn without a value. Does nothing if it has ended.
@@ -111,9 +171,7 @@ class Turn:
         One of the others who wait gets the turn next. If making the value would fail for them, too, pass
         may_others_take=False: then nobody waits for this value for some time.
         """
-        pointer = self._end()
-        if pointer is not None:
-            self._handle.library.ingot_turn_abandon(pointer, int(may_others_take))
+        self._end(self._handle.library.ingot_turn_abandon, int(may_others_take))
 
     def __enter__(self) -> Turn:
         return self
@@ -123,8 +181,24 @@ class Turn:
     ) -> None:
         self.abandon()
 
-    def __del__(self) -> None:
-        self.abandon()
+
+def _nobody() -> None:
+    """The owner of a turn that nobody has."""
+
+
+def _open_turn(handle: _Handle, key: Key) -> Turn | None:
+    """Returns this process's turn for a key."""
+    for last_resort in list(_turns):
+        turn = last_resort()
+        if turn is None:  # an interrupt left it here
+            _turns.discard(last_resort)
+        elif turn._handle is handle and turn._key == key and turn.is_open:
+            return turn
+    return None
+
+
+def _fail_deadlock() -> NoReturn:
+    raise Deadlock("the value would be made by the task, greenlet or thread that asks for it", "INGOT_DEADLOCK")
 
 
 def _milliseconds(seconds: float) -> int:
@@ -158,6 +232,12 @@ def _describe(value: Value | Parts, label: str | None) -> tuple[bytes, _library.
     return b"".join(pieces.values()), info, (parts, names)
 
 
+def _make_in_thread(turn: Turn, make: Callable[[], Any]) -> Any:
+    """Makes a value in this thread, to which its turn belongs meanwhile."""
+    turn._belong_to(current_owner())
+    return make()
+
+
 def _abandon_late(begun: asyncio.Task[Turn]) -> None:
     """Ends a turn whose task was cancelled before it got the turn."""
     if not begun.cancelled() and begun.exception() is None:
@@ -179,10 +259,10 @@ class Cache:
     Cache at once. A child that was forked has its own, opened at its first use.
 
     directory: the store's root. namespace: separates what would otherwise share keys. remote: the URL of a server.
-    max_bytes: the store's limit. read_only: never writes. on_miss: "report" also writes a line to standard error for
-    each value that has to be made; "fail" raises Miss instead of letting anybody make one (begin, get_or_create), with
-    the reason. None: INGOT_ON_MISS. trust: "none", "verify" or "require", what to do about seals,
-    with the files of ``keys``.
+    max_bytes: the store's limit. read_only: never writes. on_miss: "compile"; "report" also writes a line to standard
+    error for each value that has to be made; "fail" raises Miss instead of letting anybody make one (begin,
+    get_or_create), with the reason. None: INGOT_ON_MISS. trust: "none", "verify" or "require", what to do about seals,
+    with the files of ``keys``. A pickled Cache is opened with the same arguments.
     """
 
     def __init__(
@@ -209,6 +289,10 @@ class Cache:
         info.remote = None if remote is None else _library.text(remote, "the URL of the server")
         info.max_bytes = max_bytes or 0
         info.flags = (_library.READ_ONLY if read_only else 0) | _ON_MISS[on_miss]
+        self._arguments: dict[str, Any] = {
+            "directory": directory, "namespace": namespace, "remote": remote, "max_bytes": max_bytes,
+            "read_only": read_only, "on_miss": on_miss, "trust": trust, "keys": keys,
+        }  # fmt: skip
         self._info = info
         self._trust = self._make_trust(trust, keys)
         self._closed = False
@@ -292,42 +376,60 @@ class Cache:
         """Returns the value, or the turn to make it. Waits while another thread, process or machine has the turn.
 
         wait: how many seconds at most; None: as long as the other maker needs, but for a maker that was stopped only
-        INGOT_PERSIST_BUILD_WAIT; 0: not at all. Raises Busy if the other maker still has the turn.
+        INGOT_PERSIST_BUILD_WAIT; 0: not at all. Raises Busy if the other maker still has the turn. Raises Deadlock if
+        waiting would never end, because the task, greenlet or thread that asks has the turn itself.
         """
-        return self._begin(key_of(key), wait)
+        return self._begin(key_of(key), wait, current_owner())
 
-    def _begin(self, key: Key, wait: float | None) -> Turn:
+    def _begin(self, key: Key, wait: float | None, owner: Any) -> Turn:
         handle = self._open()
-        turn, buffer = Turn(handle), _library.Buffer()
+        turn, buffer = Turn(handle, key), _library.Buffer()
         try:
-            _library.check(handle.library, self._wait(handle, key, wait, buffer, turn))
+            _library.check(handle.library, self._wait(handle, key, wait, owner, buffer, turn))
             if turn.is_open:
+                turn._belong_to(owner)
                 self._counts["missed"] += 1
             else:
                 self._counts["found"] += 1
                 turn.parts = _library.parts_of(handle.library, buffer)
                 turn.value = b"".join(turn.parts.values())
+                _turns.discard(turn._last_resort)
             return turn
         except BaseException:  # such as an interrupt just after the turn was taken
             turn.abandon()
             raise
 
-    def _wait(self, handle: _Handle, key: Key, wait: float | None, buffer: _library.Buffer, turn: Turn) -> int:
-        """Begins a turn, in slices, because a thread in C gets no interrupts. Returns the status."""
-        is_main = threading.current_thread() is threading.main_thread()
-        until = None if wait is None else time.monotonic() + wait
-        step = _SLICE_MS if is_main else _LONG_SLICE_MS
-        has_waited = False
+    def _wait(
+        self, handle: _Handle, key: Key, wait: float | None, owner: Any, buffer: _library.Buffer, turn: Turn
+    ) -> int:
+        """Begins a turn and returns the status. Waits in slices, because a thread in C gets no interrupts.
+
+        Where time.sleep is not Python's own, it lets other greenlets of the thread run, and a wait in C does not.
+        """
+        until = float("inf") if wait is None else time.monotonic() + wait
+        step = _SLICE_MS if threading.current_thread() is threading.main_thread() else _LONG_SLICE_MS
+        has_greenlets = not isinstance(time.sleep, types.BuiltinFunctionType)
+        begin = handle.library.ingot_artifact_begin
+        rest = ctypes.byref(buffer), ctypes.byref(turn._pointer)
+        slice_ms, pause, has_waited = 0, 0.001, False
         while True:
-            left = step if until is None else int(min(step, max(0, (until - time.monotonic()) * 1000)))
-            status: int = handle.library.ingot_artifact_begin(
-                handle.pointer, ctypes.byref(key._struct), left, ctypes.byref(buffer), ctypes.byref(turn._pointer)
-            )
-            if status != BUSY or (until is not None and time.monotonic() >= until):
+            status: int = begin(handle.pointer, ctypes.byref(key._struct), slice_ms, *rest)
+            left = until - time.monotonic()
+            if status not in (BUSY, DEADLOCK) or left <= 0:
                 break
+            held = _open_turn(handle, key)
+            if held is not None and (
+                held._owner() is owner or (held._thread == threading.get_ident() and not has_greenlets)
+            ):
+                _fail_deadlock()
+            if has_greenlets or status == DEADLOCK:  # the library knows only which thread began the turn
+                time.sleep(min(pause, left))
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                slice_ms = int(min(step, left * 1000))
             has_waited = True
         self._counts["waited"] += has_waited
-        return status
+        return BUSY if status == DEADLOCK else status
 
     def get_or_create(self, key: KeyLike, make: Callable[[], Value], *, label: str | None = None) -> tuple[bytes, str]:
         """Returns the value and its origin: "storage", or "build" if this call made it by make().
@@ -346,7 +448,7 @@ class Cache:
             self._counts["made"] += 1
             try:
                 turn.finish(data, label=label)
-            except StoreError:
+            except (StoreError, Busy):
                 self._counts["not_stored"] += 1
             return data
 
@@ -361,10 +463,10 @@ class Cache:
         import asyncio
         import inspect
 
-        name = key_of(key)
+        name, task = key_of(key), current_owner()
         pause = 0.002
         while True:
-            begun = asyncio.ensure_future(asyncio.to_thread(self._begin, name, 0))
+            begun = asyncio.ensure_future(asyncio.to_thread(self._begin, name, 0, task))
             try:
                 turn = await asyncio.shield(begun)
                 break
@@ -372,12 +474,16 @@ class Cache:
                 begun.add_done_callback(_abandon_late)
                 raise
             except Busy:
+                held = _open_turn(self._open(), name)
+                if held is not None and held._owner() is task:
+                    _fail_deadlock()
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, 0.05)
+                pause = min(2 * pause, _LONGEST_PAUSE)
         try:
             if turn.value is not None:
                 return turn.value, STORAGE
-            made = make() if inspect.iscoroutinefunction(make) else await asyncio.to_thread(make)
+            made = make() if inspect.iscoroutinefunction(make) else await asyncio.to_thread(_make_in_thread, turn, make)
+            turn._belong_to(task)
             value = cast("Value", await made if inspect.isawaitable(made) else made)
         except BaseException:
             turn.abandon()
@@ -402,9 +508,12 @@ class Cache:
     @property
     def fails_on_miss(self) -> bool:
         """True if nothing may be made."""
-        return bool(self._info.flags & _library.FAIL_ON_MISS) or (
-            not self._info.flags & _library.REPORT_MISSES and os.environ.get("INGOT_ON_MISS", "").lower() == "fail"
-        )
+        return self._open().fails_on_miss
+
+    @property
+    def may_load_code(self) -> bool:
+        """True if values that can run code, such as pickles, may come from this cache: a server's only with seals."""
+        return self._open().may_load_code
 
     @property
     def is_usable(self) -> bool:
@@ -420,6 +529,9 @@ class Cache:
         """Releases the cache. Turns that have begun can still be ended."""
         self._closed = True
         self._handle = None
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        return functools.partial(type(self), **self._arguments), ()
 
     def __bool__(self) -> bool:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 BUSY = 18
+DEADLOCK = 20
 NOT_FOUND = 5
 
 
@@ -20,6 +21,10 @@ class InvalidArguments(IngotError, ValueError):
 
 class Busy(IngotError, TimeoutError):
     """Another maker still has the turn."""
+
+
+class Deadlock(IngotError, RuntimeError):
+    """A task, greenlet or thread asks for the value that it is making itself."""
 
 
 class Miss(IngotError, LookupError):
@@ -56,6 +61,7 @@ _CLASSES: dict[int, type[IngotError]] = {
     16: ReadOnly,
     17: NoSpace,
     BUSY: Busy,
+    DEADLOCK: Deadlock,
     19: Untrusted,
 }
 

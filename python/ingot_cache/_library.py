@@ -19,6 +19,7 @@ VARIABLE = "INGOT_CACHE_LIBRARY"
 READ_ONLY = 1  # INGOT_CACHE_OPEN_READ_ONLY
 REPORT_MISSES = 8
 FAIL_ON_MISS = 16
+COMPILE_MISSES = 32
 
 
 class Buffer(Structure):
@@ -212,13 +213,19 @@ def drop(library: Any, buffer: Buffer) -> bool:
 
 
 def parts_of(library: Any, buffer: Buffer) -> dict[str, bytes]:
-    """Copies a buffer's parts and releases it."""
+    """Copies a buffer's parts and releases it.
+
+    An old value may have equal names. A later one gets an apostrophe, so that no bytes are missing.
+    """
     info = Info(ctypes.sizeof(Info))
     check(library, library.ingot_artifact_get_info(ctypes.byref(buffer), ctypes.byref(info)))
     parts: dict[str, bytes] = {}
     begin = buffer.bytes or 0
     for part in info.parts[: info.part_count]:
-        parts[part.name.decode(errors="surrogateescape")] = ctypes.string_at(begin, part.size) if part.size else b""
+        name = part.name.decode(errors="surrogateescape")
+        while name in parts:
+            name += "'"
+        parts[name] = ctypes.string_at(begin, part.size) if part.size else b""
         begin += part.size
     release(buffer)
     return parts

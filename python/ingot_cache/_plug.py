@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from ._cache import Cache, Turn
+from ._cache import may_load_code as _may_load_code_now
 from ._errors import Miss
 from ._key import FieldValue, Key
 
@@ -87,23 +88,19 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 
-def may_load_code(framework: str) -> bool:
-    """True if values that can run code on the host, such as pickles, may come from the store.
+def may_load_code(framework: str, *, is_installing: bool = False) -> bool:
+    """True if values that can run code on the host may come from the process's cache.
 
-    A local store belongs to the user alone. A server's values are accepted only with seals.
+    The cache decided that when it was opened. A plug that is installed before asks what it would decide now.
     """
-    remote = os.environ.get("INGOT_PERSIST_REMOTE") or (_cache is not None and _cache._info.remote)
-    trust = _cache._trust if _cache is not None else None
-    required = (
-        trust.policy == 2 if trust is not None else os.environ.get("INGOT_PERSIST_TRUST", "").lower() == "require"
-    )
-    if remote and not required:
+    opened = _cache if is_installing else cache()
+    may = _may_load_code_now() if opened is None else opened.may_load_code
+    if not may:
         tell(
             f"values of {framework} can run code on the host, so they come from a server only with "
             f'INGOT_PERSIST_TRUST=require (or trust="require"); {framework} keeps its own cache'
         )
-        return False
-    return True
+    return may
 
 
 def get(key: Key) -> bytes | None:
@@ -134,17 +131,17 @@ class Flights:
     """The turns between a framework's get, which finds nothing, and its put."""
 
     def __init__(self) -> None:
-        self._turns: dict[Key, tuple[int, Turn]] = {}
+        self._turns: dict[Key, Turn] = {}
         self._local = threading.local()
 
     def get(self, key: Key, wait: float | None = None) -> Turn:
-        """Begins a turn, or returns the value. A thread that asks twice without a put had no success in between."""
+        """Begins a turn, or returns the value. Who asks twice without a put had no success in between."""
         held = self._turns.get(key)
-        if held is not None and held[0] == threading.get_ident():
+        if held is not None and held.is_owned():
             self.drop(key)
         turn = cache().begin(key, wait=wait)
         if turn.value is None:
-            self._turns[key] = (threading.get_ident(), turn)
+            self._turns[key] = turn
             begun = getattr(self._local, "begun", None)
             if begun is not None:
                 begun.append(key)
@@ -152,23 +149,22 @@ class Flights:
 
     def put(self, key: Key, value: bytes | Mapping[str, bytes], label: str | None = None) -> None:
         """Ends the turn with the value, or stores the value if there is no turn."""
-        held = self._turns.pop(key, None)
-        if held is not None and held[1].is_open:
-            held[1].finish(value, label=label)
+        turn = self._turns.pop(key, None)
+        if turn is not None and turn.is_open:
+            turn.finish(value, label=label)
         else:
             cache().put(key, value, label=label)
 
     def drop(self, key: Key, turn: Turn | None = None) -> None:
         """Abandons a key's turn, if there is one, or if it is this one."""
         held = self._turns.get(key)
-        if held is not None and (turn is None or held[1] is turn):
+        if held is not None and (turn is None or held is turn):
             del self._turns[key]
-            held[1].abandon()
+            held.abandon()
 
-    def drop_thread(self) -> None:
-        """Abandons all turns that this thread began."""
-        me = threading.get_ident()
-        for key in [key for key, (thread, _) in list(self._turns.items()) if thread == me]:
+    def drop_own(self) -> None:
+        """Abandons all turns of the task, greenlet or thread that runs."""
+        for key in [key for key, turn in list(self._turns.items()) if turn.is_owned()]:
             self.drop(key)
 
     @property

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 VARIABLE = "INGOT_PYTHON"
 
-#: A name in INGOT_PYTHON, the module whose import is waited for, and the plug.
+#: A name in INGOT_PYTHON, the module whose import is waited for, and the plug's function.
 PLUGS = (
-    ("triton", "triton", "triton"),
-    ("jax", "jax", "jax"),
-    ("torch", "torch._inductor.remote_cache", "inductor"),
-    ("torch", "torch._inductor.compile_fx", "inductor"),
-    ("cuda_core", "cuda.core", "cuda_core"),
-    ("cupy", "cupy", "cupy"),
+    ("triton", "triton", "triton:install"),
+    ("jax", "jax", "jax:install"),
+    ("torch", "torch._inductor.remote_cache", "inductor:install_caches"),
+    ("torch", "torch._inductor.compile_fx", "inductor:install_scope"),
+    ("cuda_core", "cuda.core", "cuda_core:install"),
+    ("cupy", "cupy", "cupy:install"),
 )
 _OTHER_NAMES = {"inductor": "torch", "cuda.core": "cuda_core"}
 _NAMES = {name for name, _, _ in PLUGS} | {"vllm"}
@@ -57,29 +57,30 @@ def start() -> None:
         return
     try:
         names = wanted(text)
-        for name, module, plug in PLUGS:
+        for name, module, function in PLUGS:
             if name in names and module not in _waiting:
-                _waiting[module] = plug
-                if is_imported(module):
-                    _install(module)
-        if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _Finder())
+                when_imported(module, function)
     except Exception as error:
         _tell(error)
 
 
-def is_imported(name: str) -> bool:
-    """True if a module has been imported, not if it is being imported."""
-    module = sys.modules.get(name)
-    return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
+def when_imported(module: str, function: str) -> None:
+    """Calls a plug's function now if the module has been imported, or else once it has been."""
+    _waiting[module] = function
+    loaded = sys.modules.get(module)
+    if loaded is not None and not getattr(getattr(loaded, "__spec__", None), "_initializing", False):
+        _install(module)
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
 
 
 def _install(module: str) -> None:
-    plug = _waiting.get(module)
+    """Calls the function that waits for a module, once."""
+    plug, _, function = _waiting.get(module, "").partition(":")
     if plug:
         _waiting[module] = ""
         try:
-            importlib.import_module(f"{__package__}.{plug}").install()
+            getattr(importlib.import_module(f"{__package__}.{plug}"), function)()
         except Exception as error:
             _tell(error)
 
@@ -123,5 +124,5 @@ def _follow(spec: ModuleSpec) -> None:
 
     try:
         loader.exec_module = exec_module
-    except AttributeError:  # a loader without attributes of its own
-        pass
+    except AttributeError as error:  # a loader without attributes of its own
+        _tell(error)

@@ -21,10 +21,11 @@ from cuda.core.utils import ProgramCacheResource
 
 from . import _plug
 from ._cache import Cache
+from ._errors import Busy
 from ._key import Key
 
 KIND = "cuda.core"
-DEADLINE = 60.0  # For a program that a caller asked for and then neither compiled nor stored.
+LONGEST_WAIT = 60.0  # Seconds. Another caller may have asked for a program, and then neither compiled nor stored it.
 _flights = _plug.Flights()
 
 
@@ -80,7 +81,10 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]
 
     @_plug.guarded
     def _get(self, key: bytes | str) -> bytes | None:
-        return _flights.get(_key(key), DEADLINE).value
+        try:
+            return _flights.get(_key(key), LONGEST_WAIT).value
+        except Busy:
+            return None
 
     def __setitem__(self, key: bytes | str, value: Any) -> None:
         data = value.code if hasattr(value, "code") else value
@@ -121,14 +125,14 @@ def _install_seam() -> None:
 
     compile_ = getattr(_program, "_program_compile_uncached", None)
     if compile_ is None or getattr(compile_, "_ingot", False):
-        return
+        return  # others then wait for LONGEST_WAIT
 
     @functools.wraps(compile_)
     def uncached(*arguments: Any, **named: Any) -> Any:
         try:
             return compile_(*arguments, **named)
         except BaseException:
-            _flights.drop_thread()
+            _flights.drop_own()
             raise
 
     uncached._ingot = True  # type: ignore[attr-defined]

@@ -44,11 +44,13 @@ def install() -> None:
 
     if getattr(compiler, "_ingot", False):
         return
-    try:
+    try:  # all that the plug needs, before it replaces anything
         from cupy.cuda._compiler_cache import KernelCacheBackend
+        from cupy_backends.cuda.libs import nvrtc
 
         setter, compile_ = compiler._set_kernel_cache_backend, compiler._compile_with_cache_cuda
         is_known = _plug.fits(KernelCacheBackend, load=("name",), save=("name", "cubin", "source"))
+        _ = nvrtc.getVersion
     except (ImportError, AttributeError):
         is_known = False
     if not is_known:

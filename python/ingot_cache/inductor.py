@@ -84,7 +84,9 @@ def _make_backend(base: Any) -> Any:
 
 
 def _install_graphs() -> None:
-    try:
+    try:  # all that the plug needs, before it replaces anything
+        from torch._functorch import config as autograd
+        from torch._inductor import config as inductor
         from torch._inductor import remote_cache
 
         base = remote_cache.RemoteCacheBackend
@@ -100,17 +102,8 @@ def _install_graphs() -> None:
     for each in classes:
         if each.backend_override_cls is None:
             each.backend_override_cls = backend
-    _turn_on()
-
-
-def _turn_on() -> None:
-    """Turns the remote caches on where neither the environment nor the application has chosen.
-
-    Except for the bundles of autotuning results: without a GPU, torch fails if they are on.
-    """
-    from torch._functorch import config as autograd
-    from torch._inductor import config as inductor
-
+    # Turns the remote caches on where neither the environment nor the application has chosen, except for the bundles of
+    # autotuning results: without a GPU, torch fails if they are on.
     for config, name in (
         (inductor, "fx_graph_remote_cache"),
         (inductor, "autotune_remote_cache"),
@@ -120,9 +113,12 @@ def _turn_on() -> None:
             setattr(config, name, True)
 
 
-def _install_scope() -> None:
+def install_scope() -> None:
+    """Lets one process make a graph while the others wait. Needs the module that compiles, which torch imports late."""
     from torch._inductor import compile_fx
 
+    if not _plug.may_load_code("Inductor", is_installing=True):
+        return
     compile_ = getattr(compile_fx, "_compile_fx_inner", None)
     if compile_ is None:
         _plug.tell("_compile_fx_inner of Inductor has changed, so processes do not wait for each other's graphs")
@@ -291,11 +287,14 @@ def _compiler(name: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def install_caches() -> None:
+    """Installs what the module of the remote caches needs."""
+    if _plug.may_load_code("Inductor", is_installing=True):
+        _install_graphs()
+        _install_builder()
+
+
 def install() -> None:
     """Makes this process's Inductor use Ingot's store."""
-    if not _plug.may_load_code("Inductor"):
-        return
-    _install_graphs()
-    _install_builder()
-    if _startup.is_imported("torch._inductor.compile_fx"):  # not while it imports the caches
-        _install_scope()
+    install_caches()
+    _startup.when_imported("torch._inductor.compile_fx", "inductor:install_scope")

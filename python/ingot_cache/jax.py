@@ -17,6 +17,18 @@ from ._key import Key
 
 KIND = "jax"
 _flights = _plug.Flights()
+_SETTINGS = (
+    "jax_compilation_cache_dir",
+    "jax_persistent_cache_min_compile_time_secs",
+    "jax_raise_persistent_cache_errors",
+)
+
+
+def _extension() -> Any:
+    """Returns jaxlib's library, which had another name before version 0.6."""
+    from jax._src import lib
+
+    return lib._jax if hasattr(lib, "_jax") else lib.xla_extension
 
 
 @functools.cache
@@ -24,13 +36,12 @@ def _toolchain() -> dict[str, str]:
     import jax
     import jaxlib
     from jax._src import xla_bridge
-    from jax._src.lib import _jax
 
     backend = xla_bridge.get_backend()
     fields = {
         "jax": jax.__version__,
         "jaxlib": jaxlib.__version__,
-        "build": _plug.build_of(_jax.__file__),
+        "build": _plug.build_of(_extension().__file__),
         "platform": f"{backend.platform} {backend.platform_version}",
         "device": ", ".join(sorted({device.device_kind for device in backend.devices()})),
     }
@@ -40,7 +51,13 @@ def _toolchain() -> dict[str, str]:
 
 
 def _key(key: str) -> Key:
-    return _plug.key(KIND, {"key": key, **_toolchain()})
+    return _plug.key(KIND, {"key": key, "program": _name(key), **_toolchain()})
+
+
+def _name(key: str) -> str:
+    """Returns the name of a program, which is the first part of JAX's key. As a field, it makes another version of the
+    same program the nearest for `ingot explain`."""
+    return key.rpartition("-")[0] or key
 
 
 def _takes_turns() -> bool:
@@ -66,7 +83,7 @@ def _make_class(interface: Any) -> Any:
 
         @_plug.guarded
         def put(self, key: str, value: bytes) -> None:
-            _flights.put(_key(key), value, label=key.rpartition("-")[0] or key)
+            _flights.put(_key(key), value, label=_name(key))
 
     return IngotCache
 
@@ -74,22 +91,24 @@ def _make_class(interface: Any) -> Any:
 def install() -> None:
     """Makes this process's JAX use Ingot's store, whatever jax_compilation_cache_dir is."""
     import jax
-    from jax._src import compilation_cache, compiler
 
-    if getattr(compilation_cache, "_ingot", False):
-        return
-    try:
+    try:  # all that the plug needs, before it replaces anything
+        from jax._src import compilation_cache, compiler, distributed, xla_bridge
         from jax._src.compilation_cache_interface import CacheInterface
 
+        if getattr(compilation_cache, "_ingot", False):
+            return
         plain, compile_ = compilation_cache.get_file_cache, compiler.compile_or_get_cached
         parameters = plain.__code__.co_varnames[: plain.__code__.co_argcount]
         is_known = parameters == ("path",) and _plug.fits(CacheInterface, get=("key",), put=("key", "value"))
+        _ = _extension().__file__, xla_bridge.get_backend, distributed.global_state.num_processes
+        _ = compilation_cache.reset_cache, [getattr(jax.config, name) for name in _SETTINGS]
     except (ImportError, AttributeError):
         is_known = False
     if not is_known:
         _plug.tell_changed("JAX", "compilation_cache.get_file_cache")
         return
-    if not _plug.may_load_code("JAX"):
+    if not _plug.may_load_code("JAX", is_installing=True):
         return
     cache_class = _make_class(CacheInterface)
 
@@ -108,6 +127,11 @@ def install() -> None:
     _configure(jax)
 
 
+@_plug.guarded
+def _fails_on_miss() -> bool:
+    return _plug.cache().fails_on_miss
+
+
 def _configure(jax: Any) -> None:
     """JAX has no cache without a directory, and puts nothing that took less than a second.
 
@@ -115,9 +139,10 @@ def _configure(jax: Any) -> None:
     """
     if not jax.config.jax_compilation_cache_dir:
         jax.config.update("jax_compilation_cache_dir", os.path.expanduser("~/.cache/ingot-jax"))
-    if "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES" not in os.environ:
+    has_xla_caches = hasattr(jax.config, "jax_persistent_cache_enable_xla_caches")  # since version 0.4.36
+    if has_xla_caches and "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES" not in os.environ:
         jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
-    if _plug.cache().fails_on_miss:
+    if _fails_on_miss():
         jax.config.update("jax_raise_persistent_cache_errors", True)
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)

@@ -164,8 +164,14 @@ def _none_or_str(path: Any) -> str | None:
 
 def install() -> None:
     """Makes this process's Triton use the class above, unless another manager was chosen."""
-    from triton import knobs
+    try:
+        from triton import knobs
+        from triton._C import libtriton
 
+        _ = libtriton.__file__
+    except (ImportError, AttributeError):
+        _plug.tell_changed("Triton", "the knob for the cache manager")
+        return
     if "manager_class" not in vars(type(knobs.cache)):
         _plug.tell_changed("Triton", "the knob for the cache manager")
     elif not _plug.fits(FileCacheManager, **_METHODS):

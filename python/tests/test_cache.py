@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
+import pickle
 import shutil
 import signal
 import sys
@@ -11,6 +13,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Spawn
@@ -31,13 +34,14 @@ from ingot_cache import (
     _plug,
 )
 from ingot_cache._cache import _describe
+from ingot_cache._key import KeyLike
 
 
 def test_puts_and_gets_bytes(cache: Cache) -> None:
     assert cache.get("key") is None
     cache.put("key", b"value", label="a label")
     assert cache.get("key") == b"value"
-    assert Cache().get(b"key") == b"value"
+    assert Cache().get("key") == b"value"
 
 
 def test_keeps_empty_and_large_values_and_those_that_begin_with_a_magic(cache: Cache) -> None:
@@ -55,14 +59,26 @@ def test_takes_other_kinds_of_bytes(cache: Cache) -> None:
 
 def test_keys_are_equal_if_their_fields_are(cache: Cache) -> None:
     cache.put({"a": 1, "b": b"\0\xff", "c": None}, b"value")
-    assert cache.get({"c": None, "b": b"\0\xff", "a": "1"}) == b"value"
+    assert cache.get({"c": None, "b": b"\0\xff", "a": 1}) == b"value"
     assert cache.get({"a": 1, "b": b"\0\xff"}) is None
     assert cache.get({"a": 2, "b": b"\0\xff", "c": None}) is None
     assert cache.get(Key("other", {"a": 1, "b": b"\0\xff", "c": None})) is None
-    assert Key("k", a=1) == Key("k", a="1") != Key("k", a=2)
+    assert Key("k", a=1) == Key("k", {"a": 1}) != Key("k", a=2)
 
 
-@pytest.mark.parametrize("key", [{}, 5, None, {"": 1}, {"a": object()}, Key("no/kind", a=1)])
+def test_keys_differ_if_the_types_of_their_values_do(cache: Cache) -> None:
+    names = ("a", "a (int)", "a (str)", "a (int) (str)")
+    values = (None, "None", True, "True", 1, 1.0, "1", "1.0", b"1", b"1.0", b"None", "")
+    keys: list[KeyLike] = [{name: value} for name in names for value in values]
+    keys += ["key", b"key"]
+    for number, key in enumerate(keys):
+        cache.put(key, str(number).encode())
+    assert [cache.get(key) for key in keys] == [str(number).encode() for number in range(len(keys))]
+
+
+@pytest.mark.parametrize(
+    "key", [{}, 5, None, {"": 1}, {5: "a"}, {"a": object()}, {"a": [1]}, {"a": {"b": 1}}, Key("no/kind", a=1)]
+)
 def test_refuses_other_keys(cache: Cache, key: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         cache.get(key)  # type: ignore[arg-type]
@@ -74,6 +90,39 @@ def test_keeps_named_parts(cache: Cache) -> None:
     assert cache.get_parts("key") == parts
     assert cache.get("key") == b"{}\0\1"
     assert cache.get_parts("other") is None
+
+
+def test_refuses_equal_names_of_parts(cache: Cache) -> None:
+    """Two texts of Python may be the same bytes."""
+    parts = {"é": b"one", "\udcc3\udca9": b"two"}
+    with pytest.raises(InvalidArguments, match="twice"):
+        cache.put("key", parts)
+    with cache.begin("key") as turn, pytest.raises(InvalidArguments, match="twice"):
+        turn.finish(parts)
+    assert "key" not in cache
+
+
+def test_an_old_value_with_equal_names_has_the_same_bytes_by_every_call(cache: Cache) -> None:
+    """Old versions stored such values. Here, the library's answer about the parts is changed."""
+    value, parts = b"onetwothree", (_library.Part * 3)((b"a", 3), (b"a", 3), (b"a'", 5))
+    cache.put("key", value)
+    handle = cache._open()
+    library = handle.library
+
+    class Old:
+        def __getattr__(self, name: str) -> object:
+            return getattr(library, name)
+
+        def ingot_artifact_get_info(self, buffer: object, info: Any) -> int:
+            info._obj.part_count = 3
+            info._obj.parts = ctypes.cast(parts, ctypes.POINTER(_library.Part))
+            return 0
+
+    handle.library = Old()
+    assert cache.get("key") == value
+    assert cache.get_or_create("key", lambda: b"") == (value, STORAGE)
+    assert cache.begin("key").value == value
+    assert cache.get_parts("key") == {"a": b"one", "a'": b"two", "a''": b"three"}
 
 
 def test_knows_what_it_contains_and_removes_it(cache: Cache) -> None:
@@ -378,10 +427,9 @@ def _child_ends(work: Callable[[], object]) -> bool:
 
 def test_a_child_needs_no_lock_that_another_thread_held_when_it_was_forked(cache: Cache) -> None:
     held, done = threading.Event(), threading.Event()
-    turn = cache.begin("key")
 
     def hold() -> None:
-        with turn._lock, _plug._lock:
+        with _plug._lock:
             held.set()
             done.wait()
 
@@ -390,11 +438,9 @@ def test_a_child_needs_no_lock_that_another_thread_held_when_it_was_forked(cache
         pool.submit(hold)
         held.wait()
         try:
-            assert _child_ends(turn.abandon)
             assert _child_ends(_plug.cache)
         finally:
             done.set()
-    turn.finish(b"value")
 
 
 def test_an_interrupt_ends_a_wait(cache: Cache, spawn: Spawn) -> None:
@@ -421,7 +467,9 @@ def test_an_interrupt_ends_a_wait(cache: Cache, spawn: Spawn) -> None:
 
 def test_a_wait_in_the_main_thread_lets_interrupts_in(cache: Cache) -> None:
     """An interrupt is an exception once the call in C returns, so no call may take longer than the promised 100 ms."""
-    turn, handle = cache.begin("key"), cache._open()
+    with ThreadPoolExecutor(1) as pool:
+        turn = pool.submit(cache.begin, "key").result()
+    handle = cache._open()
     library, waits = handle.library, []
 
     class Recording:
@@ -500,6 +548,41 @@ def test_makes_nothing_if_a_miss_must_fail(cache: Cache, monkeypatch: pytest.Mon
         Cache(on_miss="ignore")
 
 
+@pytest.mark.parametrize("on_miss", ["compile", "report"])
+def test_an_argument_overrides_what_the_environment_says_about_misses(
+    store: Path, monkeypatch: pytest.MonkeyPatch, on_miss: str
+) -> None:
+    monkeypatch.setenv("INGOT_ON_MISS", "fail")
+    cache = Cache(on_miss=on_miss)
+    assert cache.get_or_create("key", lambda: b"value") == (b"value", BUILD)
+    assert not cache.fails_on_miss and Cache().fails_on_miss
+
+
+def test_what_the_environment_says_counts_when_the_cache_is_opened(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = Cache(on_miss="fail")
+    assert cache.may_load_code
+    monkeypatch.setenv("INGOT_PERSIST_REMOTE", "redis://127.0.0.1:1")
+    monkeypatch.setenv("INGOT_ON_MISS", "fail")
+    remote = Cache()
+    monkeypatch.setenv("INGOT_PERSIST_TRUST", "require")
+    monkeypatch.delenv("INGOT_ON_MISS")
+    assert cache.may_load_code and not remote.may_load_code and Cache().may_load_code
+    assert strict.fails_on_miss and remote.fails_on_miss and not cache.fails_on_miss
+
+
+def test_a_pickled_cache_is_opened_with_its_arguments(store: Path, tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "other", namespace="one", read_only=True, on_miss="fail")
+    Cache(tmp_path / "other", namespace="one").put({"a": 1}, b"value")
+    cache.close()
+    copy, key = pickle.loads(pickle.dumps((cache, Key("python", a=1))))
+    assert copy.get(key) == b"value"
+    assert copy.fails_on_miss
+    with pytest.raises(StoreError):
+        copy.put("key", b"value")
+
+
 def test_reports_misses(cache: Cache, capfd: pytest.CaptureFixture[str]) -> None:
     reporting = Cache(on_miss="report")
     reporting.get_or_create({"a": 1}, lambda: b"value")
@@ -545,27 +628,5 @@ def test_a_time_may_be_nothing_or_endless(cache: Cache) -> None:
     cache.flush(0)
     cache.flush(float("inf"))
     cache.flush(-1)
-    with cache.begin("key", wait=float("inf")):
-        with pytest.raises(Busy):
-            cache.begin("key", wait=-1)
-
-
-# ---- interrupts at every place
-
-
-@pytest.mark.parametrize("name", ["waited", "missed", "found"])
-def test_an_interrupt_just_after_the_turn_was_taken_ends_it(cache: Cache, name: str) -> None:
-    class Interrupted(dict[str, int]):
-        def __setitem__(self, key: str, value: int) -> None:
-            if key == name:
-                raise KeyboardInterrupt
-            super().__setitem__(key, value)
-
-    if name == "found":
-        cache.put("key", b"value")
-    counts = cache._counts
-    cache._counts = Interrupted(counts)
-    with pytest.raises(KeyboardInterrupt):
-        cache.begin("key")
-    cache._counts = counts
-    assert cache.begin("key", wait=0).value == (b"value" if name == "found" else None)
+    with cache.begin("key", wait=float("inf")), pytest.raises(Busy):
+        cache.begin("key", wait=-1)

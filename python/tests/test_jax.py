@@ -85,7 +85,7 @@ def test_tells_when_the_hook_has_changed(spawn: Spawn, tmp_path: Path) -> None:
         import abc, warnings
         from unittest.mock import patch
         import jax
-        from jax._src import compilation_cache, compilation_cache_interface, compiler
+        from jax._src import compilation_cache, compilation_cache_interface, compiler, distributed, lib, xla_bridge
         import ingot_cache.jax
         from ingot_cache import _plug
 
@@ -100,6 +100,10 @@ def test_tells_when_the_hook_has_changed(spawn: Spawn, tmp_path: Path) -> None:
             (compilation_cache, "get_file_cache", other_path),
             (compilation_cache_interface, "CacheInterface", Other),
             (compiler, "compile_or_get_cached", None),
+            (compilation_cache, "reset_cache", None),
+            (distributed, "global_state", None),
+            (lib, "_jax" if hasattr(lib, "_jax") else "xla_extension", None),
+            (xla_bridge, "get_backend", None),
         ):
             _plug._told.clear()
             with patch.object(module, name, new), warnings.catch_warnings(record=True) as caught:
@@ -141,12 +145,17 @@ def test_compiles_nothing_if_a_miss_must_fail(spawn: Spawn) -> None:
     filled, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
     warm, _ = spawn(COMPILE, INGOT_PYTHON="jax", INGOT_ON_MISS="fail").communicate("go\n")
     assert warm.split(" ", 2)[2] == filled.split(" ", 2)[2]
-    refused = """
-        import ingot_cache, jax, jax.numpy as jnp
+    define = """
+        import sys, ingot_cache, jax
+        def {name}(x):
+            return x * {factor}
         try:
-            jax.jit(lambda x: jnp.cos(x).prod() * 17)(jnp.ones((3, 3)))
+            jax.jit({name})(1.0)
         except ingot_cache.Miss as miss:
             print(miss)
     """
-    output, _ = spawn(refused, INGOT_PYTHON="jax", INGOT_ON_MISS="fail").communicate("")
-    assert output.startswith("miss: ")
+    for name in ("alpha", "beta", "gamma"):
+        spawn(define.format(name=name, factor=2), INGOT_PYTHON="jax").communicate("")
+    for name in ("alpha", "beta", "gamma"):  # the nearest one is the same function's
+        output, _ = spawn(define.format(name=name, factor=3), INGOT_PYTHON="jax", INGOT_ON_MISS="fail").communicate("")
+        assert output.startswith("miss: nearest is ") and f'stored "jit_{name}-' in output

@@ -112,6 +112,25 @@ def test_overrides_and_dumps_are_triton_s_own(cache: Cache, tmp_path: Path, even
     assert cache.stats()["put"] == 0
 
 
+def test_a_server_s_code_is_refused_though_the_variables_change(
+    redis: str, tmp_path: Path, events: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What counts is what they said when the cache was opened."""
+    with Cache(tmp_path / "other", remote=redis) as other:
+        other.put(plug._key("KEY", "launcher.so", plug.FILE), {"launcher.so": b"unsealed"})
+        other.flush()
+    monkeypatch.setenv("INGOT_PERSIST_REMOTE", redis)
+    opened = Cache()
+    _plug.set_cache(opened)
+    assert not opened.may_load_code
+    monkeypatch.setenv("INGOT_PERSIST_TRUST", "require")
+    _plug._told.clear()
+    with pytest.warns(_plug.PlugWarning, match="Triton's C modules can run code"):
+        assert plug.CacheManager("KEY").get_file("launcher.so") is None
+    monkeypatch.delenv("INGOT_PERSIST_REMOTE")
+    assert plug.CacheManager("KEY").get_file("launcher.so") is None
+
+
 def test_a_name_with_a_folder_is_refused(cache: Cache, events: list[bool], tmp_path: Path) -> None:
     cache.put(plug._key("KEY", "evil.json", plug.GROUP), {"../../evil": b"x"})
     with pytest.warns(_plug.PlugWarning, match="not the name of a file"):
