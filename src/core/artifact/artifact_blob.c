@@ -35,7 +35,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Refuses equal names, by which a reader could not tell parts apart. Values that older versions stored may have them. */
+/* Refuses equal names, by which a reader could not tell parts apart. Old versions stored such values. */
 static ingot_status_t check_names_differ(const ingot_artifact_info_t *info)
 {
     if (info->part_count < 2)
