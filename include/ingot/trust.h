@@ -100,12 +100,10 @@ typedef struct ingot_persist_trust {
  * and no key can seal, storing returns INGOT_READ_ONLY. A blob that begins like a sealed one is stored as it is, if its
  * seal is accepted; without a policy, it is refused (INGOT_INVALID_ARGUMENTS; see ingot_persist_store_sealed).
  *
- * A chain and its tiers have separate policies. All policies around a tier apply to it,
- * and so do those of the tiers in front of it in the chain. A server behind a directory that requires seals thus brings
- * no blob that the directory would refuse, and gets blobs with a seal of the directory's key. A tier in front of the
- * first policy is not subject to it. If several policies with different keys apply, a blob is sealed with the first key
- * whose seal all of them accept. A chain that copies a blob to a higher tier copies it with its seal and never adds
- * one.
+ * The policy of a chain is the strictest of its own and its tiers': what is loaded or stored through the chain must be
+ * accepted by all of them. A server behind a directory that requires seals thus brings no blob that the directory would
+ * refuse, and gets blobs with a seal of the directory's key. A blob is sealed with the first key whose seal all
+ * policies accept. A chain that copies a blob to a higher tier copies it with its seal and never adds one.
  *
  * @param trust  NULL: INGOT_PERSIST_TRUST_NONE. For this policy no key is read.
  * @par Threads  Any number at once, during any use of the storage.

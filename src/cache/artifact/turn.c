@@ -98,7 +98,7 @@ static ingot_status_t compete_for_turn(struct ingot_turn *turn, uint64_t until_n
 {
     ingot_status_t status = INGOT_NOT_FOUND;
     enum turn_claim claim = TURN_LOOK;
-    if (!storage_is_on(turn->storage) || !storage_is_writable(turn->storage, NULL))
+    if (!storage_is_on(turn->storage) || !storage_is_writable(turn->storage))
         return status;
     while ((claim = turn_list_claim(turn, until_ns)) == TURN_LOOK) {
         status = artifact_blob_load(turn->storage, turn->id_size, turn->id, value, &was_refused);

@@ -124,9 +124,8 @@ static bool generates_code_at_launch(const_ingot_program_desc_t desc)
 static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
 {
     const ingot_persist_store_mode_t mode = ingot_persist_get_store_mode(storage);
-    return storage_is_writable(storage, NULL) &&
-           (mode == INGOT_PERSIST_STORE_NOW ||
-            (mode != INGOT_PERSIST_STORE_ON_FLUSH && !generates_code_at_launch(desc)));
+    return storage_is_writable(storage) && (mode == INGOT_PERSIST_STORE_NOW ||
+                                            (mode != INGOT_PERSIST_STORE_ON_FLUSH && !generates_code_at_launch(desc)));
 }
 
 /* If another process is building the program, waits for it and loads the program. Returns false if this thread should
@@ -204,7 +203,7 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
                                               ingot_program_t program)
 {
     ingot_storage_t storage = request->storage;
-    if (!storage_is_writable(storage, NULL))
+    if (!storage_is_writable(storage))
         return BUILD_TURN_NOT_STORED;
     if (stores_now(storage, desc) ||
         (ingot_persist_get_store_mode(storage) == INGOT_PERSIST_STORE_AUTO && has_few_kernels(storage, program)))

@@ -30,22 +30,19 @@ static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
     return status;
 }
 
-/* Loads from a storage that keeps blobs itself. Checks what was loaded against the policies of the storage and of those
- * around it, and counts the load. */
-static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const struct storage_around *around,
-                               size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
+/* Loads from a storage that keeps blobs itself, checks what was loaded, and counts the load. */
+static ingot_status_t load_own(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
+                               const uint8_t *id, ingot_buffer_t *kept)
 {
     const bool is_for_core = with_core && storage->own->load_for_core != NULL;
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     ingot_status_t status =
         (is_for_core ? storage->own->load_for_core : storage->ops.load)(storage->self, id_size, id, &loaded);
-    bool is_outer = false;
     if (status == INGOT_SUCCESS)
-        status = trust_check_loaded(storage, around, id_size, id, &loaded, &is_outer);
-    (void)count_load(storage, is_outer ? INGOT_SUCCESS : status);
+        status = trust_check_loaded(storage, asked, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
         *kept = loaded;
-    return status;
+    return count_load(storage, status);
 }
 
 /* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. What such a tier
@@ -57,9 +54,9 @@ static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable,
     for (size_t i = 0; i < tier_count; ++i) {
         if (!storage_takes_blobs(chain->tiers[i]))
             continue;
-        const enum blob_origin origin = (unusable >> i & 1) != 0 ? BLOB_KEPT : BLOB_PROMOTED;
+        const bool replaces = (unusable >> i & 1) != 0;
         const ingot_status_t status =
-            storage_store_around(chain->tiers[i], NULL, origin, id_size, id, kept->size, kept->bytes);
+            storage_store_kept(chain->tiers[i], replaces, id_size, id, kept->size, kept->bytes);
         if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
             continue;
         char reason[DETAIL_CAPACITY];
@@ -69,12 +66,12 @@ static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable,
 }
 
 /* Asks one tier after another, and promotes what a lower one has. Only the first tier may skip the check of a blob
- * (with_core), because the blobs of all other tiers are promoted. If the policy of this chain, of a storage around it
- * or of a tier in front refuses a tier's blob, asks the next tier. */
-static ingot_status_t load_from_tiers(ingot_storage_t chain, bool with_core, const struct storage_around *around,
-                                      size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
+ * (with_core), because the blobs of all other tiers are promoted. If a policy refuses a tier's blob, asks the next
+ * tier.
+ */
+static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t asked, bool with_core, size_t id_size,
+                                      const uint8_t *id, ingot_buffer_t *kept)
 {
-    struct storage_front front = {.chain = chain, .around = around};
     struct chain_use use;
     ingot_status_t reason = INGOT_NOT_FOUND;
     ingot_status_t status = INGOT_NOT_FOUND;
@@ -82,10 +79,9 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, bool with_core, con
     char detail[DETAIL_CAPACITY] = "no tier has the blob";
     chain_begin_load(chain, &use, id_size, id);
     for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
-        status = storage_load_kept(chain->tiers[i], with_core && i == 0, front.around, id_size, id, kept);
+        status = storage_load_kept(chain->tiers[i], asked, with_core && i == 0, id_size, id, kept);
         if (status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use))
             promote(chain, i, unusable, id_size, id, kept);
-        storage_front_pass(&front, i);
         if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
             continue;
         unusable |= 1u << i;
@@ -98,22 +94,21 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, bool with_core, con
     return status == INGOT_SUCCESS ? status : ingot_set_error_detail(reason, "%s", detail);
 }
 
-ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
-                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
+ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *kept)
 {
-    const struct storage_around here = {storage, around, false};
     if (!storage_is_on(storage))
         return storage_refuse(storage, INGOT_NOT_FOUND);
     if (storage->tier_count == 0)
-        return load_own(storage, with_core, around, id_size, id, kept);
-    return count_load(storage, load_from_tiers(storage, with_core, &here, id_size, id, kept));
+        return load_own(storage, asked, with_core, id_size, id, kept);
+    return count_load(storage, load_from_tiers(storage, asked, with_core, id_size, id, kept));
 }
 
 ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
                             ingot_buffer_t *blob)
 {
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_status_t status = storage_load_kept(storage, with_core, NULL, id_size, id, &loaded);
+    ingot_status_t status = storage_load_kept(storage, storage, with_core, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
         status = seal_open(&storage->allocator, &loaded);
     if (status == INGOT_SUCCESS)

@@ -29,28 +29,23 @@ ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_s
  * each storage on the way can check the seal.
  */
 
-/* Loads what the storage keeps under an id. Checks it immediately against the policies of this storage and of the
- * storages in `around` (NULL: none), because a chain stores what it has loaded in its first tiers. with_core: as in
- * storage_load. */
-ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
-                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
-enum blob_origin {
-    BLOB_MADE,    /* this process made the blob; it is sealed if one of the policies has a key */
-    BLOB_KEPT,    /* another storage keeps it; it is never sealed, because a key cannot vouch for it */
-    BLOB_PROMOTED /* as BLOB_KEPT, and a blob that the storage already has stays */
-};
-/* Stores a blob if the policies of this storage and of the storages in `around` (NULL: none) accept it. */
-ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around,
-                                    enum blob_origin origin, size_t id_size, const uint8_t *id, size_t size,
-                                    const uint8_t *blob);
+/* Loads what the storage keeps under an id. `asked` is the storage that the application asked: this one, or a chain
+ * around it, all of whose policies are checked immediately, because the chain stores what it has loaded in its first
+ * tiers. with_core: as in storage_load. */
+ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *kept);
+/* Stores kept bytes that all policies accept. If `replaces` is false, what the storage already has under the id stays.
+ */
+ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t id_size, const uint8_t *id,
+                                  size_t size, const uint8_t *bytes);
 
 /* True if the storage can keep a stored blob: it is not read-only, or it is a chain with a tier that is not. */
 bool storage_keeps_blobs(ingot_storage_t storage);
 /* True if it is also on. */
 bool storage_takes_blobs(ingot_storage_t storage);
-/* True if the storage can also keep blobs that this process makes: no policy of the storage and of those in `around`
- * (NULL: none) requires seals, or a key can seal them. */
-bool storage_is_writable(ingot_storage_t storage, const struct storage_around *around);
+/* True if the storage can also keep blobs that this process makes: no policy of the storage and of its tiers requires
+ * seals, or a key can seal them. */
+bool storage_is_writable(ingot_storage_t storage);
 /* True if the value is a store mode. */
 bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 

@@ -30,9 +30,9 @@ bool storage_takes_blobs(ingot_storage_t storage)
     return storage_keeps_blobs(storage) && storage_is_on(storage);
 }
 
-bool storage_is_writable(ingot_storage_t storage, const struct storage_around *around)
+bool storage_is_writable(ingot_storage_t storage)
 {
-    return storage_keeps_blobs(storage) && !trust_forbids_storing(storage, around);
+    return storage_keeps_blobs(storage) && !trust_forbids_storing(storage);
 }
 
 static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
@@ -62,45 +62,25 @@ static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const 
     return status;
 }
 
-/* Stores in a storage that keeps blobs itself. */
-static ingot_status_t store_own(ingot_storage_t storage, const struct storage_around *around, enum blob_origin origin,
-                                size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
-{
-    ingot_buffer_t sealed = INGOT_BUFFER_INIT;
-    ingot_status_t status = origin != BLOB_MADE ? trust_check_kept(storage, around, id_size, id, size, blob)
-                                                : trust_seal(storage, around, id_size, id, size, blob, &sealed);
-    if (status == INGOT_SUCCESS && sealed.bytes != NULL)
-        status = storage->ops.store(storage->self, id_size, id, sealed.size, sealed.bytes);
-    else if (status == INGOT_SUCCESS && origin == BLOB_PROMOTED && storage->own->store_new != NULL)
-        status = storage->own->store_new(storage->self, id_size, id, size, blob);
-    else if (status == INGOT_SUCCESS)
-        status = storage->ops.store(storage->self, id_size, id, size, blob);
-    memory_release_buffer(&sealed);
-    return status;
-}
-
 /* A blob that a chain stores in its tiers. */
 struct storing {
-    struct storage_front front;
-    enum blob_origin origin;
+    ingot_storage_t chain;
+    bool replaces;
     size_t id_size;
     const uint8_t *id;
     size_t size;
-    const uint8_t *blob;
+    const uint8_t *bytes;
 };
 
-static ingot_status_t store_in_tier(struct storing *storing, size_t tier)
+static ingot_status_t store_in_tier(const struct storing *storing, size_t tier)
 {
-    const ingot_status_t status =
-        storage_store_around(storing->front.chain->tiers[tier], storing->front.around, storing->origin,
-                             storing->id_size, storing->id, storing->size, storing->blob);
-    storage_front_pass(&storing->front, tier);
-    return status;
+    return storage_store_kept(storing->chain->tiers[tier], storing->replaces, storing->id_size, storing->id,
+                              storing->size, storing->bytes);
 }
 
 /* Stores a blob in a tier that also stores all that its chain stores. Does not change the thread's error detail,
  * because that belongs to the status of another tier. */
-static void write_through(struct storing *storing, size_t tier)
+static void write_through(const struct storing *storing, size_t tier)
 {
     char reason[DETAIL_CAPACITY];
     struct kept_error kept;
@@ -109,67 +89,83 @@ static void write_through(struct storing *storing, size_t tier)
     if (status != INGOT_SUCCESS && status != INGOT_READ_ONLY) {
         (void)snprintf(reason, sizeof(reason), "a blob was not stored in tier %zu: %s", tier,
                        ingot_last_error_detail());
-        storage_tell(storing->front.chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
+        storage_tell(storing->chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
     }
     kept_error_restore(&kept);
 }
 
-static ingot_status_t store_in_tiers(ingot_storage_t chain, const struct storage_around *around,
-                                     enum blob_origin origin, size_t id_size, const uint8_t *id, size_t blob_size,
-                                     const uint8_t *blob)
+static ingot_status_t store_in_tiers(const struct storing *storing)
 {
-    struct storing storing = {{.chain = chain, .around = around}, origin, id_size, id, blob_size, blob};
+    ingot_storage_t chain = storing->chain;
     struct chain_use use;
     size_t next = 0;
-    if (origin != BLOB_PROMOTED)
-        chain_begin_change(chain, &use, id_size, id);
+    if (storing->replaces)
+        chain_begin_change(chain, &use, storing->id_size, storing->id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (; next < chain->tier_count && status == INGOT_READ_ONLY; ++next)
-        status = store_in_tier(&storing, next);
-    for (; next < chain->tier_count; ++next) {
+        status = store_in_tier(storing, next);
+    for (; next < chain->tier_count; ++next)
         if (atomic_load_explicit(&chain->tiers[next]->is_written_through, memory_order_relaxed) &&
             storage_takes_blobs(chain->tiers[next]))
-            write_through(&storing, next);
-        else
-            storage_front_pass(&storing.front, next);
-    }
-    if (origin != BLOB_PROMOTED)
+            write_through(storing, next);
+    if (storing->replaces)
         chain_end_use(chain, &use);
     return status;
 }
 
-ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around,
-                                    enum blob_origin origin, size_t id_size, const uint8_t *id, size_t size,
-                                    const uint8_t *blob)
+ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t id_size, const uint8_t *id,
+                                  size_t size, const uint8_t *bytes)
 {
-    const struct storage_around here = {storage, around, false};
+    const struct storing storing = {storage, replaces, id_size, id, size, bytes};
     ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    status = storage->tier_count != 0 ? store_in_tiers(storage, &here, origin, id_size, id, size, blob)
-                                      : store_own(storage, around, origin, id_size, id, size, blob);
+    if (storage->tier_count != 0)
+        status = store_in_tiers(&storing);
+    else if (replaces || storage->own->store_new == NULL)
+        status = storage->ops.store(storage->self, id_size, id, size, bytes);
+    else
+        status = storage->own->store_new(storage->self, id_size, id, size, bytes);
     return count_store(storage, status);
 }
 
 ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
                                    const uint8_t *blob)
 {
-    const ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
-    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, BLOB_MADE, id_size, id, blob_size, blob)
-                                   : status;
+    ingot_buffer_t sealed = INGOT_BUFFER_INIT;
+    ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
+    if (status == INGOT_SUCCESS)
+        status = check_writable(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = trust_seal(storage, id_size, id, blob_size, blob, &sealed);
+    if (status != INGOT_SUCCESS)
+        status = count_store(storage, status);
+    else if (sealed.bytes != NULL)
+        status = storage_store_kept(storage, true, id_size, id, sealed.size, sealed.bytes);
+    else
+        status = storage_store_kept(storage, true, id_size, id, blob_size, blob);
+    memory_release_buffer(&sealed);
+    return status;
 }
 
 ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
                                           const uint8_t *bytes)
 {
-    const ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
-    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, BLOB_KEPT, id_size, id, size, bytes) : status;
+    ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = check_writable(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = trust_check_kept(storage, id_size, id, size, bytes);
+    return status == INGOT_SUCCESS ? storage_store_kept(storage, true, id_size, id, size, bytes)
+                                   : count_store(storage, status);
 }
 
 static bool tier_has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = storage_load_kept(tier, false, NULL, id_size, id, &blob);
+    const ingot_status_t status = storage_load_kept(tier, tier, false, id_size, id, &blob);
     memory_release_buffer(&blob);
     return status == INGOT_SUCCESS;
 }

@@ -40,33 +40,18 @@ static void exchange_keyring(ingot_storage_t storage, struct keyring *keyring)
     keyring_release(before);
 }
 
-/* ---- all policies that concern a storage ---- */
+/* ---- the policies of a storage and of all its tiers ---- */
 
 /* Called with a storage that has a policy. Returns false to end the visit. */
 typedef bool (*visit_t)(ingot_storage_t holder, struct keyring *keyring, void *user);
 
-static bool visit_own(ingot_storage_t storage, visit_t visit, void *user)
+static bool visit_policies(ingot_storage_t storage, visit_t visit, void *user)
 {
     struct keyring *keyring = take_keyring(storage);
-    const bool goes_on = keyring == NULL || visit(storage, keyring, user);
+    bool goes_on = keyring == NULL || visit(storage, keyring, user);
     keyring_release(keyring);
-    return goes_on;
-}
-
-/* Visits the policies of a storage and of all its tiers. */
-static bool visit_whole(ingot_storage_t storage, visit_t visit, void *user)
-{
-    bool goes_on = visit_own(storage, visit, user);
     for (size_t i = 0; i < storage->tier_count && goes_on; ++i)
-        goes_on = visit_whole(storage->tiers[i], visit, user);
-    return goes_on;
-}
-
-static bool visit_all(ingot_storage_t storage, const struct storage_around *around, visit_t visit, void *user)
-{
-    bool goes_on = visit_own(storage, visit, user);
-    for (; around != NULL && goes_on; around = around->next)
-        goes_on = (around->is_in_front ? visit_whole : visit_own)(around->storage, visit, user);
+        goes_on = visit_policies(storage->tiers[i], visit, user);
     return goes_on;
 }
 
@@ -93,46 +78,37 @@ static bool check_one(ingot_storage_t holder, struct keyring *keyring, void *use
     return false;
 }
 
+/* Checks bytes by all policies. Without any, only opens the seal. */
+static struct checked check_all(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                const uint8_t *bytes)
+{
+    struct checked checked = {.id_size = id_size, .id = id, .size = size, .bytes = bytes, .status = INGOT_SUCCESS};
+    (void)visit_policies(storage, check_one, &checked);
+    if (checked.policy_count == 0 && seal_is(size, bytes))
+        checked.status = seal_examine(size, bytes);
+    return checked;
+}
+
 /* ---- loads ---- */
 
-/* Counts and reports that a policy refuses what a storage loaded, and releases it. `counting` counts it. */
-static void refuse_loaded(const struct checked *checked, ingot_storage_t counting, ingot_buffer_t *loaded)
+ingot_status_t trust_check_loaded(ingot_storage_t storage, ingot_storage_t asked, size_t id_size, const uint8_t *id,
+                                  ingot_buffer_t *loaded)
 {
-    ingot_storage_t holder = checked->refusing != NULL ? checked->refusing : counting;
+    const struct checked checked = check_all(asked, id_size, id, loaded->size, loaded->bytes);
+    if (checked.status == INGOT_SUCCESS)
+        return checked.status;
     const size_t size = loaded->size;
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
     kept_error_save(&why); /* the callback may call Ingot, which changes the thread's error */
-    counters_add(&counting->counters, COUNTER_DISTRUSTED, 1);
+    counters_add(&storage->counters, COUNTER_DISTRUSTED, 1);
+    if (asked != storage)
+        counters_add(&asked->counters, COUNTER_DISTRUSTED, 1);
     memory_release_buffer(loaded);
-    storage_tell(holder, INGOT_EVENT_STORAGE_DEGRADED, checked->status, size, now_ns, why.text);
-    ingot_storage_release(checked->refusing);
+    storage_tell(checked.refusing != NULL ? checked.refusing : storage, INGOT_EVENT_STORAGE_DEGRADED, checked.status,
+                 size, now_ns, why.text);
+    ingot_storage_release(checked.refusing);
     kept_error_restore(&why);
-}
-
-static struct checked checked_of(size_t id_size, const uint8_t *id, size_t size, const uint8_t *bytes)
-{
-    return (struct checked){.id_size = id_size, .id = id, .size = size, .bytes = bytes, .status = INGOT_SUCCESS};
-}
-
-ingot_status_t trust_check_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                  const uint8_t *id, ingot_buffer_t *loaded, bool *is_outer)
-{
-    struct checked checked = checked_of(id_size, id, loaded->size, loaded->bytes);
-    bool goes_on = visit_own(storage, check_one, &checked);
-    if (goes_on && checked.policy_count == 0 && seal_is(loaded->size, loaded->bytes)) {
-        checked.status = seal_examine(loaded->size, loaded->bytes);
-        goes_on = checked.status == INGOT_SUCCESS;
-    }
-    for (const struct storage_around *each = around; each != NULL && goes_on; each = each->next)
-        if (each->is_in_front)
-            goes_on = visit_whole(each->storage, check_one, &checked);
-    *is_outer = goes_on;
-    for (const struct storage_around *each = around; each != NULL && goes_on; each = each->next)
-        if (!each->is_in_front)
-            goes_on = visit_own(each->storage, check_one, &checked);
-    if (checked.status != INGOT_SUCCESS)
-        refuse_loaded(&checked, *is_outer ? checked.refusing : storage, loaded);
     return checked.status;
 }
 
@@ -157,49 +133,38 @@ static bool find_sealing_keyring(ingot_storage_t holder, struct keyring *keyring
     return true;
 }
 
-/* Checks bytes by all policies. Sets *policy_count to the number of policies. */
-static ingot_status_t check_all_seals(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                      const uint8_t *id, size_t size, const uint8_t *bytes, unsigned *policy_count)
+ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                const uint8_t *kept)
 {
-    struct checked checked = checked_of(id_size, id, size, bytes);
-    (void)visit_all(storage, around, check_one, &checked);
+    const struct checked checked = check_all(storage, id_size, id, size, kept);
     ingot_storage_release(checked.refusing);
-    *policy_count = checked.policy_count;
     return checked.status;
-}
-
-ingot_status_t trust_check_kept(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                const uint8_t *id, size_t size, const uint8_t *kept)
-{
-    unsigned policy_count;
-    const ingot_status_t status = check_all_seals(storage, around, id_size, id, size, kept, &policy_count);
-    return policy_count == 0 && seal_is(size, kept) ? seal_examine(size, kept) : status;
 }
 
 /* A blob that begins like a sealed one would be loaded without this beginning. So it is stored only if it is a sealed
  * blob, which only a policy can tell. */
-static ingot_status_t check_sealed(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                   const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t check_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                                   const uint8_t *blob)
 {
-    unsigned policy_count;
-    const ingot_status_t status = check_all_seals(storage, around, id_size, id, blob_size, blob, &policy_count);
-    return policy_count != 0 ? status
-                             : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                                      "the blob begins like a sealed one, and loading it would not "
-                                                      "return these bytes; ingot_persist_store_sealed stores sealed "
-                                                      "blobs");
+    const struct checked checked = check_all(storage, id_size, id, blob_size, blob);
+    ingot_storage_release(checked.refusing);
+    return checked.policy_count != 0
+               ? checked.status
+               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                        "the blob begins like a sealed one, and loading it would not return these "
+                                        "bytes; ingot_persist_store_sealed stores sealed blobs");
 }
 
 /* Seals with the policy's key, of the policies that can seal, whose seal all others accept. */
-ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                          const uint8_t *id, size_t blob_size, const uint8_t *blob, ingot_buffer_t *sealed)
+ingot_status_t trust_seal(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                          const uint8_t *blob, ingot_buffer_t *sealed)
 {
     ingot_status_t status = INGOT_SUCCESS;
     if (seal_is(blob_size, blob))
-        return check_sealed(storage, around, id_size, id, blob_size, blob);
+        return check_sealed(storage, id_size, id, blob_size, blob);
     for (unsigned tried = 0;; ++tried) {
         struct sealing sealing = {.left = tried};
-        (void)visit_all(storage, around, find_sealing_keyring, &sealing);
+        (void)visit_policies(storage, find_sealing_keyring, &sealing);
         if (sealing.keyring == NULL)
             return tried != 0 || !sealing.is_required
                        ? status
@@ -208,7 +173,7 @@ ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *
         status = keyring_seal(sealing.keyring, id_size, id, blob_size, blob, sealed);
         keyring_release(sealing.keyring);
         if (status == INGOT_SUCCESS)
-            status = trust_check_kept(storage, around, id_size, id, sealed->size, sealed->bytes);
+            status = trust_check_kept(storage, id_size, id, sealed->size, sealed->bytes);
         if (status == INGOT_SUCCESS)
             return status;
         memory_release_buffer(sealed);
@@ -217,10 +182,10 @@ ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *
     }
 }
 
-bool trust_forbids_storing(ingot_storage_t storage, const struct storage_around *around)
+bool trust_forbids_storing(ingot_storage_t storage)
 {
     struct sealing sealing = {.left = 0};
-    (void)visit_all(storage, around, find_sealing_keyring, &sealing);
+    (void)visit_policies(storage, find_sealing_keyring, &sealing);
     keyring_release(sealing.keyring);
     return sealing.is_required && sealing.keyring == NULL;
 }

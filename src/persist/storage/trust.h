@@ -17,27 +17,25 @@ ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_t
 void trust_must_require_seals(ingot_storage_t storage);
 
 /*
- * The functions below apply all policies that concern a storage: its own and those of the storages in `around` (NULL:
- * none), see struct storage_around.
+ * The functions below apply the policies of a storage and of all its tiers: the strictest counts.
  */
 
-/* Checks bytes that `storage` just loaded. If a policy refuses them, counts and reports that, and releases them. Sets
- * *is_outer to false if the storage does not have the blob: its own policy refuses it, or one of the tiers in front of
- * it. Otherwise, only storages that enclose it may have refused it. */
-ingot_status_t trust_check_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                  const uint8_t *id, ingot_buffer_t *loaded, bool *is_outer);
+/* Checks bytes that `storage` just loaded for `asked`, which is this storage or a chain around it, by the policies of
+ * `asked`. If one refuses them, counts that in both, reports it, and releases them. */
+ingot_status_t trust_check_loaded(ingot_storage_t storage, ingot_storage_t asked, size_t id_size, const uint8_t *id,
+                                  ingot_buffer_t *loaded);
 
 /* Seals a blob that is to be stored, if a policy has a key for that; otherwise leaves *sealed empty. If the blob begins
  * like a sealed one, only checks it. Returns INGOT_READ_ONLY if a seal is required, but no key can seal, and
  * INGOT_INVALID_ARGUMENTS if the blob begins like a sealed one, but no policy can check it. */
-ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                          const uint8_t *id, size_t blob_size, const uint8_t *blob, ingot_buffer_t *sealed);
+ingot_status_t trust_seal(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                          const uint8_t *blob, ingot_buffer_t *sealed);
 /* Checks kept bytes (see storage.h). Without a policy, accepts plain blobs and any envelope that can be opened. Returns
  * INGOT_UNTRUSTED, INGOT_BLOB_TRUNCATED or INGOT_BLOB_VERSION on failure. */
-ingot_status_t trust_check_kept(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                const uint8_t *id, size_t size, const uint8_t *kept);
+ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                const uint8_t *kept);
 
 /* True if a seal is required but no key can seal. */
-bool trust_forbids_storing(ingot_storage_t storage, const struct storage_around *around);
+bool trust_forbids_storing(ingot_storage_t storage);
 
 #endif

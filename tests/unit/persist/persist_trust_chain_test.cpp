@@ -251,7 +251,7 @@ TEST(PersistTrustChain, EveryTierGetsSealedBlobsOrNone)
                 EXPECT_EQ(is_far ? Bytes() : policy == kNone ? blob : good, kept.blobs[id]);
                 kept.blobs.clear();
 
-                (void)producer.put_sealed(id, blob); /* a tier in front of the policy accepts it */
+                (void)producer.put_sealed(id, blob);
                 EXPECT_EQ(policy == kRequire || is_far ? Bytes() : blob, kept.blobs[id]);
                 kept.blobs.clear();
 
@@ -260,12 +260,12 @@ TEST(PersistTrustChain, EveryTierGetsSealedBlobsOrNone)
                 const ScratchDirectory other(fast_volume());
                 const Held reader =
                     front.make(other.path(), Trust(policy, {public_only}), is_nested ? inner.get() : server.get());
-                (void)reader.put(id, blob); /* what a tier in front of the policy gets, it may keep */
+                (void)reader.put(id, blob);
                 EXPECT_TRUE(kept.blobs.empty()) << "it could not be sealed, so no machine would accept it";
             }
 }
 
-/* Each storage of a chain may have its own key, if the others know it. */
+/* The storages of a chain may have different keys. All of them get the same seal. */
 TEST(PersistTrustChain, SealsWithTheKeyThatAllPoliciesAccept)
 {
     const Bytes id = bytes_of("an id");
@@ -273,7 +273,7 @@ TEST(PersistTrustChain, SealsWithTheKeyThatAllPoliciesAccept)
     struct Case {
         const char *name;
         std::vector<Key> front, tier;
-        const Key *used; /* for the tier; nullptr: none */
+        const Key *used; /* nullptr: none, so nothing is stored */
     };
     const std::vector<Case> cases = {
         {"the tier's", {kSecret, kOther}, {kOther}, &kOther},
@@ -288,9 +288,10 @@ TEST(PersistTrustChain, SealsWithTheKeyThatAllPoliciesAccept)
         const Held tier = with_policy(kept.open(), Trust(kRequire, each.tier));
         EXPECT_EQ(INGOT_SUCCESS, set_setting(tier.get(), &ingot_persist_settings_t::write_through, 1));
         const Held chain = chain_of({front.get(), tier.get()});
-        EXPECT_EQ(INGOT_SUCCESS, chain.put(id, blob));
-        EXPECT_EQ(sealed(kSecret, id, blob), front_kept.blobs[id]);
-        EXPECT_EQ(each.used == nullptr ? Bytes() : sealed(*each.used, id, blob), kept.blobs[id]);
+        EXPECT_EQ(each.used != nullptr ? INGOT_SUCCESS : INGOT_UNTRUSTED, chain.put(id, blob));
+        const Bytes expected = each.used != nullptr ? sealed(*each.used, id, blob) : Bytes();
+        EXPECT_EQ(expected, front_kept.blobs[id]);
+        EXPECT_EQ(expected, kept.blobs[id]);
         front_kept.blobs.clear();
         EXPECT_EQ(each.used != nullptr, chain.load(id) == INGOT_SUCCESS);
     }

@@ -61,7 +61,7 @@ static ingot_status_t read_pinned(const struct directory *directory, const struc
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = entry_read_whole(pinned, &directory->allocator, key, id, verifying != NULL ? &blob : NULL);
     if (status == INGOT_SUCCESS && verifying != NULL)
-        status = trust_check_kept(verifying, NULL, id->size, id->bytes, blob.size, blob.bytes);
+        status = trust_check_kept(verifying, id->size, id->bytes, blob.size, blob.bytes);
     memory_release_buffer(&blob);
     (void)files_close(pinned->at);
     return status;
@@ -213,7 +213,7 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
         status = bundle_of(storage) != NULL ? bundle_load_entry(bundle_of(storage), &known, &id, &kept)
                                             : load_kept(storage, &known, &id, &kept);
     if (status == INGOT_SUCCESS)
-        status = trust_check_kept(storage, NULL, id.size, id.bytes, kept.size, kept.bytes);
+        status = trust_check_kept(storage, id.size, id.bytes, kept.size, kept.bytes);
     memory_release_buffer(&id);
     if (status == INGOT_SUCCESS && !with_seal)
         status = seal_open(storage_allocator(storage), &kept);

@@ -18,13 +18,6 @@ enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
 /* The parts that other folders attach to a storage; see storage_make_part. */
 enum storage_part { STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
 
-/*
- * A list of the storages whose policies also apply to another one, nearest first. These are the chains that enclose it,
- * and the tiers in front of it in a chain, with their own tiers. A blob of a tier is copied to the tiers in front of
- * it, so a tier has no blob that one of them would refuse.
- */
-struct storage_around;
-
 struct build_locks;
 
 /* What a storage of Ingot itself can do besides its ingot_storage_ops_t. Each field may be NULL. */

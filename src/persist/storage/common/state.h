@@ -21,12 +21,6 @@ struct deferred {
     size_t active_count; /* items that threads have taken out and are storing */
 };
 
-struct storage_around {
-    ingot_storage_t storage;
-    const struct storage_around *next; /* NULL: none */
-    bool is_in_front;                  /* true: a tier in front of it in a chain; false: it encloses it */
-};
-
 #define STORAGE_MAX_TIERS 16u
 
 struct ingot_storage {
@@ -66,20 +60,5 @@ struct ingot_storage {
     /* set by the thread that added the part; only the last release reads it, after all that holders of references
      * did */
 };
-
-/* Lists a chain's tiers up to the one that a request is at, so that their policies apply to the tiers behind them, too:
- * a server has the policy of the directory in front of it. */
-struct storage_front {
-    ingot_storage_t chain;
-    const struct storage_around *around; /* the list for the next tier; at first, what is around the tiers */
-    struct storage_around tiers[STORAGE_MAX_TIERS];
-};
-
-/* Calls that follow concern the tiers behind this one. */
-static inline void storage_front_pass(struct storage_front *front, size_t tier)
-{
-    front->tiers[tier] = (struct storage_around){front->chain->tiers[tier], front->around, true};
-    front->around = &front->tiers[tier];
-}
 
 #endif

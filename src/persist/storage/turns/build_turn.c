@@ -92,7 +92,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
     for (size_t i = 0; i < storage->tier_count && found == NULL; ++i) {
         ingot_storage_t tier = storage->tiers[i];
         found = take_store(tier, is_stored_to);
-        if (found == NULL && storage_is_writable(tier, NULL) && storage_is_on(tier))
+        if (found == NULL && storage_is_writable(tier) && storage_is_on(tier))
             *is_stored_to = false;
     }
     return found;
@@ -237,7 +237,7 @@ static ingot_storage_t find_lessor(ingot_storage_t storage)
     ingot_storage_t found = NULL;
     if (!storage_is_on(storage))
         return NULL;
-    if (storage->ops.take_lease != NULL && storage_is_writable(storage, NULL) &&
+    if (storage->ops.take_lease != NULL && storage_is_writable(storage) &&
         atomic_load_explicit(&storage->is_written_through, memory_order_relaxed)) {
         ingot_storage_retain(storage);
         return storage;
