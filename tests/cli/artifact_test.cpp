@@ -120,6 +120,23 @@ TEST_F(CliArtifact, AreExplainedByTheFieldThatDiffers)
     EXPECT_EQ(name_of("jax"), json("explain " + file.string(), "j[\"nearest\"]"));
 }
 
+TEST_F(CliArtifact, AreExplainedByTheMetadataBesideThemInsteadOfAHash)
+{
+    const auto add_kernel = [this](const char *key, const char *metadata, const char *source) {
+        add("triton", {{"key", key}, {"group", "mul.json"}}, "mul.json",
+            {{"mul.cubin", key}, {"mul.json", metadata}, {"mul.source", source}});
+    };
+    add_kernel("HASH1", R"({"hash": "1", "num_warps": 4, "target": {"arch": 90}, "old": 1})", "#loc = 1\n  %c = 64\n");
+    add_kernel("HASH2", R"({"hash": "2", "num_warps": 8, "target": {"arch": 90}, "new": 2})", "#loc = 2\n  %c = 128\n");
+    EXPECT_EQ("[('mul.json: num_warps', '8', '4'), ('mul.json: new', '2', None), ('mul.json: old', None, '1'), "
+              "('mul.source', '%c = 128', '%c = 64')]",
+              json("explain --last 1",
+                   "[(d[\"field\"], d.get(\"expected\"), d.get(\"found\")) for d in j[0][\"differences\"]]"));
+    const Result result = run({"explain", "--last", "1"});
+    EXPECT_NE(std::string::npos, result.output.find("mul.json: num_warps\n  wanted:  8\n  stored:  4\n"))
+        << result.output;
+}
+
 TEST_F(CliArtifact, AreSummedUpByKind)
 {
     EXPECT_EQ("[('jax', 1), ('program', 1), ('triton', 1)]",

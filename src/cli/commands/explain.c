@@ -19,6 +19,7 @@
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/difference.h"
+#include "cli/commands/explain_parts.h"
 #include "cli/commands/id_file.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -346,8 +347,13 @@ static int explain_misses(struct explaining *explaining)
         code = find_nearest(explaining);
     if (code != EXIT_DONE)
         return code;
-    for (size_t i = 0; i < explaining->count; ++i)
-        add_file_names_to_differences(explaining, &explaining->comparisons[i]);
+    for (size_t i = 0; i < explaining->count; ++i) {
+        struct comparison *comparison = &explaining->comparisons[i];
+        add_file_names_to_differences(explaining, comparison);
+        if (explaining->is_stored && !explaining->is_of_file && comparison->differences != NULL)
+            explain_parts(explaining->storage, &comparison->wanted.facts, &comparison->nearest.facts,
+                          comparison->differences);
+    }
     return is_last ? tell_last(explaining) : print_verdict(explaining);
 }
 
@@ -376,12 +382,14 @@ const struct command command_explain = {
     .name = "explain",
     .group = "Look into a store",
     .summary = "explain why an id would be a miss",
-    .about = "Shows whether a program or an artifact with this id would be found, and if not, in which fields the "
-             "nearest stored id differs. The nearest entry has the same sources, or is an artifact of the same kind, "
-             "and then differs in the fewest fields. A different order of options hardly counts.\n\n"
-             "Without an ID, it explains the last misses: the newest entries, each of which was made because the store "
-             "did not have it, are compared with earlier ones. If the store keeps recipes (INGOT_PERSIST_RECIPES), the "
-             "names of included files that differ are shown.",
+    .about =
+        "Shows whether a program or an artifact with this id would be found, and if not, in which fields the "
+        "nearest stored id differs. The nearest entry has the same sources, or is an artifact of the same kind, "
+        "and then differs in the fewest fields. A different order of options hardly counts.\n\n"
+        "Without an ID, it explains the last misses: the newest entries, each of which was made because the store "
+        "did not have it, are compared with earlier ones. Of artifacts that are stored, parts in JSON and sources are "
+        "compared, too. If the store keeps recipes (INGOT_PERSIST_RECIPES), the "
+        "names of included files that differ are shown.",
     .options = options,
     .size = sizeof(struct explaining),
     .run = run_explain,
