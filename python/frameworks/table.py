@@ -115,7 +115,7 @@ def layer_builds(folder: Path) -> int:
 def start_redis(folder: Path, tool: str) -> tuple[subprocess.Popen[bytes], dict[str, str]]:
     """Starts a server, and returns the variables by which processes use it. A key seals what they share."""
     key = folder / "key"
-    subprocess.run([tool, "key", "create", "--secret", str(key)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([tool, "key", "--secret", str(key)], check=True, stdout=subprocess.DEVNULL)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -172,7 +172,7 @@ TEST_F(CliBuild, SealsWhatItBuilds)
 {
     const std::string keys = (scratch() / "ci.key").string();
     record(recipe(), {numbered_text(1)});
-    ASSERT_EQ(0, tool({"key", "create", "--secret", keys}).code);
+    ASSERT_EQ(0, tool({"key", "--secret", keys}).code);
     auto environment = one_device();
     environment.emplace("INGOT_PERSIST_TRUST", "verify");
     environment.emplace("INGOT_PERSIST_KEYS", keys);
@@ -188,8 +188,8 @@ TEST_F(CliBuild, RequiresSealsOfRecipes)
     const std::string ci = (scratch() / "ci.key").string();
     const std::string other = (scratch() / "other.key").string();
     record(recipe(), {numbered_text(1)});
-    ASSERT_EQ(0, tool({"key", "create", "--pair", ci}).code);
-    ASSERT_EQ(0, tool({"key", "create", "--pair", other}).code);
+    ASSERT_EQ(0, tool({"key", "--pair", ci}).code);
+    ASSERT_EQ(0, tool({"key", "--pair", other}).code);
     const std::vector<std::string> required = {"--require", "--keys", ci + ".pub"};
     Result result = build(required);
     EXPECT_EQ(3, result.code) << result.output;
@@ -224,7 +224,7 @@ TEST_F(CliBuild, AppliesThePolicyOfTheEnvironmentToRecipes)
 {
     const std::string key = (scratch() / "ci.key").string();
     record(recipe(), {numbered_text(1)});
-    ASSERT_EQ(0, tool({"key", "create", "--secret", key}).code);
+    ASSERT_EQ(0, tool({"key", "--secret", key}).code);
     auto environment = one_device();
     environment.emplace("INGOT_PERSIST_TRUST", "require");
     environment.emplace("INGOT_PERSIST_KEYS", key);

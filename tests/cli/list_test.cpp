@@ -4,6 +4,7 @@
 #include "cli/tool.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace
 {
@@ -163,8 +164,8 @@ TEST_F(CliList, TellsTheSourcesName)
         << entry.output;
 
     const std::string bundle = (scratch() / "bundle").string();
-    ASSERT_EQ(0, run({"bundle", "create", bundle}).code);
-    EXPECT_NE(std::string::npos, run({"bundle", "list", bundle}).output.find("  ev\\nil \\u202elc.x  "));
+    ASSERT_EQ(0, run({"bundle", bundle}).code);
+    EXPECT_NE(std::string::npos, run({"ls", bundle}).output.find("  ev\\nil \\u202elc.x  "));
 
     /* A single file needs no store. */
     const std::string path = (scratch() / "single").string();
@@ -202,6 +203,60 @@ TEST_F(CliList, ShowsByTheBeginningOfAName)
     EXPECT_EQ(1, run({"show", "nothing"}).code);
     EXPECT_EQ(1, run({"show", ""}).code); /* all names begin with "" */
     EXPECT_EQ(1, run({"show", "nothing", name}).code);
+    /* without its namespace, too */
+    const std::string of_games = json("ls --device beta", "j[0][\"entry\"]");
+    EXPECT_EQ(of_games, json("show " + of_games.substr(6, 10), "j[0][\"entry\"]"));
+}
+
+TEST_F(CliList, ShowsByTheNameAndBySourceDigestsThatItLists)
+{
+    ProgramText text = program("kernel named x\n");
+    text.source_name = "named.x";
+    add_program("gamma", "1.0", text);
+    add_program("gamma", "2.0", text);
+    EXPECT_EQ("['gamma', 'gamma']", json("show named.x", "[e[\"id\"][\"device[0].device_name\"] for e in j]"));
+    const std::string digest = json("ls --device beta", "j[0][\"source\"].split()[1]");
+    EXPECT_EQ("['beta']", json("show " + digest, "[e[\"id\"][\"device[0].device_name\"] for e in j]"));
+    EXPECT_EQ(1, run({"show", "named"}).code);
+    const Result several = run({"explain", "named.x"});
+    EXPECT_EQ(1, several.code);
+    EXPECT_NE(std::string::npos, several.output.find("2 entries have the name named.x")) << several.output;
+}
+
+/* A pipe gets whole texts and no colors. */
+TEST_F(CliList, FitsATerminal)
+{
+    ProgramText text = program("kernel named x\n");
+    text.source_name = std::string(100, 'n');
+    add_program("gamma", "1.0", text);
+    damage(root() / json("ls --device beta", "j[0][\"entry\"]") / "key.bin");
+    const Result piped = run({"ls"});
+    EXPECT_NE(std::string::npos, piped.output.find(text.source_name)) << piped.output;
+    EXPECT_EQ(std::string::npos, piped.output.find('\x1b')) << piped.output;
+    const auto on_terminal = [&](const std::string &variables) {
+        return run_shell(variables + " python3 -c \"$PARSE\" $INGOT ls --dir $STORE | tr -d '\\r'",
+                         "import fcntl, os, pty, struct, sys, termios\n"
+                         "child, end = pty.fork()\n"
+                         "if child == 0:\n"
+                         "    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 25, 120, 0, 0))\n"
+                         "    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
+                         "    os.execv(sys.argv[1], sys.argv[1:])\n"
+                         "try:\n"
+                         "    while True: os.write(1, os.read(end, 4096))\n"
+                         "except OSError: os.waitpid(child, 0)\n")
+            .output;
+    };
+    const std::string colored = on_terminal("");
+    EXPECT_NE(std::string::npos, colored.find("\x1b[1mENTRY\x1b[0m")) << colored;
+    EXPECT_NE(std::string::npos, colored.find("\x1b[31mINGOT_BLOB_CORRUPT\x1b[0m")) << colored;
+    const std::string plain = on_terminal("NO_COLOR=1");
+    EXPECT_EQ(std::string::npos, plain.find('\x1b')) << plain;
+    EXPECT_NE(std::string::npos, plain.find("nn..")) << plain;
+    std::istringstream lines(plain);
+    size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count)
+        EXPECT_GE(120u, line.size()) << line;
+    EXPECT_EQ(5u, count) << plain;
 }
 
 TEST_F(CliList, ShowsWhyABlobCannotBeShown)
@@ -360,7 +415,6 @@ TEST_F(CliList, LeavesAStoreAsItIs)
         before[item.path().string()] = item.last_write_time();
     for (const char *command : {"ls", "stats", "verify"})
         EXPECT_EQ(0, run({command}).code);
-    EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
     std::map<std::string, fs::file_time_type> after;
     for (const auto &item : fs::recursive_directory_iterator(root()))
         after[item.path().string()] = item.last_write_time();

@@ -12,15 +12,15 @@ using CliRemote = CliTest;
 TEST_F(CliRemote, ChecksAServer)
 {
     const server_process::Redis redis;
-    const Result result = run({"remote", "check", redis.url()});
+    const Result result = run({"push", "--check", redis.url()});
     EXPECT_EQ(0, result.code) << result.output;
     for (const char *text : {"connecting", "round trip", "storing", "loading", "the server works"})
         EXPECT_NE(std::string::npos, result.output.find(text)) << result.output;
     EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
     EXPECT_EQ("INGOT_SUCCESS done True",
-              json("remote check " + redis.url(), "j[\"status\"], j[\"step\"], j[\"round_trip_ns\"] > 0, sep=' '"));
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "remote", "check"}, {{"INGOT_PERSIST_REMOTE", redis.url()}}).code);
-    const Result reading = run({"remote", "check", "--read-only", redis.url()});
+              json("push --check " + redis.url(), "j[\"status\"], j[\"step\"], j[\"round_trip_ns\"] > 0, sep=' '"));
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", "--check"}, {{"INGOT_PERSIST_REMOTE", redis.url()}}).code);
+    const Result reading = run({"push", "--check", "--read-only", redis.url()});
     EXPECT_EQ(0, reading.code) << reading.output;
     EXPECT_EQ(std::string::npos, reading.output.find("storing")) << reading.output;
 }
@@ -28,54 +28,23 @@ TEST_F(CliRemote, ChecksAServer)
 TEST_F(CliRemote, TellsWhatIsWrong)
 {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
-    const Result refused = run({"remote", "check", url});
+    const Result refused = run({"push", "--check", url});
     EXPECT_EQ(1, refused.code);
     EXPECT_NE(std::string::npos, refused.output.find("connecting failed")) << refused.output;
     const server_process::Redis locked({"--requirepass", "hunter2"});
-    const Result rejected = run({"remote", "check", locked.url()});
+    const Result rejected = run({"push", "--check", locked.url()});
     EXPECT_EQ(1, rejected.code);
     EXPECT_NE(std::string::npos, rejected.output.find("NOAUTH")) << rejected.output;
 }
 
 TEST_F(CliRemote, KnowsWrongUsage)
 {
-    EXPECT_EQ(2, run({"remote"}).code);
-    EXPECT_EQ(2, run({"remote", "melt"}).code);
-    EXPECT_EQ(2, run({"remote", "check", "ftp://host"}).code);
-    EXPECT_EQ(2, run({"remote", "check", "redis://a", "redis://b"}).code);
-    EXPECT_EQ(2, run_command({CLI_PROGRAM, "remote", "check"}, {{"INGOT_PERSIST_REMOTE", ""}}).code);
-    EXPECT_EQ(2, run_command({CLI_PROGRAM, "remote", "check"},
+    EXPECT_EQ(2, run({"push", "--check", "ftp://host"}).code);
+    EXPECT_EQ(2, run({"push", "--check", "redis://a", "redis://b"}).code);
+    EXPECT_EQ(2, run_command({CLI_PROGRAM, "push", "--check"}, {{"INGOT_PERSIST_REMOTE", ""}}).code);
+    EXPECT_EQ(2, run_command({CLI_PROGRAM, "push", "--check"},
                              {{"INGOT_PERSIST_REMOTE", "redis://a"}, {"INGOT_PERSIST_REMOTE_MODE", "x"}})
                      .code);
-}
-
-/* What `ingot run --adopt` stores is on the server when the tool has ended, and another machine gets it. */
-TEST_F(CliRemote, GetsAdoptedFiles)
-{
-    const server_process::Redis redis;
-    const std::string key = (scratch() / "key").string();
-    const fs::path layer = scratch() / "layer.so";
-    const fs::path python = scratch() / "bin" / "python3";
-    ASSERT_EQ(0, run_command({CLI_PROGRAM, "key", "create", "--pair", key}).code);
-    fs::create_directory(python.parent_path());
-    store_fixture::write_file(layer, store_fixture::bytes_of("a layer"));
-    store_fixture::write_file(python, store_fixture::bytes_of("#!/bin/sh\nprintf 'tool 1.0'\n"));
-    fs::permissions(python, fs::perms::owner_all);
-    const auto adopt = [&](const std::string &name, const std::string &command) {
-        const std::string directory = (scratch() / name).string();
-        return run_command({CLI_PROGRAM, "run", "--adopt", "tilelang=" + directory, "--", "/bin/sh", "-ec", command},
-                           {{"D", directory},
-                            {"INGOT_LAYER_PATH", layer.string()},
-                            {"INGOT_PERSIST_DIR", directory + ".store"},
-                            {"INGOT_PERSIST_KEYS", key},
-                            {"INGOT_PERSIST_REMOTE", redis.url()},
-                            {"INGOT_PERSIST_TRUST", "require"},
-                            {"OPENCL_LAYERS", ""},
-                            {"PATH", python.parent_path().string() + ":" + getenv("PATH")}});
-    };
-    EXPECT_EQ("", adopt("first", "mkdir $D/one; for i in $(seq 40); do echo $i >$D/one/$i; done").output);
-    EXPECT_EQ("41\n", redis.ask({"DBSIZE"})) << "the files and the list";
-    EXPECT_EQ("40\n", adopt("second", "cat $D/one/40").output);
 }
 
 /* A store with programs, and a server. */

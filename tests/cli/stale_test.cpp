@@ -345,11 +345,11 @@ TEST_F(CliStale, RebuildsWhatWasBuiltFromARecipe)
     EXPECT_EQ("compiled 0", run_again());
 }
 
-TEST_F(CliStale, ClearRemovesTheRecipesToo)
+TEST_F(CliStale, EvictingAllRemovesTheRecipesToo)
 {
     ASSERT_EQ(3, run_here(application_texts()));
     EXPECT_EQ(0, tool({"ls", "--dir", root().string()}).code);
-    EXPECT_EQ(0, tool({"clear", "--dir", root().string()}).code);
+    EXPECT_EQ(0, tool({"evict", "--all", "--dir", root().string()}).code);
     EXPECT_FALSE(fs::exists(root() / "app" / "programs.recipe"));
     EXPECT_EQ("0 rebuilt, 0 up to date", summary());
 }

@@ -6,78 +6,107 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/output.h"
 #include "cli/base/text.h"
 
+enum { LEAST_WIDTH = 8, GAP = 2 };
+
 struct table {
     const struct table_column *columns;
     size_t column_count;
-    char **cells; /* row by row */
+    size_t *widths;
+    char **cells; /* row by row; the first row has the titles */
     size_t cell_count;
+    bool has_colors;
 };
 
-static void add_row(struct table *table, const cJSON *row)
+static void add_cell(struct table *table, char *text)
 {
-    for (size_t column = 0; column < table->column_count; ++column) {
-        char *cell = output_text(table->columns[column].pattern, row);
-        table->cells = memory_grow(table->cells, table->cell_count, sizeof(*table->cells));
-        table->cells[table->cell_count++] = cell;
+    const size_t column = table->cell_count % table->column_count;
+    const size_t width = text_width(text);
+    table->cells = memory_grow(table->cells, table->cell_count, sizeof(*table->cells));
+    table->cells[table->cell_count++] = text;
+    if (width > table->widths[column])
+        table->widths[column] = width;
+}
+
+/* Returns the terminal's width, or SIZE_MAX if the output is not a terminal. */
+static size_t find_terminal_width(void)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return SIZE_MAX;
+    return size.ws_col;
+}
+
+/* Makes the widest columns of text narrower until a row fits, but no column narrower than its title. */
+static void fit_widths(struct table *table, size_t limit)
+{
+    for (;;) {
+        size_t total = GAP * (table->column_count - 1);
+        size_t widest = SIZE_MAX;
+        for (size_t i = 0; i < table->column_count; ++i) {
+            const size_t width = table->widths[i];
+            total += width;
+            if (!table->columns[i].is_number && width > LEAST_WIDTH && width > strlen(table->columns[i].title) &&
+                (widest == SIZE_MAX || width > table->widths[widest]))
+                widest = i;
+        }
+        if (total <= limit || widest == SIZE_MAX)
+            return;
+        --table->widths[widest];
     }
 }
 
-static size_t width_of(const struct table *table, size_t column)
+static void print_cell(const struct table *table, size_t index)
 {
-    size_t width = strlen(table->columns[column].title);
-    for (size_t i = column; i < table->cell_count; i += table->column_count) {
-        const size_t of_cell = text_width(table->cells[i]);
-        width = of_cell > width ? of_cell : width;
-    }
-    return width;
-}
-
-static void print_cell(const struct table *table, size_t column, size_t width, const char *cell)
-{
-    const char *shown = cell[0] != '\0' ? cell : "-";
-    const int padding = (int)(width - text_width(shown));
+    const size_t column = index % table->column_count;
     const bool is_last = column + 1 == table->column_count;
-    if (table->columns[column].is_number)
-        (void)printf("%*s", padding, "");
-    (void)fputs(shown, stdout);
-    if (!is_last)
-        (void)printf("%*s", table->columns[column].is_number ? 2 : padding + 2, "");
-    else
+    const bool is_title = index < table->column_count;
+    char *cell = table->cells[index];
+    text_cut(cell, table->widths[column]);
+    const char *shown = cell[0] != '\0' ? cell : "-";
+    const bool is_bad = strncmp(shown, "INGOT_", 6) == 0; /* the status of a bad entry */
+    const char *color = !table->has_colors ? "" : is_title ? "\033[1m" : is_bad ? "\033[31m" : "";
+    const int padding = (int)(table->widths[column] - text_width(shown));
+    (void)printf("%*s%s%s%s", table->columns[column].is_number ? padding : 0, "", color, shown,
+                 color[0] != '\0' ? "\033[0m" : "");
+    if (is_last)
         (void)putchar('\n');
-}
-
-static void print_table(struct table *table)
-{
-    size_t *widths = memory_get(table->column_count * sizeof(*widths));
-    for (size_t column = 0; column < table->column_count; ++column)
-        widths[column] = width_of(table, column);
-    for (size_t column = 0; column < table->column_count; ++column)
-        print_cell(table, column, widths[column], table->columns[column].title);
-    for (size_t i = 0; i < table->cell_count; ++i) {
-        print_cell(table, i % table->column_count, widths[i % table->column_count], table->cells[i]);
-        free(table->cells[i]);
-    }
-    free(table->cells);
-    free(widths);
+    else
+        (void)printf("%*s", table->columns[column].is_number ? GAP : padding + GAP, "");
 }
 
 void table_print_list(const cJSON *list, size_t column_count, const struct table_column *columns)
 {
+    const char *no_color = getenv("NO_COLOR");
     struct table table = {.columns = columns, .column_count = column_count};
     const cJSON *row;
     if (list->child == NULL)
         return;
+    table.widths = memory_get(column_count * sizeof(*table.widths));
+    memset(table.widths, 0, column_count * sizeof(*table.widths));
+    for (size_t column = 0; column < column_count; ++column)
+        add_cell(&table, memory_copy_text(columns[column].title));
     cJSON_ArrayForEach(row, list)
     {
-        add_row(&table, row);
+        for (size_t column = 0; column < column_count; ++column)
+            add_cell(&table, output_text(columns[column].pattern, row));
     }
-    print_table(&table);
+    const size_t width = find_terminal_width();
+    table.has_colors = width != SIZE_MAX && (no_color == NULL || no_color[0] == '\0');
+    fit_widths(&table, width);
+    for (size_t i = 0; i < table.cell_count; ++i) {
+        print_cell(&table, i);
+        free(table.cells[i]);
+    }
+    free(table.cells);
+    free(table.widths);
 }
 
 void table_report(cJSON *list, bool is_json, size_t column_count, const struct table_column *columns)

@@ -1,5 +1,6 @@
 /*
- * table.h - prints JSON objects as the rows of a table, in aligned columns on standard output.
+ * table.h - prints JSON objects as the rows of a table, in aligned columns on standard output. On a terminal, long
+ * cells are cut so that a row fits, and titles and the statuses of bad entries have colors.
  */
 #ifndef INGOT_CLI_BASE_TABLE_H
 #define INGOT_CLI_BASE_TABLE_H

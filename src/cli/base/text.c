@@ -64,6 +64,16 @@ size_t text_width(const char *text)
     return width;
 }
 
+void text_cut(char *text, size_t width)
+{
+    size_t size = 0;
+    if (text_width(text) <= width || width < 3)
+        return;
+    for (size_t column = 0; column < width - 2 || ((unsigned char)text[size] & 0xc0) == 0x80; ++size)
+        column += ((unsigned char)text[size + 1] & 0xc0) != 0x80;
+    memcpy(text + size, "..", 3);
+}
+
 char *text_append(char *text, const char *separator, const char *more)
 {
     const size_t size = (text != NULL ? strlen(text) + strlen(separator) : 0) + strlen(more) + 1;

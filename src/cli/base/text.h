@@ -19,6 +19,8 @@ void text_put(FILE *stream, const char *text, unsigned indent);
 bool text_contains(const char *text, const char *part);
 /* Returns the width of `text` in columns; every UTF-8 character counts as one. */
 size_t text_width(const char *text);
+/* Cuts a text that is wider; it then ends with "..". */
+void text_cut(char *text, size_t width);
 /* Appends `separator` and `more` to `text`, which it frees, and returns the new text. If `text` is NULL, returns a copy
  * of `more`. */
 char *text_append(char *text, const char *separator, const char *more);

@@ -7,7 +7,7 @@
 #include "cli/usage/command.h"
 
 #if INGOT_WITH_REMOTE
-#define COMMANDS_OF_REMOTE(X) X(push) X(pull) X(remote_check)
+#define COMMANDS_OF_REMOTE(X) X(push)
 #else
 #define COMMANDS_OF_REMOTE(X)
 #endif
@@ -15,9 +15,9 @@
 /* Every command, in the order in which the help lists them. clang-format would change these lines with every run. */
 /* clang-format off */
 #define COMMANDS(X) \
-    X(ls) X(show) X(explain) X(stats) X(extract) X(verify) X(evict) X(clear) X(recount) X(run) X(build) \
+    X(ls) X(show) X(explain) X(stats) X(verify) X(evict) X(run) X(build) \
     X(recipe_list) X(recipe_show) X(recipe_merge) X(recipe_prune) X(recipe_extract) \
-    X(bundle_create) X(bundle_list) X(bundle_extract) COMMANDS_OF_REMOTE(X) X(key_create) X(key_show) X(sign) X(help)
+    X(bundle) COMMANDS_OF_REMOTE(X) X(pull) X(key) X(sign) X(help)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct command command_##name;

@@ -1,5 +1,5 @@
 /*
- * evict.c - `ingot evict` and `ingot clear`: remove entries, oldest first or all.
+ * evict.c - `ingot evict`: removes entries, oldest first or all.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ struct evicting {
     uint64_t max_age_ns;
     unsigned order;   /* an enum store_order; 0 if not given */
     const char *kind; /* evict only artifacts of this kind, or "program"; NULL: all */
-    bool is_to_clear;
+    bool is_all;
     ingot_storage_t storage;
     struct victim *victims; /* the entries of the kind */
     size_t victim_count;
@@ -45,6 +45,8 @@ static const struct command_option options[] = {
      .help = "Evict until at most COUNT entries remain"},
     {"max-age", 'a', VALUE_TIME, "AGE", offsetof(struct evicting, max_age_ns), .words = "unlimited none",
      .help = "Evict until no entry is older than AGE"},
+    {"all", 'A', VALUE_NONE, NULL, offsetof(struct evicting, is_all),
+     .help = "Evict all entries, or those of --namespace, and the recipes that the store keeps"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct evicting, kind),
      .help = "Evict only artifacts of this kind, or with \"program\" only programs; the limits hold for these entries"},
     {"order", 'o', VALUE_WORD, "ORDER", offsetof(struct evicting, order), .words = "fifo lru",
@@ -127,7 +129,7 @@ static ingot_status_t evict_to_limits(struct evicting *evicting, uint64_t *count
     evicting->limits.on_progress = progress_follow_upkeep;
     evicting->limits.user = &progress;
     ingot_status_t status = ingot_persist_evict(evicting->storage, &evicting->limits, count, bytes);
-    if (status == INGOT_SUCCESS && evicting->is_to_clear && !interrupt_seen())
+    if (status == INGOT_SUCCESS && evicting->is_all && !interrupt_seen())
         status = ingot_persist_clear(evicting->storage); /* also removes the recipes that the store keeps */
     progress_fini(&progress);
     return status == INGOT_BUSY && interrupt_seen() ? INGOT_SUCCESS : status;
@@ -148,7 +150,10 @@ static int evict_entries(struct evicting *evicting)
     if (code == EXIT_DONE) {
         const ingot_status_t status = evicting->kind != NULL ? evict_entries_of_kind(evicting, &count, &bytes)
                                                              : evict_to_limits(evicting, &count, &bytes);
+        ingot_persist_count_t total = INGOT_PERSIST_COUNT_INIT;
         code = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
+        if (code == EXIT_DONE && status == INGOT_SUCCESS)
+            (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
         if (status != INGOT_SUCCESS)
             code = store_failed("evicting", status);
         print_removed(evicting, status, count, bytes);
@@ -169,8 +174,11 @@ static uint64_t limit_in(uint64_t given, uint64_t unit)
 static int run_evict(void *values)
 {
     struct evicting *evicting = values;
-    if (evicting->max_size == 0 && evicting->max_entries == 0 && evicting->max_age_ns == 0)
-        return parse_refuse(&command_evict, "give --max-size, --max-entries or --max-age");
+    const bool has_limit = evicting->max_size != 0 || evicting->max_entries != 0 || evicting->max_age_ns != 0;
+    if (has_limit == evicting->is_all)
+        return parse_refuse(&command_evict, "give either limits with --max-size, --max-entries or --max-age, or --all");
+    if (evicting->is_all)
+        evicting->max_entries = QUANTITY_NONE;
     evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
     evicting->limits.max_bytes = limit_in(evicting->max_size, 1);
     evicting->limits.max_entries = limit_in(evicting->max_entries, 1);
@@ -178,31 +186,13 @@ static int run_evict(void *values)
     return evict_entries(evicting);
 }
 
-static int run_clear(void *values)
-{
-    struct evicting *evicting = values;
-    evicting->is_to_clear = true;
-    evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
-    evicting->limits.max_entries = INGOT_NONE;
-    return evict_entries(evicting);
-}
-
 const struct command command_evict = {
     .name = "evict",
     .group = "Keep a store in order",
-    .summary = "remove entries down to limits in size, number or age",
-    .about = "Removes entries until the store is within all given limits. 0 stands for a limit that is not given.",
+    .summary = "remove entries down to limits in size, number or age, or all",
+    .about = "Removes entries until the store is within all given limits, and corrects the store's recorded total. 0 "
+             "stands for a limit that is not given. headers.memo is kept.",
     .options = options,
     .size = sizeof(struct evicting),
     .run = run_evict,
-};
-
-const struct command command_clear = {
-    .name = "clear",
-    .group = "Keep a store in order",
-    .summary = "remove all entries",
-    .about = "Removes all entries, or those of --namespace. The counts that \"ingot stats\" shows are kept, and so is "
-             "headers.memo.",
-    .size = sizeof(struct evicting),
-    .run = run_clear,
 };

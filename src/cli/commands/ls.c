@@ -1,10 +1,8 @@
 /*
- * ls.c - `ingot ls`: lists entries, filtered and sorted.
+ * ls.c - `ingot ls`: lists the entries of a store or of a bundle, filtered and sorted.
  *
  * A row keeps only what is shown, without the id, so that a hundred thousand entries fit in memory.
  */
-#include "cli/commands/ls.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +20,7 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 
-enum { MOST_SHOWN = 60 }; /* bytes of options */
+enum { MOST_SHOWN = 60 }; /* bytes of what differs */
 
 struct row {
     cJSON *json; /* what --json prints, without the id; the next three are texts in it */
@@ -42,7 +40,8 @@ enum order { BY_CREATION, BY_USE, BY_SIZE, BY_NAME, BY_DEVICE, BY_DRIVER, BY_SOU
 struct listing {
     struct common_options common;
     ingot_storage_t storage;
-    const char *kind; /* the filters are kind, device, driver and source; NULL: no filter */
+    const char *bundle; /* NULL: a store */
+    const char *kind;   /* the filters are kind, device, driver and source; NULL: no filter */
     const char *device;
     const char *driver;
     const char *source;
@@ -92,6 +91,7 @@ static void set_sort_key(struct row *row, const ingot_persist_entry_t *facts, en
 }
 
 static const struct command_option ls_options[] = {
+    {NULL, 0, VALUE_FILE, "BUNDLE", offsetof(struct listing, bundle), .help = "List this bundle instead of a store"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct listing, kind),
      .help = "List only artifacts of this kind, or with \"program\" only programs"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct listing, device),
@@ -251,7 +251,7 @@ static void print_rows(const struct listing *listing)
         {"DRIVER", "[reason!{driver}]", false},
         {"SOURCE", "[reason!{source}]", false},
         {"NAME", "[reason!{name}]", false},
-        {"OPTIONS", "[reason!{difference}]", false},
+        {"DIFFERS IN", "[reason!{difference}]", false},
         {"DEVICE", "[reason!{device}]", false}};
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < listing->row_count; ++i)
@@ -277,18 +277,21 @@ static int list_storage(ingot_storage_t storage, void *values)
     return code;
 }
 
-int ls_all(ingot_storage_t storage, bool is_json)
-{
-    static struct listing listing;
-    listing.common.is_json = is_json;
-    interrupt_catch();
-    return list_storage(storage, &listing);
-}
-
 static int run_ls(void *values)
 {
     struct listing *listing = values;
-    return store_use(&listing->common, STORE_READ, list_storage, listing);
+    ingot_storage_t bundle = NULL;
+    if (listing->bundle == NULL)
+        return store_use(&listing->common, STORE_READ, list_storage, listing);
+    const ingot_status_t status = ingot_persist_open_bundle(&bundle, listing->bundle, NULL);
+    if (status != INGOT_SUCCESS) {
+        store_tell_failure(status, "%s", listing->bundle);
+        return EXIT_NO_STORE;
+    }
+    interrupt_catch();
+    const int code = list_storage(bundle, listing);
+    ingot_storage_release(bundle);
+    return code;
 }
 
 const struct command command_ls = {
@@ -296,12 +299,12 @@ const struct command command_ls = {
     .group = "Look into a store",
     .summary = "list entries",
     .about =
-        "Lists entries with size, age, time since the last use, build time, backend, driver, sources, name, options "
-        "and devices. The name is that of the first source, or of the first kernel if the source has none. OPTIONS "
-        "has the options that differ between the rows of one name. For an artifact it shows the kind in the place "
-        "of the backend, the time that making it took, its label as the name, and the fields of its key as "
-        "options. For a bad entry it shows the status instead. It reads each blob to get the name and the build "
-        "time.",
+        "Lists entries with size, age, time since the last use, build time, backend, driver, sources, name, and "
+        "devices. The name is that of the first source, or of the first kernel if the source has none. DIFFERS IN has "
+        "the options that differ between the rows of one name. For an artifact, the table has the kind in the place of "
+        "the backend, the time that making it took, its label as the name, the device or target that its key names, "
+        "and the fields of its key that differ. For a bad entry, it has the status instead. On a terminal, long texts "
+        "are cut; --json has them whole. The blobs are read to get the names and the build times.",
     .options = ls_options,
     .size = sizeof(struct listing),
     .run = run_ls,

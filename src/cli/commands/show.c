@@ -1,30 +1,40 @@
 /*
- * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log; or an artifact's
- * parts.
+ * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log; an artifact's
+ * parts; or the public facts of a key.
  */
+#include <ingot/artifact.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
+#include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
+#include "cli/commands/key.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "cli/usage/parse.h"
 
 struct showing {
     struct common_options common;
     struct text_list names;
-    cJSON *entries; /* what is shown */
+    const char *part; /* NULL: not given */
+    cJSON *entries;   /* what is shown */
 };
 
 static const struct command_option options[] = {
     {NULL, 0, VALUE_ENTRY, "ENTRY", offsetof(struct showing, names), .flags = OPTION_REQUIRED | OPTION_REPEATED,
-     .help = "The name of an entry as printed by \"ingot ls\", or the beginning of one, or the path of a single file, "
-             "for which no store is needed"},
+     .help = "What \"ingot ls\" prints as ENTRY, or the beginning of it, as NAME, or as the digest in SOURCE; or the "
+             "path of a single file or of a key, for which no store is needed"},
+    {"part", 'p', VALUE_TEXT, "NAME", offsetof(struct showing, part),
+     .help = "Write only this part of an artifact, as it is, to standard output. \"\" is a part without a name. Many "
+             "frameworks store pickles, which can run any code when they are loaded"},
     {.help = NULL},
 };
 
@@ -72,6 +82,10 @@ static void print_entries(const struct showing *showing)
     {
         const cJSON *blob = cJSON_GetObjectItem(entry, "blob");
         output_put(stdout, entry == showing->entries->child ? "" : "\n", entry);
+        if (cJSON_HasObjectItem(entry, "public_key")) {
+            output_put(stdout, KEY_PATTERN, entry);
+            continue;
+        }
         output_put(stdout, entry_pattern, entry);
         output_put(stdout, cJSON_HasObjectItem(blob, "parts") ? artifact_pattern : program_pattern,
                    cJSON_IsNull(blob) ? NULL : blob);
@@ -90,28 +104,36 @@ static int show_file(const struct showing *showing, const char *path)
 {
     struct entry entry = {.name = ""};
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const int code = id_file_read(&entry, path);
-    if (code == EXIT_DONE && !is_entry_or_id(&entry)) {
-        (void)fprintf(stderr, "ingot: %s is neither an entry nor an id: %s\n", path, ingot_last_error_detail());
-        entry_fini(&entry);
-        return EXIT_FINDING;
-    }
-    if (code == EXIT_DONE) {
+    cJSON *key = key_describe(path);
+    char *why = memory_copy_text(ingot_last_error_detail()); /* why it is no key */
+    int code = EXIT_DONE;
+    if (key != NULL)
+        (void)cJSON_AddItemToArray(showing->entries, key);
+    else
+        code = id_file_read(&entry, path);
+    if (key == NULL && code == EXIT_DONE && !is_entry_or_id(&entry)) {
+        (void)fprintf(stderr, "ingot: %s is neither an entry nor an id: %s; nor a key: %s\n", path,
+                      ingot_last_error_detail(), why);
+        code = EXIT_FINDING;
+    } else if (key == NULL && code == EXIT_DONE) {
         const bool is_loaded = id_file_load(path, &entry, &blob) == INGOT_SUCCESS;
         add_entry(showing, &entry, path, is_loaded ? entry_describe_blob(&blob) : NULL);
     }
+    free(why);
     entry_fini(&entry);
     return code;
 }
 
-static int show_entry(const struct showing *showing, ingot_storage_t storage, const char *name)
+static int show_entries_of_name(const struct showing *showing, ingot_storage_t storage, const char *name)
 {
-    struct entry entry;
-    const int code = entry_find(&entry, storage, name);
-    if (code == EXIT_DONE) {
-        add_entry(showing, &entry, entry.name, entry_read_blob(storage, &entry.facts));
-        entry_fini(&entry);
+    struct entry *found = NULL;
+    size_t count = 0;
+    const int code = entry_find_all(&found, &count, storage, name);
+    for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
+        add_entry(showing, &found[i], found[i].name, entry_read_blob(storage, &found[i].facts));
+        entry_fini(&found[i]);
     }
+    free(found);
     return code;
 }
 
@@ -124,7 +146,7 @@ static int show_files_and_entries(struct showing *showing)
         const bool is_file = id_file_is(name);
         int code = is_file || storage != NULL ? EXIT_DONE : store_open(&storage, &showing->common, STORE_READ, NULL);
         if (code == EXIT_DONE)
-            code = is_file ? show_file(showing, name) : show_entry(showing, storage, name);
+            code = is_file ? show_file(showing, name) : show_entries_of_name(showing, storage, name);
         result = code > result ? code : result;
     }
     if (showing->entries->child != NULL || result <= EXIT_FINDING)
@@ -133,9 +155,55 @@ static int show_files_and_entries(struct showing *showing)
     return result;
 }
 
+/* Writes the bytes of a part. Returns false if the artifact has no part of this name. */
+static bool write_part(const ingot_buffer_t *value, const char *name)
+{
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    size_t at = 0;
+    (void)ingot_artifact_get_info(value, &info);
+    for (size_t i = 0; i < info.part_count; ++i) {
+        if (strcmp(info.parts[i].name, name) == 0) {
+            (void)fwrite(value->bytes + at, 1, (size_t)info.parts[i].size, stdout); /* main() reports a failure */
+            return true;
+        }
+        at += (size_t)info.parts[i].size;
+    }
+    return false;
+}
+
+/* A store_user_t. */
+static int show_part(ingot_storage_t storage, void *values)
+{
+    const struct showing *showing = values;
+    struct entry entry;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    int code = entry_find(&entry, storage, showing->names.items[0]);
+    if (code != EXIT_DONE)
+        return code;
+    ingot_status_t status = ingot_persist_load_entry(storage, &entry.facts, 0, &blob);
+    if (status == INGOT_SUCCESS)
+        status = ingot_artifact_unpack(entry.facts.id_size, entry.facts.id, &blob, &value);
+    if (status != INGOT_SUCCESS) {
+        entry_tell_failure(&entry.facts, "no part of", status);
+        code = EXIT_FINDING;
+    } else if (!write_part(&value, showing->part)) {
+        (void)fprintf(stderr, "ingot: %s has no part of this name; \"ingot show\" lists them\n", entry.name);
+        code = EXIT_FINDING;
+    }
+    store_release_blob(&blob);
+    store_release_blob(&value);
+    entry_fini(&entry);
+    return code;
+}
+
 static int run_show(void *values)
 {
     struct showing *showing = values;
+    if (showing->part != NULL && (showing->names.count != 1 || showing->common.is_json))
+        return parse_refuse(&command_show, "--part writes a part of one artifact as it is");
+    if (showing->part != NULL)
+        return store_use(&showing->common, STORE_READ, show_part, showing);
     showing->entries = cJSON_CreateArray();
     interrupt_catch();
     return show_files_and_entries(showing);
@@ -144,10 +212,10 @@ static int run_show(void *values)
 const struct command command_show = {
     .name = "show",
     .group = "Look into a store",
-    .summary = "show everything about entries: id, kernels, build log",
+    .summary = "show everything about entries: id, kernels, build log; a part",
     .about = "Shows all details of entries: sizes and times, each field of the id, the source's name, the kernels, the "
              "binaries, the build time and the build log; of an artifact, the fields of its key, its label, its parts, "
-             "and when it was made.",
+             "and when it was made. Of a key, it shows the kind and the id, and the public key of a pair.",
     .options = options,
     .size = sizeof(struct showing),
     .run = run_show,

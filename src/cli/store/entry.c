@@ -14,8 +14,11 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/progress.h"
+#include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/nanoseconds.h"
+
+enum { LEAST_DIGITS = 6 }; /* of a digest that names a program */
 
 void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE])
 {
@@ -125,36 +128,82 @@ int entry_visit_all(ingot_storage_t storage, entry_visitor visit_one, void *user
 
 struct search {
     const char *wanted;
-    struct entry *entry;
-    unsigned match_count;
-    bool is_exact;
+    ingot_storage_t storage;
+    bool is_by_title; /* compares titles and the digests of sources, instead of names */
+    struct entry *found;
+    size_t count;
 };
+
+static void drop_found(struct search *search)
+{
+    while (search->count != 0)
+        entry_fini(&search->found[--search->count]);
+}
+
+/* True if the entry is known by this name, or has a source whose digest begins with it, as "ingot ls" shows both. */
+static bool is_titled(const struct search *search, const ingot_persist_entry_t *facts)
+{
+    cJSON *id = id_read(facts->id_size, facts->id);
+    bool is_meant = strlen(search->wanted) >= LEAST_DIGITS && id_has_digest(id, search->wanted);
+    cJSON *blob = is_meant || facts->status != INGOT_SUCCESS ? NULL : entry_read_blob(search->storage, facts);
+    is_meant = is_meant || (blob != NULL && strcmp(entry_title(blob), search->wanted) == 0);
+    cJSON_Delete(blob);
+    cJSON_Delete(id);
+    return is_meant;
+}
 
 static int match_entry(const ingot_persist_entry_t *facts, void *user)
 {
     struct search *search = user;
     char name[ENTRY_NAME_SIZE];
     entry_name(facts, name);
-    if (strncmp(name, search->wanted, strlen(search->wanted)) != 0)
-        return 1;
-    if (search->match_count++ != 0)
-        entry_fini(search->entry);
-    entry_copy(search->entry, facts);
-    search->is_exact = strcmp(name, search->wanted) == 0;
-    return !search->is_exact;
+    const size_t size = strlen(search->wanted);
+    const char *number = name + strlen(facts->name_space) + (facts->name_space[0] != '\0');
+    const bool is_exact = !search->is_by_title && strcmp(name, search->wanted) == 0;
+    if (is_exact)
+        drop_found(search);
+    if (search->is_by_title ? is_titled(search, facts)
+                            : strncmp(name, search->wanted, size) == 0 || strncmp(number, search->wanted, size) == 0) {
+        search->found = memory_grow(search->found, search->count, sizeof(*search->found));
+        entry_copy(&search->found[search->count++], facts);
+    }
+    return !is_exact;
+}
+
+int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage, const char *wanted)
+{
+    struct search search = {.wanted = wanted, .storage = storage};
+    int code = entry_visit_all(storage, match_entry, &search);
+    if (code == EXIT_DONE && search.count == 0 && wanted[0] != '\0') {
+        search.is_by_title = true;
+        code = entry_visit_all(storage, match_entry, &search);
+    }
+    *found = search.found;
+    *count = search.count;
+    if (code == EXIT_DONE && (search.count == 1 || (search.count != 0 && search.is_by_title)))
+        return EXIT_DONE;
+    drop_found(&search);
+    if (code != EXIT_DONE)
+        return code;
+    (void)fprintf(stderr, "ingot: %s: %s; \"ingot ls\" lists the entries\n", wanted,
+                  *count == 0 ? "no such entry" : "several entries have names that begin like this");
+    return EXIT_FINDING;
 }
 
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted)
 {
-    struct search search = {.wanted = wanted, .entry = entry};
-    memset(entry, 0, sizeof(*entry));
-    const int code = entry_visit_all(storage, match_entry, &search);
-    if (code == EXIT_DONE && search.match_count != 0 && (search.is_exact || search.match_count == 1))
-        return EXIT_DONE;
-    entry_fini(entry);
-    if (code != EXIT_DONE)
-        return code;
-    (void)fprintf(stderr, "ingot: %s: %s; \"ingot ls\" lists the entries\n", wanted,
-                  search.match_count == 0 ? "no such entry" : "several entries have names that begin like this");
-    return EXIT_FINDING;
+    struct entry *found = NULL;
+    size_t count = 0;
+    const int code = entry_find_all(&found, &count, storage, wanted);
+    if (code == EXIT_DONE)
+        *entry = found[0];
+    for (size_t i = 1; i < count && code == EXIT_DONE; ++i)
+        entry_fini(&found[i]);
+    free(found);
+    if (code == EXIT_DONE && count > 1) {
+        (void)fprintf(stderr, "ingot: %zu entries have the name %s; \"ingot ls\" lists them\n", count, wanted);
+        entry_fini(entry);
+        return EXIT_FINDING;
+    }
+    return code;
 }

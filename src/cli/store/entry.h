@@ -41,8 +41,11 @@ typedef int (*entry_visitor)(const ingot_persist_entry_t *entry, void *user);
  * failures. Returns an exit_code. */
 int entry_visit_all(ingot_storage_t storage, entry_visitor visit, void *user);
 
-/* Finds the only entry whose name is `wanted` or begins with it. If there are none or several, prints a message and
- * returns EXIT_FINDING. */
+/* Finds what people mean by a text: the entry whose name it is, with or without the namespace, or the only one whose
+ * name begins with it; otherwise all entries with this title, or with a source whose digest begins with it. If there
+ * are none, or several names begin with it, prints a message and returns EXIT_FINDING. The caller frees the list. */
+int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage, const char *wanted);
+/* Does the same for a text that means only one entry. */
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
 
 #endif

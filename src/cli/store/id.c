@@ -67,6 +67,16 @@ const char *id_kind(const cJSON *fields)
     return artifact != NULL ? artifact : json_text(fields, "backend") != NULL ? "program" : NULL;
 }
 
+/* Returns the device that an artifact's key names, or what it was compiled for, or NULL. */
+static const char *device_of_artifact(const cJSON *fields)
+{
+    static const char *const names[] = {"key.device", "key.target", "key.arch"};
+    const char *device = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && device == NULL; ++i)
+        device = json_text(fields, names[i]);
+    return device;
+}
+
 void id_add_to_json(cJSON *object, const cJSON *fields)
 {
     char *devices = NULL;
@@ -92,7 +102,7 @@ void id_add_to_json(cJSON *object, const cJSON *fields)
     json_add_text(object, "backend", json_text(fields, "backend"));
     json_add_text(object, "driver", drivers);
     json_add_text(object, "source", sources);
-    json_add_text(object, "device", devices);
+    json_add_text(object, "device", devices != NULL ? devices : device_of_artifact(fields));
     free(devices);
     free(drivers);
     free(sources);
@@ -109,18 +119,30 @@ bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted)
     return is_wanted;
 }
 
+bool id_has_digest(const cJSON *fields, const char *digits)
+{
+    const cJSON *field;
+    cJSON_ArrayForEach(field, fields)
+    {
+        if (cJSON_IsString(field) && has_prefix(field->string, "source[") &&
+            strcmp(last_part(field->string), "blake2b") == 0 &&
+            strncasecmp(field->valuestring, digits, strlen(digits)) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool id_has_source(const cJSON *fields, const char *part)
 {
     const cJSON *field;
+    if (id_has_digest(fields, part))
+        return true;
     cJSON_ArrayForEach(field, fields)
     {
         const char *name = field->string;
         if (!cJSON_IsString(field))
             continue;
-        if (has_prefix(name, "source[") && strcmp(last_part(name), "blake2b") == 0) {
-            if (strncasecmp(field->valuestring, part, strlen(part)) == 0)
-                return true;
-        } else if (has_prefix(name, "key.") && text_contains(field->valuestring, part)) {
+        if (has_prefix(name, "key.") && text_contains(field->valuestring, part)) {
             return true;
         } else if ((has_prefix(name, "source[") || has_prefix(name, "header[") || has_prefix(name, "file[")) &&
                    strcmp(last_part(name), "blake2b") != 0 && text_contains(field->valuestring, part)) {

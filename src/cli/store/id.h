@@ -17,9 +17,12 @@ const char *id_kind(const cJSON *fields);
 bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted);
 
 /* Adds the kind, the backend, the driver, the sources ("opencl_c 1f2e3d4c5b6a") and the devices to an object. Several
- * are joined by ", ", and equal names are listed once. An artifact has only a kind, and a bad id (NULL) has nothing. */
+ * are joined by ", ", and equal names are listed once. An artifact has a kind, and the device that its key names. A bad
+ * id (NULL) has nothing. */
 void id_add_to_json(cJSON *object, const cJSON *fields);
 
+/* True if a source's digest begins with these hexadecimal digits. */
+bool id_has_digest(const cJSON *fields, const char *digits);
 /* True if `part` occurs in a source's kind, in the name of a header or file, or in a field of an artifact's key, or if
  * a source's digest begins with it. */
 bool id_has_source(const cJSON *fields, const char *part);

@@ -70,7 +70,7 @@ size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT
 
 static ingot_status_t fail_corrupt_key(const char *why)
 {
-    return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "it is not a key file: %s; \"ingot key create\" makes one", why);
+    return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "it is not a key file: %s; \"ingot key\" makes one", why);
 }
 
 /* Returns the kind that the second and third line state, or 0 if they state none. */

@@ -1,46 +1,129 @@
 /*
- * pull.c - `ingot pull`: loads into a store what the programs of recipes need on this machine.
+ * pull.c - `ingot pull`: stores in a store what a bundle or a server has.
  */
 #include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/json.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/recipe/build.h"
+#if INGOT_WITH_REMOTE
 #include "cli/commands/remote/server.h"
+#endif
+#include "cli/store/entry.h"
+#include "cli/store/store.h"
 #include "cli/usage/parse.h"
 
 struct pulling {
     struct common_options common;
-    const char *url; /* NULL: from the environment */
-    struct text_list recipes;
+    const char *bundle;       /* NULL: a server */
+    const char *url;          /* NULL: from the environment */
+    struct text_list recipes; /* those of --for */
+    ingot_storage_t from;     /* this and the next ones: while a bundle is pulled */
+    ingot_storage_t store;
+    uint64_t entry_count;
+    uint64_t failed_count;
 };
 
-static const struct command_option pull_options[] = {
+static const struct command_option options[] = {
+    {"from", 'F', VALUE_FILE, "BUNDLE", offsetof(struct pulling, bundle),
+     .help = "Take the entries of this bundle instead of a server's"},
+#if INGOT_WITH_REMOTE
     {"for", 'f', VALUE_FILE, "RECIPE", offsetof(struct pulling, recipes), .flags = OPTION_REPEATED,
      .help = "Load what the programs of this recipe need on the devices of this machine; may be repeated"},
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pulling, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+#endif
     {.help = NULL},
 };
+
+/* ---- a bundle ---- */
+
+/* Copies an entry with its seal. If one cannot be stored, others may still be. */
+static int copy_entry(const ingot_persist_entry_t *entry, void *user)
+{
+    struct pulling *pulling = user;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status = entry->status;
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_load_entry(pulling->from, entry, 1, &blob);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_store_sealed(pulling->store, entry->id_size, entry->id, blob.size, blob.bytes);
+    store_release_blob(&blob);
+    pulling->entry_count += status == INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS && pulling->failed_count++ == 0)
+        (void)store_failed("storing an entry", status);
+    return 1;
+}
+
+/* The bundle gets the store's policy, so that a refusal names the bundle. */
+static int pull_bundle(struct pulling *pulling)
+{
+    ingot_persist_trust_t trust;
+    store_take_namespace(&pulling->common);
+    int code = store_read_trust(&trust, &pulling->common);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = ingot_persist_open_bundle(&pulling->from, pulling->bundle, &trust);
+    if (status != INGOT_SUCCESS) {
+        store_tell_failure(status, "%s", pulling->bundle);
+        return EXIT_NO_STORE;
+    }
+    code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
+    if (code == EXIT_DONE) {
+        interrupt_catch();
+        code = entry_visit_all(pulling->from, copy_entry, pulling);
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "entries", pulling->entry_count);
+        json_add_u64(json, "failed", pulling->failed_count);
+        output_print(json, pulling->common.is_json, "{entries} entries pulled[failed?, {failed} failed]\n");
+    }
+    ingot_storage_release(pulling->store);
+    ingot_storage_release(pulling->from);
+    return code == EXIT_DONE && pulling->failed_count != 0 ? EXIT_FAILED : code;
+}
+
+/* ---- a server ---- */
+
+#if INGOT_WITH_REMOTE
+static int pull_from_server(struct pulling *pulling)
+{
+    ingot_storage_t server = NULL;
+    if (pulling->recipes.count == 0)
+        return parse_refuse(&command_pull, "name a recipe with --for, or a bundle with --from");
+    const int code = server_open(&server, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
+    ingot_storage_release(server); /* the workers open it as the environment says, which now has this URL */
+    return code == EXIT_DONE ? build_pull(&pulling->common, &pulling->recipes) : code;
+}
+#else
+static int pull_from_server(struct pulling *pulling)
+{
+    (void)pulling;
+    return parse_refuse(&command_pull, "name a bundle with --from: this tool was built without servers");
+}
+#endif
 
 static int run_pull(void *values)
 {
     struct pulling *pulling = values;
-    ingot_storage_t server = NULL;
-    if (pulling->recipes.count == 0)
-        return parse_refuse(&command_pull, "name a recipe: --for RECIPE");
-    const int code = server_open(&server, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
-    ingot_storage_release(server); /* the workers open it as the environment says, which now has this URL */
-    return code == EXIT_DONE ? build_pull(&pulling->common, &pulling->recipes) : code;
+    if (pulling->bundle == NULL)
+        return pull_from_server(pulling);
+    if (pulling->url != NULL || pulling->recipes.count != 0)
+        return parse_refuse(&command_pull, "pull either from a bundle or from a server");
+    return pull_bundle(pulling);
 }
 
 const struct command command_pull = {
     .name = "pull",
     .group = "Share",
-    .summary = "load entries from a server into a store",
-    .about = "With --for, loads what the programs of a recipe need on the devices of this machine from a server into a "
-             "store, which is created if it is missing, and compiles nothing. Programs that the store already has are "
-             "not loaded again.\n\n"
-             "The exit status is 1 if the server lacks programs, or did not work.",
-    .options = pull_options,
+    .summary = "store in a store what a server or a bundle has",
+    .about =
+        "Loads entries into a store, which is created if it is missing, with their seals. Entries that the store "
+        "already has are not loaded again.\n\n"
+        "With --for, loads what the programs of a recipe need on the devices of this machine from a server, and "
+        "compiles nothing. With --from, takes all entries of a bundle.\n\n"
+        "The exit status is 1 if the server lacks programs, or did not work, and 4 if entries could not be stored.",
+    .options = options,
     .size = sizeof(struct pulling),
     .run = run_pull,
 };

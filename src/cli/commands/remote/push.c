@@ -1,5 +1,6 @@
 /*
- * push.c - `ingot push`: uploads the entries of a store to a server, except those that the server already has.
+ * push.c - `ingot push`: uploads the entries of a store to a server, except those that the server already has, or only
+ * checks the server.
  *
  * Uploads are queued in memory, and the tier drops the oldest ones if there are too many. So the tool waits from time
  * to time until all are done. An interrupted push continues where it stopped, because the server is asked before each
@@ -21,8 +22,10 @@ enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
 
 struct pushing {
     struct common_options common;
-    const char *url;  /* NULL: from the environment */
-    const char *kind; /* NULL: all */
+    const char *url;   /* NULL: from the environment */
+    const char *kind;  /* NULL: all */
+    bool is_check;     /* only checks the server */
+    bool is_read_only; /* without storing anything */
     ingot_storage_t store;
     ingot_storage_t server;
     size_t waiting_count; /* waiting_count and waiting_bytes: uploads since the tool last waited */
@@ -36,6 +39,12 @@ static const struct command_option options[] = {
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pushing, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct pushing, kind),
      .help = "Push only artifacts of this kind, or with \"program\" only programs"},
+    {"check", 'c', VALUE_NONE, NULL, offsetof(struct pushing, is_check),
+     .help =
+         "Only check the server: connect, store, load, compare and remove 64 KiB, and print how long each step took, "
+         "or what is wrong. No store is needed. Exit status 1: the server does not work"},
+    {"read-only", 'r', VALUE_NONE, NULL, offsetof(struct pushing, is_read_only),
+     .help = "With --check: store and remove nothing"},
     {.help = NULL},
 };
 
@@ -128,9 +137,51 @@ static int push_entries(struct pushing *pushing)
     return pushing->code == EXIT_DONE && pushing->bad_count != 0 ? EXIT_FINDING : pushing->code;
 }
 
+/* ---- --check ---- */
+
+#define CHECK_PATTERN                                                                                                  \
+    "[connect_ns?connecting, first answer     {connect_ns:duration}\n]"                                                \
+    "[round_trip_ns?round trip                   {round_trip_ns:duration}\n]"                                          \
+    "[write_ns?storing 64 KiB               {write_ns:duration}\n]"                                                    \
+    "[read_ns?[write_ns?loading 64 KiB      ][write_ns!asking for a program]         {read_ns:duration}\n]"            \
+    "[reason?{step} failed: {reason}\n][reason!the server works\n]"
+
+static int check_server(const struct pushing *pushing)
+{
+    static const char *const steps[] = {[INGOT_REMOTE_STEP_OPEN] = "reading the settings",
+                                        [INGOT_REMOTE_STEP_CONNECT] = "connecting",
+                                        [INGOT_REMOTE_STEP_WRITE] = "storing",
+                                        [INGOT_REMOTE_STEP_READ] = "loading",
+                                        [INGOT_REMOTE_STEP_REMOVE] = "removing",
+                                        [INGOT_REMOTE_STEP_DONE] = "done"};
+    struct server_memory memory;
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
+    const int code = server_read_info(&info, pushing->url, &memory);
+    if (code != EXIT_DONE)
+        return code;
+    if (pushing->is_read_only)
+        info.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
+    const ingot_status_t status = ingot_remote_check(&info, &report);
+    cJSON *json = cJSON_CreateObject();
+    json_add_text(json, "status", ingot_status_name(status));
+    json_add_text(json, "step", steps[report.step]);
+    json_add_text(json, "reason", report.reason);
+    json_add_u64(json, "connect_ns", report.connect_ns);
+    json_add_u64(json, "round_trip_ns", report.round_trip_ns);
+    json_add_u64(json, "write_ns", report.write_ns);
+    json_add_u64(json, "read_ns", report.read_ns);
+    output_print(json, pushing->common.is_json, CHECK_PATTERN);
+    if (status == INGOT_SUCCESS)
+        return EXIT_DONE;
+    return report.step == INGOT_REMOTE_STEP_OPEN ? EXIT_USAGE : EXIT_FINDING;
+}
+
 static int run_push(void *values)
 {
     struct pushing *pushing = values;
+    if (pushing->is_check)
+        return check_server(pushing);
     int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);
     if (code == EXIT_DONE)
         code = server_open(&pushing->server, &pushing->common, pushing->url, 0);
@@ -144,7 +195,7 @@ static int run_push(void *values)
 const struct command command_push = {
     .name = "push",
     .group = "Share",
-    .summary = "store the entries of a store on a server",
+    .summary = "store the entries of a store on a server, or check it",
     .about = "Stores the entries of a store on a server that machines share, with their seals. Entries that the server "
              "already has are not sent again, so an interrupted push continues where it stopped. --namespace chooses "
              "among the entries of the store. The namespace on the server is INGOT_PERSIST_NAMESPACE, because that is "

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/adopt/adopt.h"
-#include "cli/adopt/kinds.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
@@ -42,8 +40,6 @@ struct running {
     const char *trace;
     const char *recipe;
     unsigned on_miss; /* 0 if not given */
-    struct text_list adopt;
-    struct adopted *adopted; /* the directories of --adopt */
     bool is_read_only;
     bool has_stats;
     bool stores_now;
@@ -67,11 +63,6 @@ static const struct command_option options[] = {
     {"record", 'R', VALUE_FILE, "FILE", offsetof(struct running, recipe),
      .help = "Append what programs are compiled from to the recipe FILE, which \"ingot build\" compiles elsewhere. "
              "Programs that cannot be built from a recipe are listed in it with the reason"},
-    {"adopt", 'a', VALUE_TEXT, "KIND=DIRECTORY", offsetof(struct running, adopt), .flags = OPTION_REPEATED,
-     .help = "Fill the cache directory of a tool that knows no other cache from the store before the command runs, and "
-             "store its new files at the end. KIND is warp, taichi, tilelang, deepgemm, triton, torch_extensions or "
-             "flashinfer. The files belong to the versions of the tool in the command's Python, to the device and to "
-             "its driver. From a server, they come only if seals are required"},
     {"stats", 's', VALUE_NONE, NULL, offsetof(struct running, has_stats),
      .help = "Print at the end on standard error what all processes together loaded, compiled, passed through to the "
              "driver, stored and refused, and how many programs were loaded after waiting for another process that "
@@ -223,41 +214,20 @@ static int run_and_wait(const struct running *running)
     char *path = running->has_stats ? run_stats_begin() : NULL;
     if (running->has_stats && path == NULL)
         return EXIT_RUN_FAILED;
-    adopt_fill(running->adopted, running->command);
     const bool has_run = run_child_wait(running->command, &status);
-    adopt_keep(running->adopted);
     if (path != NULL)
         run_stats_end(path);
     free(path);
     return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
 }
 
-static bool read_adopted(const struct text_list *texts, struct adopted **list)
-{
-    for (size_t i = 0; i < texts->count; ++i) {
-        struct adopted *longer = adopt_add(*list, texts->items[i]);
-        if (longer == NULL) {
-            char *names = adopt_kind_names();
-            (void)fprintf(stderr, "ingot run: --adopt: \"%.80s\" is not KIND=DIRECTORY with one of the kinds %s\n",
-                          texts->items[i], names);
-            free(names);
-            return false;
-        }
-        *list = longer;
-    }
-    return true;
-}
-
 static int run_application(void *values)
 {
     struct running *running = values;
-    if (!read_adopted(&running->adopt, &running->adopted))
-        return EXIT_RUN_FAILED;
     set_variables(running);
     if (!set_layer() || !check_recipe() || !check_store(running))
         return EXIT_RUN_FAILED;
-    return running->has_stats || running->adopted != NULL ? run_and_wait(running)
-                                                          : run_replace_process(running->command);
+    return running->has_stats ? run_and_wait(running) : run_replace_process(running->command);
 }
 
 const struct command command_run = {
