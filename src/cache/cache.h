@@ -12,7 +12,7 @@
 
 #include "cache/devices.h"
 #include "core/base/trace.h"
-#include "persist/storage/common/serving.h"
+#include "persist/storage/serving.h"
 
 struct ingot_cache {
     ingot_storage_t storage;         /* the directory store, or a chain of it and the remote tier; NULL: none */

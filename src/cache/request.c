@@ -9,7 +9,7 @@
 
 #include "cache/flight.h"
 #include "core/context/context.h"
-#include "persist/storage/common/miss.h"
+#include "persist/storage/miss.h"
 
 static void trace_event(const ingot_event_t *event, void *user)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "persist/directory/format/paths.h"
-#include "persist/storage/common/environment.h"
+#include "persist/storage/storage.h"
 #include "util/environment.h"
 
 #ifdef INGOT_CACHE_HAS_REMOTE

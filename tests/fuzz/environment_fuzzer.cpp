@@ -8,7 +8,7 @@
 #include <string>
 
 extern "C" {
-#include "persist/storage/common/environment.h"
+#include "persist/storage/storage.h"
 }
 
 namespace

@@ -11,8 +11,8 @@
 #include "cache/request.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/artifact_blob.h"
-#include "persist/storage/common/miss.h"
+#include "persist/storage/blobs.h"
+#include "persist/storage/miss.h"
 
 /* The id of a key. Most ids fit in the bytes here. */
 struct key_id {

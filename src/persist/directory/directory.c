@@ -18,7 +18,7 @@
 #include "persist/directory/publish.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/recipe/recording.h"
-#include "persist/storage/common/serving.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "util/limit.h"

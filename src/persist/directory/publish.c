@@ -23,7 +23,7 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/evict.h"
-#include "persist/storage/common/kinds.h"
+#include "persist/storage/kinds.h"
 #include "util/nanoseconds.h"
 
 #define RENAME_ATTEMPTS 16u

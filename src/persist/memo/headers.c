@@ -18,8 +18,8 @@
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
 #include "persist/directory/directory.h"
-#include "persist/storage/common/part.h"
-#include "persist/storage/common/serving.h"
+#include "persist/storage/kinds.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 
 #define MEMO_NAME "/headers.memo"

@@ -6,8 +6,8 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/memo/headers.h"
-#include "persist/storage/common/serving.h"
 #include "persist/storage/deferred.h"
+#include "persist/storage/serving.h"
 #include "util/limit.h"
 #include "util/struct_size.h"
 

@@ -17,9 +17,9 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/recipe/writer.h"
-#include "persist/storage/common/events.h"
-#include "persist/storage/common/part.h"
-#include "persist/storage/common/serving.h"
+#include "persist/storage/events.h"
+#include "persist/storage/kinds.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 
 /* WHICH_WRITER: the application's writer. WHICH_KEPT: that of the store's own recipe. */

@@ -20,7 +20,7 @@
 #include "persist/base/memory.h"
 #include "persist/recipe/file.h"
 #include "persist/recipe/index.h"
-#include "persist/storage/common/events.h"
+#include "persist/storage/events.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 

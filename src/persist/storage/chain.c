@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "persist/base/memory.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "util/thread.h"
 

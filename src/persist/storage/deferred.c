@@ -14,8 +14,8 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/common/events.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/events.h"
+#include "persist/storage/state.h"
 
 #define MAX_COUNT 256u
 

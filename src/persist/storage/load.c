@@ -11,9 +11,9 @@
 
 #include "persist/base/files.h"
 #include "persist/storage/chain.h"
-#include "persist/storage/common/events.h"
-#include "persist/storage/common/serving.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/events.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"

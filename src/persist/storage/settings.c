@@ -8,8 +8,8 @@
 #include <ingot/private/persist.h>
 #include <string.h>
 
-#include "persist/storage/common/serving.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "util/struct_size.h"
 

@@ -7,9 +7,7 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-#include "persist/storage/common/build_locks.h"
-#include "persist/storage/common/counters.h"
-#include "persist/storage/common/kinds.h"
+#include "persist/storage/kinds.h"
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. info may be NULL; otherwise
  * the caller has checked it. Of its fields, only those that do not concern a directory are used: the read-only flag,
@@ -62,6 +60,7 @@ const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 /* Returns the tier to which a chain stores, or the storage itself if it is not a chain. */
 ingot_storage_t storage_stored_to(ingot_storage_t storage);
 
+struct counters;
 /* Fills in all counters: those of loads and stores, and unless `of_store` is NULL, a directory store's own. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats);
 
@@ -72,5 +71,14 @@ void *storage_get_part(ingot_storage_t storage, enum storage_part which);
  * INGOT_OUT_OF_MEMORY, or the status of the kind's `begin`. */
 ingot_status_t storage_make_part(ingot_storage_t storage, enum storage_part which, const struct storage_part_kind *kind,
                                  void **part);
+
+/* ---- environment.c ---- */
+
+/* Returns the value of an environment variable, or NULL. */
+typedef const char *(*environment_lookup_t)(const char *name, void *user);
+
+/* Does what ingot_persist_open_from_environment does, but looks up variables with the caller's function. */
+ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_persist_info_t *defaults,
+                                        environment_lookup_t lookup, void *user);
 
 #endif

@@ -10,9 +10,9 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/chain.h"
-#include "persist/storage/common/events.h"
-#include "persist/storage/common/serving.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/events.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 

@@ -7,7 +7,7 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-#include "persist/storage/common/kinds.h"
+#include "persist/storage/kinds.h"
 
 /* Makes an info for storage_create with the policy in `trust`, or without a policy if it is NULL. Sets *requires to
  * true if the policy requires seals. Returns INGOT_INVALID_ARGUMENTS if trust's struct_size is not set. */

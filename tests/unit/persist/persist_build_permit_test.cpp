@@ -14,7 +14,7 @@
 #include "support/persist_session.h"
 
 extern "C" {
-#include "persist/storage/common/build_locks.h"
+#include "persist/storage/kinds.h"
 
 extern const struct build_locks build_lock_operations; /* build_lock.h is not valid C++ */
 

@@ -15,8 +15,7 @@
 #include "support/stray_close.h"
 
 extern "C" {
-#include "persist/storage/common/build_locks.h"
-#include "persist/storage/common/kinds.h"
+#include "persist/storage/kinds.h"
 
 extern const struct build_locks build_lock_operations;
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);

@@ -11,7 +11,7 @@
 #include "support/store_fixture.h"
 
 extern "C" {
-#include "persist/storage/common/environment.h"
+#include "persist/storage/storage.h"
 }
 
 using namespace store_fixture;

@@ -6,7 +6,7 @@
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_BUILD_LOCK_H
 
 #include "persist/directory/layout/state.h"
-#include "persist/storage/common/build_locks.h"
+#include "persist/storage/kinds.h"
 
 /* The operations of the locks. Their `self` is the struct directory. */
 extern const struct build_locks build_lock_operations;

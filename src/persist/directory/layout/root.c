@@ -17,7 +17,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/layout/temporary.h"
-#include "persist/storage/common/serving.h"
+#include "persist/storage/serving.h"
 
 #define ROOT_PATH_MAX 4096u
 

@@ -5,7 +5,7 @@
 
 #include <ingot/backend.h>
 
-#include "persist/storage/common/events.h"
+#include "persist/storage/events.h"
 #include "persist/storage/storage.h"
 
 static const struct eviction_order orders[] = {

@@ -14,7 +14,8 @@
 #include <stdbool.h>
 
 #include "persist/directory/format/paths.h"
-#include "persist/storage/common/counters.h"
+#include "persist/storage/counters.h"
+#include "persist/storage/kinds.h"
 #include "util/nanoseconds.h"
 
 /*

@@ -8,7 +8,7 @@
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/evict.h"
-#include "persist/storage/common/serving.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
 #include "util/struct_size.h"

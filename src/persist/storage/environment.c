@@ -6,7 +6,7 @@
  * says surprises its users. An invalid value is an error: if a mistyped limit were ignored, the store could fill the
  * disk. A value without effect is not an error, for example the limit of a store that is off or read-only.
  */
-#include "persist/storage/common/environment.h"
+#include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 #include "persist/base/memory.h"
 #include "persist/directory/format/paths.h"
-#include "persist/storage/common/serving.h"
+#include "persist/storage/serving.h"
 #include "util/environment.h"
 #include "util/struct_size.h"
 

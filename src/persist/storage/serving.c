@@ -1,14 +1,14 @@
 /*
  * serving.c - turns a storage on and off, and chooses its backends, while it is in use.
  */
-#include "persist/storage/common/serving.h"
+#include "persist/storage/serving.h"
 
 #include <ingot/backend.h>
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/storage/common/events.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/events.h"
+#include "persist/storage/state.h"
 #include "util/process_number.h"
 #include "util/quantity.h"
 

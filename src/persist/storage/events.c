@@ -4,13 +4,13 @@
  * A storage does not belong to a context, but callers use it for programs that do. The context for which a thread
  * currently works is kept in a thread-local variable. Callbacks run with no lock held.
  */
-#include "persist/storage/common/events.h"
+#include "persist/storage/events.h"
 
 #include <ingot/private/event.h>
 #include <stdbool.h>
 
 #include "persist/base/files.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/state.h"
 
 static _Thread_local const struct ingot_context *current_context;
 

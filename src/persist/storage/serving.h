@@ -1,8 +1,8 @@
 /*
  * serving.h - determines whether a storage is on, and for which backends.
  */
-#ifndef INGOT_PERSIST_STORAGE_COMMON_SERVING_H
-#define INGOT_PERSIST_STORAGE_COMMON_SERVING_H
+#ifndef INGOT_PERSIST_STORAGE_SERVING_H
+#define INGOT_PERSIST_STORAGE_SERVING_H
 
 #include <ingot/persist.h>
 #include <stdbool.h>

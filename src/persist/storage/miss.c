@@ -5,7 +5,7 @@
  * of a store's entries, so it is looked for only if the policy needs it. No other file of persist writes to standard
  * error.
  */
-#include "persist/storage/common/miss.h"
+#include "persist/storage/miss.h"
 
 #include <ingot/backend.h>
 #include <ingot/private/descriptor.h>
@@ -16,9 +16,9 @@
 
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
-#include "persist/storage/common/events.h"
-#include "persist/storage/common/serving.h"
-#include "persist/storage/common/state.h"
+#include "persist/storage/events.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/state.h"
 #include "util/hex.h"
 #include "util/write_signals.h"
 

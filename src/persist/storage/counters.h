@@ -1,10 +1,10 @@
 /*
- * counters.h - counts loads and stores, and their failures by reason, for ingot_persist_get_stats.
+ * counters.h - counts loads and stores, and their failures by reason, for ingot_persist_get_stats; see storage.c.
  *
  * All accesses are relaxed, because no other data depends on the counters.
  */
-#ifndef INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
-#define INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
+#ifndef INGOT_PERSIST_STORAGE_COUNTERS_H
+#define INGOT_PERSIST_STORAGE_COUNTERS_H
 
 #include <ingot/storage.h>
 #include <stdatomic.h>

@@ -1,16 +1,15 @@
 /*
  * state.h - defines the state of a storage.
  */
-#ifndef INGOT_PERSIST_STORAGE_COMMON_STATE_H
-#define INGOT_PERSIST_STORAGE_COMMON_STATE_H
+#ifndef INGOT_PERSIST_STORAGE_STATE_H
+#define INGOT_PERSIST_STORAGE_STATE_H
 
 #include <ingot/persist.h>
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "persist/storage/common/build_locks.h"
-#include "persist/storage/common/counters.h"
-#include "persist/storage/common/kinds.h"
+#include "persist/storage/counters.h"
+#include "persist/storage/kinds.h"
 #include "persist/trust/keyring.h"
 
 /* Programs that wait for a flush or for the last release; see deferred.h. */

@@ -1,8 +1,8 @@
 /*
  * miss.h - what a request does that a storage cannot answer: makes the program or artifact, reports that, or fails.
  */
-#ifndef INGOT_PERSIST_STORAGE_COMMON_MISS_H
-#define INGOT_PERSIST_STORAGE_COMMON_MISS_H
+#ifndef INGOT_PERSIST_STORAGE_MISS_H
+#define INGOT_PERSIST_STORAGE_MISS_H
 
 #include <ingot/persist.h>
 

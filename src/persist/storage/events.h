@@ -1,8 +1,8 @@
 /*
  * events.h - reports a storage's events to callbacks and contexts.
  */
-#ifndef INGOT_PERSIST_STORAGE_COMMON_EVENTS_H
-#define INGOT_PERSIST_STORAGE_COMMON_EVENTS_H
+#ifndef INGOT_PERSIST_STORAGE_EVENTS_H
+#define INGOT_PERSIST_STORAGE_EVENTS_H
 
 #include <ingot/backend.h>
 #include <ingot/storage.h>

@@ -1,0 +1,103 @@
+/*
+ * kinds.h - the kinds of storages, the parts that other folders attach to them, and what Ingot's own storages can do
+ * besides the public operations.
+ */
+#ifndef INGOT_PERSIST_STORAGE_KINDS_H
+#define INGOT_PERSIST_STORAGE_KINDS_H
+
+#include <errno.h>
+#include <ingot/persist.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+/* The error code of INGOT_NO_SPACE if the limits that the user chose exclude a blob. For a flush, that is no failure.
+ */
+#define STORAGE_EXCLUDED_CODE ERANGE
+
+/* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
+enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
+
+/* The parts that other folders attach to a storage; see storage_make_part. */
+enum storage_part { STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
+
+/* What all parts of one kind have in common. */
+struct storage_part_kind {
+    size_t size; /* of the part's structure, which begins with a struct storage_part_base */
+    /* Completes a new part, whose base is set, and whose other bytes are zeros. On failure, must undo what it did.
+     * NULL: nothing to do. */
+    ingot_status_t (*begin)(void *part, ingot_storage_t storage);
+    /* Releases what the part holds, except for its base and its memory. The last release of the storage calls this,
+     * before it destroys the storage itself. */
+    void (*end)(void *part);
+};
+
+/* The beginning of each part. */
+struct storage_part_base {
+    const struct storage_part_kind *kind;
+    ingot_allocator_t allocator;
+    pthread_mutex_t lock;
+};
+
+/* ---- locks of a store, one per id, which let only one of several processes build a program ---- */
+
+/* The result of an attempt to take a lock. */
+enum build_lock_state {
+    BUILD_LOCK_TAKEN,
+    BUILD_LOCK_BUSY,      /* another process builds the program */
+    BUILD_LOCK_HELD_HERE, /* another thread of this process builds the program */
+    BUILD_LOCK_POINTLESS, /* another process has found that waiting is useless, so the caller should build, too */
+    BUILD_LOCK_UNUSABLE   /* the caller should build without the lock */
+};
+
+/* A handle to the lock of one id, or to a build's place among those that run at the same time or its wait for one. */
+struct build_lock;
+
+struct build_locks {
+    /* Opens the lock of an id. Returns NULL if the store has no locks, because the application turned them off or the
+     * system does not support them. `self` is the store's `self`. The store must outlive the lock. */
+    struct build_lock *(*open)(void *self, size_t id_size, const uint8_t *id);
+    /* Returns the name that events use for the id's place in the store. It is valid until close. */
+    const char *(*name)(const struct build_lock *lock);
+    /* Tries to take the lock, without waiting for it. */
+    enum build_lock_state (*try_take)(struct build_lock *lock);
+    /* True if the store may have received a blob for the id since the last call that returned true. The first call
+     * returns true if the store may have a blob. A change may be missed, because this relies on file times. A look in
+     * the store after this call finds what other machines stored before it. */
+    bool (*has_changed)(struct build_lock *lock);
+    /* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
+     * themselves. */
+    void (*close)(struct build_lock *lock, bool is_pointless);
+    /* Returns the limit of each wait that the application has set; 0: none. */
+    uint64_t (*wait_ns)(void *self);
+    /* Asks for one of the places for builds (build_jobs of ingot_persist_info_t). Returns NULL if the store does not
+     * limit builds, or if its locks are unusable. The store must outlive the place. */
+    struct build_lock *(*ask_place)(void *self);
+    /* True if this build has its place, which it takes in the order in which builds asked. Does not wait. */
+    bool (*has_place)(struct build_lock *place);
+    /* Gives the place back, or stops asking. */
+    void (*leave_place)(struct build_lock *place);
+};
+
+/* ---- */
+
+/* What a storage of Ingot itself can do besides its ingot_storage_ops_t. Each field may be NULL. */
+struct storage_own_ops {
+    /* Does what `load` does, but need not check a blob's hash, because the core checks the blob before any other use.
+     */
+    ingot_status_t (*load_for_core)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+
+    /* Does what `store` does, but a blob that is already stored under the id stays. */
+    ingot_status_t (*store_new)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
+
+    /* The next fields are those of a directory store; the last two are set only if it is writable. */
+
+    /* Get and set the limits, which are part of the settings. */
+    void (*get_limits)(void *self, ingot_persist_settings_t *settings);
+    void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
+    const struct build_locks *build_locks; /* so that only one of several processes builds a program */
+};
+
+/* Settings that are numbers, which are 0 if they are not set. */
+enum storage_setting { STORAGE_STORE_MODE, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };
+
+#endif
