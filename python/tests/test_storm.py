@@ -40,7 +40,6 @@ LONGEST_MAKE = 0.3
 LIMIT = 60.0  # for a call, with waiting for makers, on a machine with a load
 SECOND = 10**9  # of the times in logs
 FOREVER = 1 << 62
-ENDED = os.WEXITED | os.WNOHANG | os.WNOWAIT
 #: The leases of makers that were killed end after ten seconds instead of two minutes.
 END_LEASES = "for _, key in ipairs(redis.call('KEYS', '*:lease')) do redis.call('PEXPIRE', key, 10000, 'LT') end"
 MISSED, BUSY, FAILED = "missed", "busy", "failed"
@@ -54,6 +53,7 @@ class Storming:
         self.name, self.seed, self.keys = log.name, seed, keys
         self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self.numbers, self.lock, self.is_over = count(), threading.Lock(), threading.Event()
+        self.not_stored: dict[int, int] = {}
 
     def write(self, *words: object) -> None:
         os.write(self.log, (f"{time.monotonic_ns()} " + " ".join(map(str, words)) + "\n").encode())
@@ -62,6 +62,7 @@ class Storming:
         with self.lock:
             number = next(self.numbers)
         self.write("begin", number, action, key)
+        self.not_stored[number] = self.cache.stats()["not_stored"]
         return number
 
     def key(self, rng: random.Random) -> str:
@@ -77,7 +78,8 @@ class Storming:
 
     def end(self, number: int, key: str, value: bytes | None) -> None:
         named, name, *_ = (key, MISSED) if value is None else value[:100].decode(errors="replace").split(" ")
-        self.write("end", number, name if named == key else f"of-{named}")
+        is_known = self.cache.stats()["not_stored"] == self.not_stored.pop(number)  # get_or_create does not tell
+        self.write("end", number, FAILED if not is_known else name if named == key else f"of-{named}")
 
     def thread(self, number: int) -> None:
         rng = random.Random(f"{self.seed} thread {number}")
@@ -216,9 +218,9 @@ def storm(directory: Path, seconds: int, seed: int, processes: int, keys: int) -
         for child in running:
             os.kill(child, signal.SIGTERM)
         until = time.monotonic() + min(LIMIT, seconds / 2)
-        while time.monotonic() < until and not all(os.waitid(os.P_PID, each, ENDED) for each in running):
-            time.sleep(0.01)
         for child in [*running]:
+            while time.monotonic() < until and not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                time.sleep(0.01)
             end(child)
     return _judge(logs, killed, died, wrong), wrong
 

@@ -65,7 +65,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     ingot_status_t status =
         storage_load_blob(request->storage, request->context, true, request->id_size, request->id, &blob);
     request->is_to_store = status != INGOT_SUCCESS;
-    request->was_refused = status != INGOT_NOT_FOUND;
+    request->was_refused = status == INGOT_SUCCESS || storage_is_refusal(status); /* not if a server failed */
     if (status == INGOT_SUCCESS) {
         status = storage_make_program(request->storage, program, desc, request->id_size, request->id, &blob);
         request->is_to_store = storage_is_refusal(status);

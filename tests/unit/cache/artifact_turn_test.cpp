@@ -567,12 +567,20 @@ struct Server {
     std::mutex mutex;
     std::map<std::vector<uint8_t>, std::vector<uint8_t>> blobs;
     bool is_leased = false;
+    std::atomic<bool> is_failing{false};
+    const Gate asked; /* for a load that fails */
+    const Gate fails;
     std::vector<int> ends;
     int lease = 0;
 
     static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
     {
         auto *server = static_cast<Server *>(self);
+        if (server->is_failing) {
+            server->asked.open();
+            server->fails.wait();
+            return INGOT_IO_ERROR;
+        }
         const std::lock_guard<std::mutex> guard(server->mutex);
         const auto found = server->blobs.find({id, id + id_size});
         if (found == server->blobs.end())
@@ -645,6 +653,19 @@ TEST_F(ArtifactTurn, OneMachineMakesTheArtifact)
     waiter.join();
     EXPECT_FALSE(server.is_leased);
     ASSERT_EQ(1u, server.ends.size());
+}
+
+TEST_F(ArtifactTurn, AThreadWhoseServerFailsFindsWhatWasStoredMeanwhile)
+{
+    Server server;
+    Cache cache(open_machine(&server, path_));
+    const Begun begun = begin(&cache, key_, 0);
+    server.is_failing = true;
+    std::thread late([&] { EXPECT_EQ("made", begin(&cache, key_, kForever).value); });
+    server.asked.wait();
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+    server.fails.open();
+    late.join();
 }
 
 TEST_F(ArtifactTurn, AnAbandonedLeaseSaysWhetherOthersMayTakeIt)
