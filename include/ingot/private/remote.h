@@ -2,7 +2,8 @@
 /* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
 /**
  * @file private/remote.h
- * What the tool asks a server: whether it works, and whether it has a blob.
+ * What the tool asks a server: whether it works, and whether it has a blob; and images of stores, which other tools
+ * move to registries and back.
  */
 #ifndef INGOT_PRIVATE_REMOTE_H
 #define INGOT_PRIVATE_REMOTE_H
@@ -60,6 +61,42 @@ INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ing
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY, INGOT_NO_SPACE
  */
 INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+
+#define INGOT_IMAGE_TAG "store" /**< The name of the image in an OCI image layout. */
+
+/** What writing or reading an image did. */
+typedef struct ingot_image_stats {
+    uint64_t entry_count;   /**< Entries of the image. */
+    uint64_t present_count; /**< Of these, those that the layout or the store had already. */
+    uint64_t moved_count;   /**< Those that were written to the layout, or stored. */
+    uint64_t moved_bytes;   /**< Of these. */
+    uint64_t failed_count;  /**< Entries and layers that were damaged or refused; `reason` is that of the last one. */
+    char reason[512];
+} ingot_image_stats_t;
+
+/**
+ * Writes the entries of a store as an image into an OCI image layout (doc/oci-format.md), with their namespaces and
+ * seals. Layers of the image that the layout has stay, so that only new entries have to be moved. Blobs that no image
+ * of the layout needs are removed.
+ *
+ * @param storage    A directory store or a bundle.
+ * @param directory  Created if it is missing.
+ * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY, INGOT_NO_SPACE
+ */
+INGOT_API ingot_status_t ingot_image_write(ingot_storage_t storage, const char *directory, ingot_image_stats_t *stats);
+
+/** Opens the storage for the entries of a namespace; "": none. Returns NULL if they are not wanted or cannot be stored;
+ *  then sets *status, and with a failure the error detail. The caller releases the storage. */
+typedef ingot_storage_t (*ingot_image_open_t)(void *user, const char *name_space, ingot_status_t *status);
+
+/**
+ * Stores the entries of an image that the storages lack. An entry that is damaged or foreign concerns itself alone.
+ *
+ * @retval INGOT_NOT_FOUND  The layout has no image.
+ * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY, INGOT_BLOB_CORRUPT
+ */
+INGOT_API ingot_status_t ingot_image_read(const char *directory, ingot_image_open_t open, void *user,
+                                          ingot_image_stats_t *stats);
 
 #ifdef __cplusplus
 }

@@ -149,6 +149,20 @@ static ingot_status_t unpack_envelope_blob(const struct header *header, const ui
     return INGOT_SUCCESS;
 }
 
+bool envelope_measure(size_t available, const uint8_t *bytes, size_t *id_size, size_t *size)
+{
+    if (available < ENVELOPE_HEADER_SIZE || memcmp(bytes + AT_MAGIC, MAGIC, MAGIC_SIZE) != 0)
+        return false;
+    const uint64_t id_bytes = le_get_u64(bytes + AT_ID_SIZE);
+    const uint64_t stored = le_get_u64(bytes + AT_STORED_SIZE);
+    const uint64_t left = available - ENVELOPE_HEADER_SIZE;
+    if (id_bytes == 0 || id_bytes > ENVELOPE_MAX_ID_SIZE || id_bytes > left || stored == 0 || stored > left - id_bytes)
+        return false;
+    *id_size = (size_t)id_bytes;
+    *size = (size_t)(ENVELOPE_HEADER_SIZE + id_bytes + stored);
+    return true;
+}
+
 ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_size, const uint8_t *id,
                                size_t max_blob_size, struct envelope_blob *blob)
 {

@@ -9,6 +9,7 @@
 #define INGOT_REMOTE_OBJECT_ENVELOPE_H
 
 #include <ingot/ingot.h>
+#include <stdbool.h>
 
 #define ENVELOPE_VERSION 1u
 #define ENVELOPE_HEADER_SIZE 96u
@@ -32,6 +33,10 @@ struct envelope_blob {
     const uint8_t *bytes;
     uint8_t *unpacked; /* the caller frees it; NULL: `bytes` points into the object */
 };
+
+/* Reads from the first bytes of an object how large it and its id are. Returns false if they are not such bytes, or if
+ * the object does not fit into `available` bytes. envelope_decode checks the object itself. */
+bool envelope_measure(size_t available, const uint8_t *bytes, size_t *id_size, size_t *size);
 
 /*
  * Returns the blob of an object, which must belong to the id.

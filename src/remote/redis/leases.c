@@ -3,7 +3,6 @@
  */
 #include "remote/redis/leases.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "remote/redis/commands.h"
@@ -39,12 +38,15 @@ static enum outcome redis_read_lease(void *self, struct request *request, const 
     const enum outcome outcome = redis_ask(self, request, LEASE_TOKEN_CAPACITY, &reply, "GET %s", name);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    const bool is_text = reply->type == REDIS_REPLY_STRING;
-    if (is_text)
-        (void)snprintf(token, LEASE_TOKEN_CAPACITY, "%s", reply->str);
+    const bool is_lease = reply->type == REDIS_REPLY_STRING &&
+                          (strcmp(reply->str, LEASE_POINTLESS) == 0 ||
+                           (reply->len == LEASE_TOKEN_CAPACITY - 1 &&
+                            strspn(reply->str, "0123456789abcdef") == LEASE_TOKEN_CAPACITY - 1));
+    if (is_lease)
+        memcpy(token, reply->str, reply->len + 1);
     freeReplyObject(reply);
-    return is_text ? OUTCOME_DONE
-                   : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers GET with neither a value nor nil");
+    return is_lease ? OUTCOME_DONE
+                    : request_fail(request, OUTCOME_BAD_ANSWER, "the value of a lease's key is none of a lease");
 }
 
 static enum outcome redis_extend_lease(void *self, struct request *request, const char *key, uint64_t time_ms)

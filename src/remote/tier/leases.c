@@ -131,7 +131,7 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     if (made == NULL)
         return INGOT_LEASE_NONE;
     const enum outcome outcome = ask_for_lease(tier, &request, made, &answer);
-    const bool is_refused = outcome == OUTCOME_REFUSED || outcome == OUTCOME_BAD_ANSWER;
+    const bool is_refused = outcome == OUTCOME_REFUSED;
     tier_settle_outcome(tier, is_refused ? OUTCOME_DONE : outcome, began_ns, clock_now_ns(), request.failure);
     if (is_refused) /* the server may allow loads alone */
         tier_note_upload(tier, false, request.failure);

@@ -63,7 +63,7 @@ FaultyServer::Behavior redis_that_answers(int pause_ms)
         for (std::string words; !(words = connection.read_some()).empty();) {
             if (pause_ms != 0 && !connection.pause(pause_ms))
                 return;
-            if (!connection.send_bytes(words.find(":lease") != std::string::npos ? "$8\r\nsomebody\r\n"
+            if (!connection.send_bytes(words.find(":lease") != std::string::npos ? "$32\r\n0123456789abcdef0123456789abcdef\r\n"
                                        : words.find("PING") != std::string::npos ? "+PONG\r\n"
                                        : words.find("SET") != std::string::npos  ? "+OK\r\n"
                                                                                  : "$-1\r\n"))
@@ -195,6 +195,23 @@ TEST(RemoteRefusal, OfLeasesCostsAProcessTheTimeOfOneWait)
     }
     EXPECT_EQ(20u, machine.stats().wait_timeouts);
     EXPECT_EQ(0u, machine.tier().stats().pauses);
+}
+
+/* A server that has a value under each key, but no lease. Nobody waits for it. */
+TEST(RemoteRefusal, OfLeasesByAnyOtherValueIsAFailure)
+{
+    const FaultyServer server([](FaultyConnection &connection) {
+        while (connection.read_request() && connection.send_bytes("$5\r\nvalue\r\n")) {
+        }
+    });
+    const ScratchDirectory scratch;
+    const Machine machine(scratch.path() / "store", "redis://127.0.0.1:" + std::to_string(server.port()),
+                          INGOT_PERSIST_INFO_INIT, INGOT_REMOTE_INFO_INIT);
+    Session session;
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, numbered_source(i)));
+    EXPECT_EQ(0u, machine.tier().stats().busy_leases);
+    EXPECT_EQ(1u, machine.tier().stats().pauses) << machine.tier().events.all();
 }
 
 TEST(RemoteRefusal, SlowMissesCostAProcessAtMostTwoSeconds)

@@ -1,5 +1,5 @@
 /*
- * pull.c - `ingot pull`: stores in a store what a bundle or a server has.
+ * pull.c - `ingot pull`: stores in a store what a bundle, a server or an image has.
  */
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
@@ -9,6 +9,7 @@
 #include "cli/commands/all.h"
 #include "cli/commands/recipe/build.h"
 #if INGOT_WITH_REMOTE
+#include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
 #endif
 #include "cli/store/entry.h"
@@ -24,6 +25,9 @@ struct pulling {
     ingot_storage_t store;
     uint64_t entry_count;
     uint64_t failed_count;
+#if INGOT_WITH_REMOTE
+    struct image_options image;
+#endif
 };
 
 static const struct command_option options[] = {
@@ -33,6 +37,12 @@ static const struct command_option options[] = {
     {"for", 'f', VALUE_FILE, "RECIPE", offsetof(struct pulling, recipes), .flags = OPTION_REPEATED,
      .help = "Load what the programs of this recipe need on the devices of this machine; may be repeated"},
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pulling, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pulling, image.reference),
+     .help = "Pull the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
+    {"layout", 0, VALUE_FILE, "DIR", offsetof(struct pulling, image.layout),
+     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store"},
+    {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pulling, image.is_plain),
+     .help = "For --image: the registry need not encrypt"},
 #endif
     {.help = NULL},
 };
@@ -106,6 +116,13 @@ static int pull_from_server(struct pulling *pulling)
 static int run_pull(void *values)
 {
     struct pulling *pulling = values;
+#if INGOT_WITH_REMOTE
+    if (image_is_wanted(&pulling->image) &&
+        (pulling->bundle != NULL || pulling->recipes.count != 0 || pulling->url != NULL))
+        return parse_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
+    if (image_is_wanted(&pulling->image))
+        return image_pull(&pulling->common, &pulling->image);
+#endif
     if (pulling->bundle == NULL)
         return pull_from_server(pulling);
     if (pulling->url != NULL || pulling->recipes.count != 0)
@@ -116,12 +133,15 @@ static int run_pull(void *values)
 const struct command command_pull = {
     .name = "pull",
     .group = "Share",
-    .summary = "store in a store what a server or a bundle has",
+    .summary = "store in a store what a server, a bundle or an image has",
     .about =
         "Loads entries into a store, which is created if it is missing, with their seals. Entries that the store "
         "already has are not loaded again.\n\n"
         "With --for, loads what the programs of a recipe need on the devices of this machine from a server, and "
         "compiles nothing. With --from, takes all entries of a bundle.\n\n"
+        "With --image, takes what an image in a registry has, into the namespaces that \"ingot push --image\" took it "
+        "from, or with --namespace only what is of that namespace. skopeo moves the image, with its credentials, to a "
+        "directory beside the store, and only what is not there yet. With --layout alone, the image is only read.\n\n"
         "The exit status is 1 if the server lacks programs, or did not work, and 4 if entries could not be stored.",
     .options = options,
     .size = sizeof(struct pulling),

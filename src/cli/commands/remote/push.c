@@ -13,10 +13,12 @@
 #include "cli/base/json.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
+#include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "cli/usage/parse.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
 
@@ -26,6 +28,7 @@ struct pushing {
     const char *kind;  /* NULL: all */
     bool is_check;     /* only checks the server */
     bool is_read_only; /* without storing anything */
+    struct image_options image;
     ingot_storage_t store;
     ingot_storage_t server;
     size_t waiting_count; /* waiting_count and waiting_bytes: uploads since the tool last waited */
@@ -45,6 +48,12 @@ static const struct command_option options[] = {
          "or what is wrong. No store is needed. Exit status 1: the server does not work"},
     {"read-only", 'r', VALUE_NONE, NULL, offsetof(struct pushing, is_read_only),
      .help = "With --check: store and remove nothing"},
+    {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pushing, image.reference),
+     .help = "Push to the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
+    {"layout", 0, VALUE_FILE, "DIR", offsetof(struct pushing, image.layout),
+     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store"},
+    {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pushing, image.is_plain),
+     .help = "For --image: the registry need not encrypt"},
     {.help = NULL},
 };
 
@@ -182,6 +191,10 @@ static int run_push(void *values)
     struct pushing *pushing = values;
     if (pushing->is_check)
         return check_server(pushing);
+    if (image_is_wanted(&pushing->image) && (pushing->url != NULL || pushing->kind != NULL))
+        return parse_refuse(&command_push, "an image has no other server, and all kinds of entries");
+    if (image_is_wanted(&pushing->image))
+        return image_push(&pushing->common, &pushing->image);
     int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);
     if (code == EXIT_DONE)
         code = server_open(&pushing->server, &pushing->common, pushing->url, 0);
@@ -200,6 +213,9 @@ const struct command command_push = {
              "already has are not sent again, so an interrupted push continues where it stopped. --namespace chooses "
              "among the entries of the store. The namespace on the server is INGOT_PERSIST_NAMESPACE, because that is "
              "where applications and layers look.\n\n"
+             "With --image, the store becomes an image in a registry, which skopeo moves with its credentials. The "
+             "entries keep their namespaces. The image's files stay in a directory beside the store, so that the next "
+             "push moves only what is new. With --layout alone, the image is only written.\n\n"
              "The exit status is 1 if entries were left out because they are damaged, too large or not trusted, and 4 "
              "if the server failed.",
     .options = options,

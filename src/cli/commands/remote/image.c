@@ -1,0 +1,152 @@
+/*
+ * image.c - pushes and pulls images; see image.h.
+ *
+ * Ingot writes and reads an OCI image layout, which is a directory. skopeo moves it, with the credentials and
+ * certificates that it knows, and leaves out what the other side has. So the layout stays beside the store.
+ */
+#include "cli/commands/remote/image.h"
+
+#include <errno.h>
+#include <ingot/private/remote.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/output.h"
+#include "cli/store/store.h"
+
+enum { PATH_SIZE = 4096 };
+
+bool image_is_wanted(const struct image_options *image)
+{
+    return image->reference != NULL || image->layout != NULL;
+}
+
+/* Writes the path of the layout. Without one in the options, it is that of the store with ".image" appended. */
+static int find_layout(const struct common_options *options, const struct image_options *image, char path[PATH_SIZE])
+{
+    const char *directory = options->directory != NULL ? options->directory : getenv("INGOT_PERSIST_DIR");
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    int length = -1;
+    if (image->layout != NULL)
+        length = snprintf(path, PATH_SIZE, "%s", image->layout);
+    else if (directory != NULL && directory[0] != '\0')
+        length = snprintf(path, PATH_SIZE, "%.*s.image",
+                          (int)(strlen(directory) - (directory[strlen(directory) - 1] == '/')), directory);
+    else if (cache != NULL && cache[0] == '/')
+        length = snprintf(path, PATH_SIZE, "%s/ingot.image", cache);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, PATH_SIZE, "%s/.cache/ingot.image", home);
+    if (length > 0 && length < PATH_SIZE)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "ingot: no place for the image: name one by --layout DIR\n");
+    return EXIT_USAGE;
+}
+
+/* Lets skopeo move the image between the layout and the registry. */
+static int run_skopeo(const struct image_options *image, const char *layout, bool is_push)
+{
+    char local[PATH_SIZE + 32];
+    char remote[PATH_SIZE];
+    int status = 0;
+    pid_t child = 0;
+    const char *name = strncmp(image->reference, "docker://", 9) == 0 || strncmp(image->reference, "oci://", 6) == 0
+                           ? strstr(image->reference, "//") + 2
+                           : image->reference;
+    (void)snprintf(local, sizeof(local), "oci:%s:" INGOT_IMAGE_TAG, layout);
+    (void)snprintf(remote, sizeof(remote), "docker://%s", name);
+    char plain[] = "--dest-tls-verify=false";
+    char plain_source[] = "--src-tls-verify=false";
+    char *words[8] = {"skopeo", "copy", "--quiet", "--preserve-digests"};
+    size_t count = 4;
+    if (image->is_plain)
+        words[count++] = is_push ? plain : plain_source;
+    words[count++] = is_push ? local : remote;
+    words[count] = is_push ? remote : local;
+    const int error = posix_spawnp(&child, "skopeo", NULL, NULL, words, environ);
+    if (error == ENOENT)
+        (void)fprintf(stderr,
+                      "ingot: skopeo moves images, and is missing: install the package skopeo, or move %s yourself "
+                      "(--layout DIR)\n",
+                      layout);
+    else if (error != 0)
+        (void)fprintf(stderr, "ingot: skopeo: %s\n", strerror(error));
+    if (error != 0)
+        return EXIT_FAILED;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "ingot: skopeo did not copy %s to %s\n", is_push ? local : remote, is_push ? remote : local);
+    return EXIT_FAILED;
+}
+
+static int print_image_stats(const struct common_options *options, bool is_push, const ingot_image_stats_t *stats)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", stats->entry_count);
+    json_add_u64(json, is_push ? "new" : "pulled", stats->moved_count);
+    json_add_u64(json, "present", stats->present_count);
+    json_add_u64(json, "failed", stats->failed_count);
+    json_add_u64(json, "bytes", stats->moved_bytes);
+    output_print(json, options->is_json,
+                 is_push ? "the image has {entries} entries; {new} of them are new ({bytes:size}); {failed} failed\n"
+                         : "pulled {pulled} of {entries} entries ({bytes:size}); {present} were there already; "
+                           "{failed} failed\n");
+    if (stats->failed_count != 0)
+        (void)fprintf(stderr, "ingot: the last entry that failed: %s\n", stats->reason);
+    return stats->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
+}
+
+int image_push(const struct common_options *options, const struct image_options *image)
+{
+    char layout[PATH_SIZE];
+    ingot_storage_t store = NULL;
+    ingot_image_stats_t stats;
+    int code = find_layout(options, image, layout);
+    if (code == EXIT_DONE)
+        code = store_open(&store, options, STORE_READ, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = ingot_image_write(store, layout, &stats);
+    ingot_storage_release(store);
+    if (status != INGOT_SUCCESS)
+        return store_failed("writing an image", status);
+    if (image->reference != NULL)
+        code = run_skopeo(image, layout, true);
+    return code == EXIT_DONE ? print_image_stats(options, true, &stats) : code;
+}
+
+/* Opens the store for the entries of a namespace. */
+static ingot_storage_t open_name_space(void *user, const char *name_space, ingot_status_t *status)
+{
+    struct common_options options = *(const struct common_options *)user;
+    ingot_storage_t store = NULL;
+    if (options.name_space != NULL && strcmp(options.name_space, name_space) != 0)
+        return NULL;
+    options.name_space = name_space[0] != '\0' ? name_space : NULL;
+    if (store_open(&store, &options, STORE_MAKE, NULL) != EXIT_DONE)
+        *status = INGOT_IO_ERROR;
+    return store;
+}
+
+int image_pull(const struct common_options *options, const struct image_options *image)
+{
+    char layout[PATH_SIZE];
+    ingot_image_stats_t stats;
+    struct common_options copy = *options;
+    int code = find_layout(options, image, layout);
+    if (code == EXIT_DONE && image->reference != NULL)
+        code = run_skopeo(image, layout, false);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = ingot_image_read(layout, open_name_space, &copy, &stats);
+    return status == INGOT_SUCCESS ? print_image_stats(options, false, &stats)
+                                   : store_failed("reading an image", status);
+}

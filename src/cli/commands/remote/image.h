@@ -1,0 +1,24 @@
+/*
+ * image.h - pushes a store to a registry as an image, and pulls it.
+ */
+#ifndef INGOT_CLI_COMMANDS_REMOTE_IMAGE_H
+#define INGOT_CLI_COMMANDS_REMOTE_IMAGE_H
+
+#include <stdbool.h>
+
+#include "cli/base/options.h"
+
+/* The options of a command that moves an image. */
+struct image_options {
+    const char *reference; /* of the image in a registry; NULL: none */
+    const char *layout;    /* the directory with the OCI image layout; NULL: beside the store */
+    bool is_plain;         /* the registry does not encrypt */
+};
+
+/* True if the options ask for an image. */
+bool image_is_wanted(const struct image_options *image);
+/* Pushes the store to the image, or pulls it. Prints what it did, or a message, and returns an exit_code. */
+int image_push(const struct common_options *options, const struct image_options *image);
+int image_pull(const struct common_options *options, const struct image_options *image);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * image_test.cpp - tests images of stores: what `ingot push --image` and `ingot pull --image` write, read and move.
+ */
+#include <fstream>
+
+#include "cli/tool.h"
+#include "support/server_process.h"
+
+using store_fixture::bytes_of;
+
+namespace
+{
+
+const size_t kSize = 200000;
+
+std::vector<uint8_t> id_of(int number)
+{
+    return bytes_of("an id with the number " + std::to_string(number));
+}
+
+/* An OCI layout of another tool with one of its layers, and one layer of Ingot's. */
+const char kForeign[] = R"(
+import hashlib, json, sys
+def blob(data):
+    name = hashlib.sha256(data).hexdigest()
+    open(sys.argv[1] + "/blobs/sha256/" + name, "wb").write(data)
+    return {"digest": "sha256:" + name, "size": len(data)}
+manifest = {"mediaType": "application/vnd.oci.image.manifest.v1+json"}
+index = json.load(open(sys.argv[1] + "/index.json"))
+ours = json.load(open(sys.argv[1] + "/blobs/sha256/" + index["manifests"][0]["digest"][7:]))["layers"]
+tar = {"mediaType": "application/vnd.oci.image.layer.v1.tar", **blob(b"a file of a container")}
+short = {"mediaType": ours[0]["mediaType"], **blob(b"\0" * 100)}
+image = {"schemaVersion": 2, "config": {**blob(b"{}"), **manifest}, "layers": [tar, short, *ours]}
+index["manifests"][0].update(blob(json.dumps(image).encode()))
+json.dump(index, open(sys.argv[1] + "/index.json", "w"))
+)";
+
+class CliImage : public CliTest
+{
+protected:
+    void fill(int first, int end, unsigned version = 0, const char *name_space = nullptr, size_t size = 3000) const
+    {
+        const store_fixture::Store store = open_store(name_space);
+        for (int i = first; i < end; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(id_of(i), random_bytes(uint64_t(i) + 100000u * version, size)));
+    }
+    std::string path(const std::string &name) const { return (scratch() / name).string(); }
+    Result push(const std::vector<std::string> &more) const { return move("push", root().string(), more); }
+    Result pull(const std::string &name, const std::vector<std::string> &more) const
+    {
+        return move("pull", path(name), more);
+    }
+    /* Returns how many entries a store has: in its root, and in a namespace. */
+    std::string counts(const std::string &name, const std::string &name_space) const
+    {
+        return json_without_store("ls --dir " + path(name),
+                                  "sum(not e.get('namespace') for e in j), sum(e.get('namespace') == '" + name_space +
+                                      "' for e in j)");
+    }
+
+private:
+    Result move(const std::string &command, const std::string &store, const std::vector<std::string> &more) const
+    {
+        std::vector<std::string> words{CLI_PROGRAM, command, "--dir", store};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_command(words);
+    }
+};
+
+#if HAS_DOCKER_REGISTRY
+/* Debian's registry, which keeps its blobs as files. */
+class DockerRegistry : public server_process::Server
+{
+public:
+    DockerRegistry()
+        : Server(
+              [](uint16_t port, const std::string &folder) {
+                  std::ofstream(folder + "/config.yml")
+                      << "version: 0.1\nlog: {level: info, accesslog: {disabled: true}}\nstorage: {filesystem: "
+                      << "{rootdirectory: " << folder << "/registry}}\nhttp: {addr: 127.0.0.1:" << port << "}\n";
+                  return std::vector<std::string>{server_process::find_program("docker-registry"), "serve",
+                                                  folder + "/config.yml"};
+              })
+    {
+    }
+    std::string data() const { return folder() + "/registry"; }
+    std::string reference() const { return "127.0.0.1:" + std::to_string(port()) + "/team/kernels:v1"; }
+};
+#endif
+
+uintmax_t size_of(const fs::path &folder)
+{
+    uintmax_t size = 0;
+    for (const fs::directory_entry &item : fs::recursive_directory_iterator(folder))
+        size += item.is_regular_file() ? item.file_size() : 0;
+    return size;
+}
+
+} // namespace
+
+TEST_F(CliImage, KeepsNamespaces)
+{
+    fill(0, 5);
+    fill(3, 10, 1, "app");
+    const std::vector<std::string> layout{"--layout", path("layout")};
+    Result result = push(layout);
+    EXPECT_EQ(0, result.code) << result.output;
+    result = pull("other", layout);
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ("5 7", counts("other", "app"));
+    result = pull("part", {"--layout", path("layout"), "--namespace", "app"});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ("0 7", counts("part", "app"));
+    EXPECT_NE(std::string::npos, pull("other", layout).output.find("pulled 0 of 12 entries")) << "all are there";
+}
+
+TEST_F(CliImage, KeepsLayersThatAreStillOfUse)
+{
+    const std::vector<std::string> layout{"--layout", path("layout")};
+    fill(0, 100, 0, nullptr, kSize);
+    ASSERT_EQ(0, push(layout).code);
+    const uintmax_t before = size_of(path("layout"));
+    fill(0, 3, 1, nullptr, kSize);
+    Result result = push(layout);
+    EXPECT_NE(std::string::npos, result.output.find("100 entries; 3 of them are new")) << result.output;
+    EXPECT_LT(size_of(path("layout")) - before, 4 * kSize);
+    result = pull("other", layout);
+    EXPECT_NE(std::string::npos, result.output.find("pulled 100 of 100 entries")) << result.output;
+    {
+        const store_fixture::Store other{fs::path(path("other"))};
+        std::vector<uint8_t> blob;
+        EXPECT_EQ(INGOT_SUCCESS, other.load(id_of(1), &blob));
+        EXPECT_EQ(random_bytes(100001, kSize), blob) << "the replaced entry is the new one";
+    }
+    ASSERT_EQ(0, run({"evict", "--max-entries", "2"}).code);
+    ASSERT_EQ(0, push(layout).code);
+    EXPECT_LT(size_of(path("layout")), 4 * kSize) << "layers that are mostly unused have left";
+    EXPECT_NE(std::string::npos, pull("few", layout).output.find("pulled 2 of 2 entries"));
+}
+
+TEST_F(CliImage, RefusesAForeignLayoutEntryByEntry)
+{
+    fill(0, 5);
+    ASSERT_EQ(0, push({"--layout", path("layout")}).code);
+    ASSERT_EQ(0, run_command({"/usr/bin/env", "python3", "-c", kForeign, path("layout")}).code);
+    Result result = pull("other", {"--layout", path("layout")});
+    EXPECT_EQ(1, result.code);
+    EXPECT_NE(std::string::npos, result.output.find("pulled 5 of 5 entries")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("2 failed")) << result.output;
+    for (const fs::directory_entry &blob : fs::directory_iterator(path("layout") + "/blobs/sha256"))
+        if (blob.file_size() > 10000)
+            damage(blob.path());
+    result = pull("third", {"--layout", path("layout")});
+    EXPECT_EQ(1, result.code);
+    EXPECT_NE(std::string::npos, result.output.find("does not have the digest")) << result.output;
+    fs::remove(path("layout") + "/index.json");
+    EXPECT_EQ(4, pull("third", {"--layout", path("layout")}).code);
+}
+
+TEST_F(CliImage, SaysHowToGetSkopeo)
+{
+    fill(0, 1);
+    const Result result = run_command({CLI_PROGRAM, "push", "--dir", root().string(), "--image", "127.0.0.1:9/a:b"},
+                                      {{"PATH", "/nonexistent"}});
+    EXPECT_EQ(4, result.code);
+    EXPECT_NE(std::string::npos, result.output.find("install the package skopeo")) << result.output;
+    EXPECT_TRUE(fs::exists(path("store.image") + "/index.json")) << "it can be moved in other ways";
+    EXPECT_EQ(2, run({"push", "--image", "a/b:c", "redis://a"}).code);
+}
+
+#if HAS_DOCKER_REGISTRY
+/* What skopeo moves to the registry and back is little more than what is new. */
+TEST_F(CliImage, MovesOnlyWhatIsNew)
+{
+    const DockerRegistry registry;
+    const std::vector<std::string> image{"--image", registry.reference(), "--plain-http"};
+    fill(0, 1000, 0, nullptr, kSize);
+    Result result = push(image);
+    ASSERT_EQ(0, result.code) << result.output;
+    result = pull("other", image);
+    ASSERT_EQ(0, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("pulled 1000 of 1000")) << result.output;
+    const uintmax_t registry_before = size_of(registry.data());
+    const uintmax_t layout_before = size_of(path("other.image"));
+
+    fill(0, 10, 1, nullptr, kSize);
+    fill(1000, 1001);
+    ASSERT_EQ(0, push(image).code);
+    const double pushed = static_cast<double>(size_of(registry.data()) - registry_before);
+    result = pull("other", image);
+    EXPECT_NE(std::string::npos, result.output.find("pulled 1 of 1001")) << result.output; /* others have their ids */
+    const double pulled = static_cast<double>(size_of(path("other.image")) - layout_before);
+    printf("10 of 1000 entries changed: %.0f bytes pushed, %.0f pulled\n", pushed, pulled);
+    EXPECT_LE(pushed, 1.1 * 10 * kSize + 3000);
+    EXPECT_LE(pulled, 1.1 * 10 * kSize + 3000);
+}
+#endif
