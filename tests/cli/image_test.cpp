@@ -73,14 +73,13 @@ class DockerRegistry : public server_process::Server
 {
 public:
     DockerRegistry()
-        : Server(
-              [](uint16_t port, const std::string &folder) {
-                  std::ofstream(folder + "/config.yml")
-                      << "version: 0.1\nlog: {level: info, accesslog: {disabled: true}}\nstorage: {filesystem: "
-                      << "{rootdirectory: " << folder << "/registry}}\nhttp: {addr: 127.0.0.1:" << port << "}\n";
-                  return std::vector<std::string>{server_process::find_program("docker-registry"), "serve",
-                                                  folder + "/config.yml"};
-              })
+        : Server([](uint16_t port, const std::string &folder) {
+              std::ofstream(folder + "/config.yml")
+                  << "version: 0.1\nlog: {level: info, accesslog: {disabled: true}}\nstorage: {filesystem: "
+                  << "{rootdirectory: " << folder << "/registry}}\nhttp: {addr: 127.0.0.1:" << port << "}\n";
+              return std::vector<std::string>{server_process::find_program("docker-registry"), "serve",
+                                              folder + "/config.yml"};
+          })
     {
     }
     std::string data() const { return folder() + "/registry"; }

@@ -80,8 +80,10 @@ bool layer_read_entry(size_t available, const uint8_t *bytes, struct layer_entry
 
 static ingot_status_t fail_at(const char *doing, const char *path)
 {
-    return ingot_set_error(errno == ENOENT ? INGOT_NOT_FOUND : errno == ENOSPC ? INGOT_NO_SPACE : INGOT_IO_ERROR, errno,
-                           "%s %s: %s", doing, path, strerror(errno));
+    return ingot_set_error(errno == ENOENT   ? INGOT_NOT_FOUND
+                           : errno == ENOSPC ? INGOT_NO_SPACE
+                                             : INGOT_IO_ERROR,
+                           errno, "%s %s: %s", doing, path, strerror(errno));
 }
 
 ingot_status_t layout_make(const char *directory)
@@ -308,8 +310,8 @@ static ingot_status_t write_json(const char *directory, const char *name, cJSON 
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");
     *size = strlen(text);
     (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    const ingot_status_t status = name[0] != '\0' ? write_file(path, *size, text)
-                                                  : layout_write_blob(directory, *size, text, digest);
+    const ingot_status_t status =
+        name[0] != '\0' ? write_file(path, *size, text) : layout_write_blob(directory, *size, text, digest);
     cJSON_free(text);
     return status;
 }

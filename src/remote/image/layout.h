@@ -10,10 +10,10 @@
 #include <ingot/ingot.h>
 #include <stdbool.h>
 
-#define LAYOUT_DIGEST_CAPACITY 72u      /* "sha256:" and 64 hexadecimal digits */
-#define LAYOUT_PACK_BYTES (8u << 20)    /* a layer is not extended beyond this size */
+#define LAYOUT_DIGEST_CAPACITY 72u   /* "sha256:" and 64 hexadecimal digits */
+#define LAYOUT_PACK_BYTES (8u << 20) /* a layer is not extended beyond this size */
 #define LAYOUT_MOST_LAYERS 4096u
-#define LAYOUT_FRAME_SIZE 8u            /* in front of each entry: the size of its namespace, and 4 bytes of zeros */
+#define LAYOUT_FRAME_SIZE 8u /* in front of each entry: the size of its namespace, and 4 bytes of zeros */
 #define LAYOUT_MOST_NAME_SPACE_BYTES 64u
 
 /* A layer of an image. Other files may read the fields. */

@@ -52,8 +52,8 @@ static ingot_status_t store_entry(struct reading *reading, const struct layer_en
         ++reading->stats->present_count;
         return INGOT_SUCCESS;
     }
-    ingot_status_t status = envelope_decode(entry->object_size, entry->object, entry->id_size, entry->id,
-                                            (size_t)MOST_LAYER_BYTES, &blob);
+    ingot_status_t status =
+        envelope_decode(entry->object_size, entry->object, entry->id_size, entry->id, (size_t)MOST_LAYER_BYTES, &blob);
     if (status == INGOT_SUCCESS)
         status = ingot_persist_store_sealed(reading->storage, entry->id_size, entry->id, blob.size, blob.bytes);
     free(blob.unpacked);
@@ -86,8 +86,8 @@ static ingot_status_t read_layer(struct reading *reading, const struct layer *la
     size_t at = 0;
     for (uint32_t number = 0; status == INGOT_SUCCESS && at < file.size; ++number) {
         if (!layer_read_entry(file.size - at, file.bytes + at, &entry))
-            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the layer %s has no entry at byte %zu", layer->digest,
-                                            at);
+            status =
+                ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the layer %s has no entry at byte %zu", layer->digest, at);
         else if (!layer_is_dead(layer, number))
             read_entry(reading, &entry);
         at += entry.size;

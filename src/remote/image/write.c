@@ -117,8 +117,7 @@ static ingot_status_t write_pack(struct writing *writing)
 
 static ingot_status_t append_entry(struct writing *writing, size_t size, const uint8_t *bytes)
 {
-    const ingot_status_t status =
-        writing->pack_size + size > LAYOUT_PACK_BYTES ? write_pack(writing) : INGOT_SUCCESS;
+    const ingot_status_t status = writing->pack_size + size > LAYOUT_PACK_BYTES ? write_pack(writing) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
         return status;
     const size_t capacity = writing->pack_size + size > LAYOUT_PACK_BYTES ? size : LAYOUT_PACK_BYTES;
@@ -180,9 +179,9 @@ static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user
         return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS;
     }
     key_of(&parsed, wanted.key);
-    struct place *place = writing->place_count != 0 ? bsearch(&wanted, writing->places, writing->place_count,
-                                                              sizeof(wanted), compare_places)
-                                                    : NULL;
+    struct place *place = writing->place_count != 0
+                              ? bsearch(&wanted, writing->places, writing->place_count, sizeof(wanted), compare_places)
+                              : NULL;
     ++writing->stats->entry_count;
     writing->total_bytes += size;
     if (place != NULL) {
@@ -204,8 +203,7 @@ static ingot_status_t copy_living(struct writing *writing, uint32_t number)
 {
     const struct layer *layer = &writing->old.layers[number];
     struct layout_file file = {0, NULL};
-    ingot_status_t status =
-        layout_read_blob(writing->directory, layer->digest, layer->size, MOST_LAYER_BYTES, &file);
+    ingot_status_t status = layout_read_blob(writing->directory, layer->digest, layer->size, MOST_LAYER_BYTES, &file);
     for (size_t i = 0; i < writing->place_count && status == INGOT_SUCCESS; ++i) {
         const struct place *place = &writing->places[i];
         if (place->layer == number && place->is_alive)
@@ -247,8 +245,7 @@ static ingot_status_t settle_layer(struct writing *writing, uint32_t number)
     }
     if (living_bytes == 0)
         return INGOT_SUCCESS;
-    const bool is_kept =
-        living_bytes >= writing->old.layers[number].size / 2 && writing->old.count <= MOST_KEPT_LAYERS;
+    const bool is_kept = living_bytes >= writing->old.layers[number].size / 2 && writing->old.count <= MOST_KEPT_LAYERS;
     return is_kept ? keep_layer(writing, number, entry_count) : copy_living(writing, number);
 }
 

@@ -38,10 +38,10 @@ static enum outcome redis_read_lease(void *self, struct request *request, const 
     const enum outcome outcome = redis_ask(self, request, LEASE_TOKEN_CAPACITY, &reply, "GET %s", name);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    const bool is_lease = reply->type == REDIS_REPLY_STRING &&
-                          (strcmp(reply->str, LEASE_POINTLESS) == 0 ||
-                           (reply->len == LEASE_TOKEN_CAPACITY - 1 &&
-                            strspn(reply->str, "0123456789abcdef") == LEASE_TOKEN_CAPACITY - 1));
+    const bool is_lease =
+        reply->type == REDIS_REPLY_STRING && (strcmp(reply->str, LEASE_POINTLESS) == 0 ||
+                                              (reply->len == LEASE_TOKEN_CAPACITY - 1 &&
+                                               strspn(reply->str, "0123456789abcdef") == LEASE_TOKEN_CAPACITY - 1));
     if (is_lease)
         memcpy(token, reply->str, reply->len + 1);
     freeReplyObject(reply);

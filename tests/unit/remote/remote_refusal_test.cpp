@@ -63,7 +63,8 @@ FaultyServer::Behavior redis_that_answers(int pause_ms)
         for (std::string words; !(words = connection.read_some()).empty();) {
             if (pause_ms != 0 && !connection.pause(pause_ms))
                 return;
-            if (!connection.send_bytes(words.find(":lease") != std::string::npos ? "$32\r\n0123456789abcdef0123456789abcdef\r\n"
+            if (!connection.send_bytes(words.find(":lease") != std::string::npos
+                                           ? "$32\r\n0123456789abcdef0123456789abcdef\r\n"
                                        : words.find("PING") != std::string::npos ? "+PONG\r\n"
                                        : words.find("SET") != std::string::npos  ? "+OK\r\n"
                                                                                  : "$-1\r\n"))
