@@ -448,6 +448,12 @@ ingot_status_t publish_entry(struct directory *directory, bool replaces, size_t 
         if (status == INGOT_SUCCESS)
             status = commit_publication(&publication);
     } while (must_prepare_in_bucket(&publication, status));
+    if (status == INGOT_SUCCESS && replaces && publication.prepared[0] != '\0') {
+        /* Another process was faster. What it stored may be older, such as a server's blob that it promoted. */
+        status = enter_bucket(&publication, blob_size, blob, &is_done);
+        if (status == INGOT_SUCCESS && !is_done)
+            status = commit_publication(&publication);
+    }
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
     if (status == INGOT_SUCCESS)

@@ -89,6 +89,32 @@ TEST(PersistLock, ALoadLooksTwiceForAnEntryThatIsBeingReplaced)
     EXPECT_EQ(kBlob, blob);
 }
 
+/* What another process puts there may be older, such as a promoted blob of a server. */
+TEST(PersistLock, AStoreReplacesWhatAnotherProcessStoredMeanwhile)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const fs::path other_root = scratch.path() / "other";
+    const Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, Store(other_root).put(numbered_id(0), random_bytes(2, 500)));
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    const fs::path old = entries_of(other_root)[0];
+    const int held = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, flock(held, LOCK_EX));
+    when_pausing = [&] {
+        if (fs::exists(old)) {
+            fs::rename(old, root / fs::relative(old, other_root));
+            close(held);
+        }
+    };
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    when_pausing = nullptr;
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0), &blob));
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(0u, leftovers_in(root));
+}
+
 TEST(PersistLock, ASandboxWithoutLocksOfOpenFilesCanStore)
 {
     EXPECT_EQ(0, forked_child::run([&] {
