@@ -199,7 +199,7 @@ TEST_F(CliRun, RunsTheCommandWithoutAStore)
 TEST_F(CliRun, AddsUpWhatAllProcessesDid)
 {
     const std::string process =
-        "printf 'processes=1\\nprograms=2\\nhits=1\\nbuilds=1\\npassed=3\\nfailed=1\\nstored=1\\n"
+        "printf 'processes=1\\nprograms=2\\nhits=1\\nbuilds=1\\npassed=3\\nfailed=1\\nleft=2\\nstored=1\\n"
         "refused=5\\n"
         "build_ns=20000000\\nawaited=4\\nwait_timeouts=1\\n' >>$INGOT_LAYER_STATS; ";
     const std::string other =
@@ -211,6 +211,8 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
               "  loaded          2\n"
               "  compiled        2, which took 40.0 ms\n"
               "  passed through  6, of which 2 failed\n"
+              "                  4 were left to the driver's own cache, because their device generates code at launch: "
+              "--now stores them, or \"--record FILE\" and then \"ingot build FILE\"\n"
               "  stored          2\n"
               "  refused         10\n"
               "  awaited         8, and 2 times too long\n",

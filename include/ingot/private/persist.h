@@ -15,12 +15,13 @@ extern "C" {
 
 /**
  * Does what ingot_persist_program_create does, but never compiles: if neither the memory nor the storage has the
- * program, the caller makes it in another way, and nothing is stored. Records the request (ingot/recipe.h).
+ * program, the caller makes it in another way, and nothing is stored or recorded.
  *
- * @retval INGOT_NOT_FOUND  The caller may make it, unless the storage's policy is INGOT_PERSIST_ON_MISS_FAIL.
+ * @retval INGOT_NOT_FOUND  The storage lacks the program, or does not serve it. If its policy is
+ *                          INGOT_PERSIST_ON_MISS_FAIL, the caller must not make the program either.
  */
 INGOT_API ingot_status_t ingot_persist_program_load(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                                    ingot_storage_t storage);
+                                                    ingot_storage_t storage, ingot_origin_t *origin);
 
 /** Returns when a storage stores; for a chain without a setting of its own, the setting of the tier in which it
  *  stores. */

@@ -19,6 +19,7 @@
 #include "backends/opencl/native_binary.h"
 #include "backends/opencl/vendor/intel_binary.h"
 #include "backends/opencl/vendor/nvidia_binary.h"
+#include "backends/opencl/vendor/pocl_binary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -169,6 +170,10 @@ static ingot_status_t create_with_binaries(const struct opencl_state *state, str
                                            const struct binaries *binaries)
 {
     cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < program->device_count && state->generates_code_at_launch; ++i) {
+        if (!pocl_binary_is_complete(binaries->sizes[i], binaries->bytes[i]))
+            return ingot_set_error_detail(INGOT_BLOB_REJECTED, "PoCL's binary lacks files");
+    }
     program->native =
         state->cl->clCreateProgramWithBinary(state->context, (cl_uint)program->device_count, program->devices,
                                              binaries->sizes, binaries->bytes, binaries->statuses, &error);

@@ -8,6 +8,7 @@
 
 #include "backends/opencl/errors.h"
 #include "backends/opencl/state.h"
+#include "backends/opencl/vendor/pocl_binary.h"
 #include "util/pocl.h"
 
 /* The sizes of a program's binaries as the driver lists them, and the position of the requested one. */
@@ -138,6 +139,9 @@ ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const
     read = ingot_allocate(&state->allocator, *size);
     status = read != NULL ? copy_binary(state, program, &listing, read)
                           : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", *size);
+    if (status == INGOT_SUCCESS && state->generates_code_at_launch && !pocl_binary_is_complete(*size, read))
+        status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's binary lacks files, because somebody has removed "
+                                                             "them from PoCL's cache directory");
     if (status == INGOT_SUCCESS) {
         *bytes = read;
         read = NULL;

@@ -28,7 +28,8 @@
 
 static const char *const names[STATISTIC_COUNT] = {
     [STATISTIC_PROGRAMS] = "programs", [STATISTIC_HITS] = "hits",     [STATISTIC_BUILDS] = "builds",
-    [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_BUILD_NS] = "build_ns"};
+    [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_LEFT] = "left",
+    [STATISTIC_BUILD_NS] = "build_ns"};
 static char *path;            /* NULL: the user wants no statistics; set once */
 static _Atomic pid_t counted; /* the process that has been added to the count of processes */
 static atomic_bool was_opened;

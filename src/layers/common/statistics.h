@@ -15,6 +15,7 @@ enum statistic {
     STATISTIC_BUILDS,   /* builds that reached the compiler, except for those of STATISTIC_PASSED */
     STATISTIC_PASSED,   /* builds, compilations and links that the driver did as the application asked */
     STATISTIC_FAILED,   /* those of STATISTIC_PASSED that failed */
+    STATISTIC_LEFT,     /* those of STATISTIC_PASSED that the store lacks and the driver's own cache serves */
     STATISTIC_BUILD_NS,
     STATISTIC_COUNT
 };

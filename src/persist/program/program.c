@@ -257,7 +257,10 @@ static ingot_status_t load_only(ingot_program_t *program, const_ingot_program_de
 {
     struct request *request = user;
     request->has_id = get_id(desc, request);
-    if (request->has_id && load_program(program, desc, request) == INGOT_SUCCESS)
+    const bool is_loaded = request->has_id && load_program(program, desc, request) == INGOT_SUCCESS;
+    request->is_to_store = false;
+    request->origin = INGOT_ORIGIN_STORAGE;
+    if (is_loaded)
         return INGOT_SUCCESS;
     const ingot_status_t may_build =
         storage_judge_miss(request->storage, request->context, request->id_size, request->has_id ? request->id : NULL);
@@ -266,14 +269,9 @@ static ingot_status_t load_only(ingot_program_t *program, const_ingot_program_de
 }
 
 ingot_status_t ingot_persist_program_load(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                          ingot_storage_t storage)
+                                          ingot_storage_t storage, ingot_origin_t *origin)
 {
-    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
-    const struct ingot_context *before = events_enter(request.context);
-    const ingot_status_t status = ingot_program_get_or_create(program, desc, load_only, &request);
-    (void)ingot_recipe_record_program(storage, desc, status == INGOT_SUCCESS ? *program : NULL);
-    events_leave(before);
-    return status;
+    return request_program(program, desc, storage, load_only, origin);
 }
 
 /* ---- kernels ---- */

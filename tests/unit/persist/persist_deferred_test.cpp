@@ -265,7 +265,7 @@ TEST(PersistDeferred, ALoadNeverCompilesAndNeverStores)
     ingot_program_t program = nullptr;
     {
         const Store store(root);
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_program_load(&program, desc.get(), store.get()));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_program_load(&program, desc.get(), store.get(), nullptr));
     }
     EXPECT_EQ(0u, session.counts.builds);
     EXPECT_TRUE(entries_of(root).empty());
@@ -274,7 +274,9 @@ TEST(PersistDeferred, ALoadNeverCompilesAndNeverStores)
         create(session, store.get(), 1);
     }
     const Store store(root);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_load(&program, desc.get(), store.get()));
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_load(&program, desc.get(), store.get(), &origin));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
     ingot_program_release(program);
     EXPECT_EQ(1u, session.counts.builds);
 }

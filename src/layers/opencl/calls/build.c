@@ -5,8 +5,12 @@
  * the driver unchanged: wrong arguments, builds for some of the devices, and programs that Ingot cannot cache. So do
  * some builds of a program that was built before (why_not_after), because the new build's messages or options depend on
  * the earlier build. The layer then first repeats the earlier build on the native program.
+ *
+ * On a device that generates code at launch, a program that the store lacks also goes to the driver (result_create). If
+ * the user records programs, so that another process stores them, it is recorded once the driver has built it.
  */
 #include <ingot/backend.h>
+#include <ingot/private/recipe.h>
 
 #include <string.h>
 
@@ -67,8 +71,8 @@ static ingot_status_t build_described(struct shadow *shadow, const struct result
     return status;
 }
 
-static ingot_status_t build_with_ingot(struct shadow *shadow, const struct native_call *call,
-                                       const struct result *before, cl_int *error)
+static ingot_status_t build_with_ingot(struct shadow *shadow, struct native_call *call, const struct result *before,
+                                       cl_int *error)
 {
     ingot_program_desc_t desc = NULL;
     if (shadow->context == NULL)
@@ -80,14 +84,17 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const struct nativ
                                      before != NULL && contexts_add_up_logs(shadow->context) ? before->log : ""};
     if (status == INGOT_SUCCESS)
         status = build_described(shadow, &info, can_answer_refusal(shadow, call, before), error);
-    ingot_program_desc_release(desc);
+    if (status == INGOT_NOT_FOUND && !settings_must_not_compile())
+        call->left = desc;
+    else
+        ingot_program_desc_release(desc);
     return status;
 }
 
 /* Builds through Ingot. Returns false if the driver must build; the shadow then keeps its earlier result. Sets
  * *error to CL_INVALID_OPERATION if the result has kernels, because another thread may just have built the program and
  * created a kernel from it. */
-static bool build_cached(struct shadow *shadow, const struct native_call *call, cl_int *error)
+static bool build_cached(struct shadow *shadow, struct native_call *call, cl_int *error)
 {
     ingot_status_t status = INGOT_SUCCESS;
     shadow_begin_work(shadow, true);
@@ -200,6 +207,19 @@ static bool repeat_build(struct shadow *shadow)
     return shadow_build_native(shadow) || !shadow_has_result(shadow);
 }
 
+/* Lets the driver build the program, and records it if it was left to the driver. */
+static cl_int build_natively(struct native_call *call, struct shadow *shadow)
+{
+    const cl_int error = native_call_take_over(call, shadow);
+    if (call->left == NULL)
+        return error;
+    statistics_add(STATISTIC_LEFT, 1);
+    if (error == CL_SUCCESS)
+        (void)ingot_recipe_record_program(settings_store(), call->left, NULL);
+    ingot_program_desc_release(call->left);
+    return error;
+}
+
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                const char *options, program_callback_t notify, void *user)
 {
@@ -228,5 +248,5 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
         layer_trace_passed(INGOT_NOT_CACHEABLE, "a build for some of the devices after a file changed");
         return CL_OUT_OF_RESOURCES;
     }
-    return native_call_take_over(&call, shadow);
+    return build_natively(&call, shadow);
 }

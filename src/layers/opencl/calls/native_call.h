@@ -17,6 +17,7 @@ struct native_call {
     const char **header_names;
     program_callback_t notify;
     void *user;
+    ingot_program_desc_t left; /* describes a program that the store lacks and the driver builds; NULL: none */
 };
 
 /* Returns an array of the driver's programs that `find` finds for the application's, or NULL if memory runs out. The

@@ -3,8 +3,8 @@
  */
 #include "layers/opencl/program/result.h"
 
-#include <ingot/persist.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/persist.h>
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -66,15 +66,32 @@ static bool set_log(struct result *result, const char *earlier, const char *log)
     return result->log != NULL && result->options != NULL;
 }
 
-/* Loads the program from the store, or compiles it and stores it, now or later. Fails if it has no id. */
+/* True if the layer only loads programs. A device that generates code at launch takes several times as long to provide
+ * a binary as it took to compile, and its driver has a cache of its own, so all other programs are left to that, unless
+ * the user wants them stored. */
+static bool only_loads(const struct layer_context *context)
+{
+    return contexts_generate_code_at_launch(context) && !settings_must_not_compile() &&
+           ingot_persist_get_store_mode(settings_store()) != INGOT_PERSIST_STORE_NOW;
+}
+
+/* Loads the program from the store, or compiles and stores it. Fails if it has no id, or if it is left to the driver.
+ */
 static ingot_status_t create_program(struct result *result)
 {
     size_t size = 0;
     const uint8_t *id = NULL;
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
     ingot_status_t status = ingot_program_desc_get_cache_blob_id(result->desc, &size, &id);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && only_loads(result->context)) {
+        status = ingot_persist_program_load(&result->program, result->desc, settings_store(), &origin);
+        if (status == INGOT_NOT_FOUND)
+            status =
+                ingot_set_error_detail(INGOT_NOT_FOUND, "left to the driver's own cache: storing takes longer than "
+                                                        "compiling on this device (ingot run --now stores it)");
+    } else if (status == INGOT_SUCCESS) {
         status = ingot_persist_program_create(&result->program, result->desc, settings_store(), &origin);
+    }
     result->is_shared = status == INGOT_SUCCESS && origin == INGOT_ORIGIN_MEMORY;
     return status;
 }

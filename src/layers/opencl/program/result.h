@@ -37,7 +37,8 @@ struct result_info {
 };
 
 /* Gets a program. If the compiler refuses it, and `refusal` is not NULL, fills that in. On failure, sets the error
- * detail. */
+ * detail. Returns INGOT_NOT_FOUND if the store lacks the program, and the layer does not compile it: it
+ * is left to the driver, or nothing may be compiled. */
 ingot_status_t result_create(struct result **result, const struct result_info *info, struct refusal *refusal);
 /* Makes a result of what the compiler refused. Takes the refusal's program. Returns NULL if memory runs out. */
 struct result *result_create_refused(const struct result_info *info, struct refusal *refusal);
