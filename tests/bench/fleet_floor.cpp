@@ -142,24 +142,4 @@ std::unique_ptr<Floor> make_http_floor(const std::vector<std::string> &names)
     return std::make_unique<HttpFloor>(names);
 }
 
-double time_of_busy_leases(uint16_t port, unsigned count)
-{
-    const std::string script = "if redis.call('EXISTS', KEYS[2]) == 1 then return 2 end "
-                               "if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end "
-                               "if redis.call('GET', KEYS[1]) == '-' then return 3 end return 1";
-    Redis redis(port);
-    const auto take = [&](const char *token, long long expected) {
-        redisReply *reply = redis.ask({"EVAL", script, "2", "bench:lease", "bench", token, "600000"});
-        require(reply != nullptr && reply->type == REDIS_REPLY_INTEGER && reply->integer == expected, "a lease");
-        freeReplyObject(reply);
-    };
-    take("one", 0);
-    const bench::Clock::time_point start = bench::Clock::now();
-    for (unsigned i = 0; i < count; ++i)
-        take("another", 1);
-    const double us = bench::microseconds_since(start) / count;
-    freeReplyObject(redis.ask({"DEL", "bench:lease"}));
-    return us;
-}
-
 } // namespace fleet

@@ -31,12 +31,6 @@ std::unique_ptr<Floor> make_redis_floor(uint16_t port, const std::vector<std::st
 /* Returns a floor that loads with libcurl's easy interface. `names` are URLs. */
 std::unique_ptr<Floor> make_http_floor(const std::vector<std::string> &names);
 
-/*
- * Makes `count` requests for a lease that another client holds (doc/remote-format.md), and returns the microseconds per
- * request.
- */
-double time_of_busy_leases(uint16_t port, unsigned count);
-
 } // namespace fleet
 
 #endif

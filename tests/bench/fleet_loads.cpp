@@ -206,22 +206,6 @@ void measure_misses(const Subject &subject, const std::string &metric)
     print(subject.name + "_server_us_miss", of_server.median());
 }
 
-void measure_leases(const server_process::Redis &server)
-{
-    Sample requests, of_server;
-    for (unsigned round = 0; round <= kRounds; ++round) {
-        const double began_us = processor_us(server.pid());
-        const double us = time_of_busy_leases(server.port(), kMisses);
-        const double server_us = processor_us(server.pid()) - began_us;
-        if (round == 0)
-            continue;
-        requests.values.push_back(us);
-        of_server.values.push_back(server_us / kMisses);
-    }
-    print("redis_lease_floor_us", requests.median());
-    print("redis_server_us_lease", of_server.median());
-}
-
 bool is_installed(const char *program, const char *package)
 {
     if (!server_process::find_program(program).empty())
@@ -250,7 +234,6 @@ void run_redis()
     for (const Case &what : kCases)
         compare_loads(subject, what);
     measure_misses(subject, "remote_miss_us");
-    measure_leases(server);
 }
 
 void run_http()
