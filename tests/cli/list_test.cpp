@@ -301,6 +301,17 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     EXPECT_EQ(other, json("explain " + wanted + " " + other, "j[\"nearest\"]"));
 }
 
+TEST_F(CliList, ExplainsAMissByTheNamespaceThatHasTheId)
+{
+    const fs::path id = scratch() / "id";
+    store_fixture::write_file(id, alpha_id);
+    const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
+    const Result result = run({"explain", id.string(), "--namespace", "games"});
+    EXPECT_EQ(1, result.code);
+    EXPECT_EQ(0u, result.output.find("miss: another namespace has it, " + name + "; nearest is ")) << result.output;
+    EXPECT_EQ(name, json("explain " + id.string() + " --namespace games", "j[\"elsewhere\"]"));
+}
+
 /* Each entry was made because the store lacked it. It is compared with what the store had at that time. */
 TEST_F(CliList, ExplainsTheLastMissesWithoutAnId)
 {

@@ -136,21 +136,55 @@ TEST_F(CliRun, EndsAsTheCommandDoes)
     }
 }
 
+/* The command runs without what is missing, unless --strict is given. */
 TEST_F(CliRun, SaysWhatIsMissing)
 {
-    const Result no_layer = run_with({"true"}, {{"INGOT_LAYER_PATH", "/nonexistent/layer.so"}});
-    EXPECT_EQ(125, no_layer.code);
-    EXPECT_NE(std::string::npos, no_layer.output.find("/nonexistent/layer.so cannot be read")) << no_layer.output;
-    EXPECT_EQ(125, run_with({"true"}, {{"INGOT_LAYER_PATH", "/a:b"}}).code);
+    const struct {
+        std::vector<std::string> options;
+        std::map<std::string, std::string> environment;
+        std::string reason;
+    } situations[] = {
+        {{}, {{"INGOT_LAYER_PATH", "/nonexistent/layer.so"}}, "/nonexistent/layer.so cannot be read"},
+        {{}, {{"INGOT_LAYER_PATH", "/a:b"}}, "has a colon in its path"},
+        {{"--record", "/nonexistent/programs.recipe"}, {}, "/nonexistent/programs.recipe cannot be written"},
+    };
+    for (const auto &situation : situations) {
+        std::vector<std::string> arguments = situation.options;
+        arguments.insert(arguments.end(), {"--", "/bin/sh", "-c", "echo it ran; exit 7"});
+        const Result result = run_with(arguments, situation.environment);
+        EXPECT_EQ(7, result.code) << result.output;
+        EXPECT_NE(std::string::npos, result.output.find(situation.reason)) << result.output;
+        EXPECT_NE(std::string::npos, result.output.find("it ran\n")) << result.output;
+        arguments.insert(arguments.begin(), "--strict");
+        EXPECT_EQ(125, run_with(arguments, situation.environment).code) << situation.reason;
+    }
     EXPECT_EQ(125, run_with({}).code);
     EXPECT_EQ(125, run_with({"--melt", "true"}).code);
     EXPECT_EQ(125, run_with({"--on-miss", "fial", "true"}).code);
     EXPECT_EQ(0, run_with({"--on-miss", "fail", "--", "/bin/sh", "-c", "test $INGOT_ON_MISS = fail"}).code);
-    const Result no_recipe = run_with({"--record", "/nonexistent/programs.recipe", "true"});
-    EXPECT_EQ(125, no_recipe.code);
-    EXPECT_NE(std::string::npos, no_recipe.output.find("/nonexistent/programs.recipe cannot be written"))
-        << no_recipe.output;
-    EXPECT_EQ(125, run_with({"--stats", "true"}, {{"TMPDIR", "/nonexistent"}}).code);
+    EXPECT_EQ(0, run_with({"--stats", "true"}, {{"TMPDIR", "/nonexistent"}}).code);
+}
+
+/* Mount namespaces without /proc, or in which no temporary file can be created. */
+TEST_F(CliRun, StartsTheCommandInAnySandbox)
+{
+    const std::string hide_proc = "mount -t tmpfs none /proc && ";
+    if (run_command({"/usr/bin/unshare", "-rm", "/bin/sh", "-c", hide_proc + "true"}).code != 0)
+        GTEST_SKIP() << "this machine allows no mount namespaces";
+    const std::string tool = "INGOT_LAYER_PATH=" + layer_.string() + " " CLI_PROGRAM " run --store " + root().string();
+    const Result no_proc =
+        run_command({"/usr/bin/unshare", "-rm", "/bin/sh", "-c", hide_proc + tool + " -- echo it ran"});
+    EXPECT_EQ(0, no_proc.code) << no_proc.output;
+    EXPECT_NE(std::string::npos, no_proc.output.find("it ran\n")) << no_proc.output;
+    std::string read_only;
+    for (const char *directory : {"/tmp", "/dev/shm"})
+        read_only += "mount --bind " + std::string(directory) + " " + directory + " && mount -o remount,ro,bind " +
+                     directory + " && ";
+    const Result no_space = run_command({"/usr/bin/unshare", "-rm", "/bin/sh", "-c",
+                                         read_only + "TMPDIR=/nonexistent " + tool + " --stats -- echo it ran"});
+    EXPECT_EQ(0, no_space.code) << no_space.output;
+    EXPECT_NE(std::string::npos, no_space.output.find("it ran\n")) << no_space.output;
+    EXPECT_NE(std::string::npos, no_space.output.find("ingot run: nothing is counted: ")) << no_space.output;
 }
 
 /* One line says why there is no store. With --strict, the command does not run. */

@@ -488,6 +488,19 @@ TEST_F(Layer, DoesNothingWhenItIsTurnedOff)
 }
 
 /* An application may have a name that has a meaning of its own in a store. */
+/* While an application runs, an update may replace its file. */
+TEST_F(Layer, NamesTheNamespaceOfAReplacedFileAsThatOfTheFile)
+{
+    const Ending ending = run({"/bin/bash", "-c",
+                               "cp " LAYER_CHILD " $0/app && exec 3<$0/app && rm $0/app && "
+                               "exec /proc/self/fd/3 plain $0/store",
+                               scratch_.path().string()},
+                              LAYER);
+    expect_right(ending, "4");
+    EXPECT_TRUE(fs::exists(path("store/app")));
+    EXPECT_FALSE(fs::exists(path("store/app__deleted_")));
+}
+
 TEST_F(Layer, AddsAnUnderscoreToANamespaceThatIsTaken)
 {
     for (const char *name : {"lock", "12345"}) {

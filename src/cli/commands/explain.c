@@ -34,7 +34,8 @@ static const double order_weight = 0.01; /* the least weight of a field that dif
 struct comparison {
     struct entry wanted; /* if it comes from a file, only its id is set */
     struct entry nearest;
-    cJSON *differences; /* NULL: nothing to compare with */
+    struct entry elsewhere; /* has the wanted id in another namespace */
+    cJSON *differences;     /* NULL: nothing to compare with */
     double distance;
     size_t compared_count;
     cJSON *blob; /* the description of the wanted entry's blob; NULL: not read, or refused */
@@ -282,6 +283,30 @@ static ingot_status_t load_nearest(const struct explaining *explaining, ingot_bu
                                   : ingot_persist_load_entry(explaining->storage, &comparison->nearest.facts, 0, blob);
 }
 
+/* Compares an entry's id with the wanted one. Keeps the entry if they are equal. */
+static int keep_equal(const ingot_persist_entry_t *facts, void *user)
+{
+    struct comparison *comparison = user;
+    const ingot_persist_entry_t *wanted = &comparison->wanted.facts;
+    if (facts->id == NULL || facts->id_size != wanted->id_size || memcmp(facts->id, wanted->id, wanted->id_size) != 0)
+        return 1;
+    entry_copy(&comparison->elsewhere, facts);
+    return 0;
+}
+
+/* If only a namespace was looked into, looks for the wanted id in the others. */
+static void look_elsewhere(const struct explaining *explaining, struct comparison *comparison)
+{
+    struct common_options wider = explaining->common;
+    ingot_storage_t storage = NULL;
+    if (wider.name_space == NULL || explaining->other_name != NULL)
+        return;
+    wider.name_space = NULL;
+    if (store_open(&storage, &wider, STORE_READ, NULL) == EXIT_DONE)
+        (void)entry_visit_all(storage, keep_equal, comparison);
+    ingot_storage_release(storage);
+}
+
 /* Prints the verdict and returns its exit_code. An equal id is a hit only if the blob is valid, too. */
 static int print_verdict(struct explaining *explaining)
 {
@@ -292,10 +317,14 @@ static int print_verdict(struct explaining *explaining)
     if (is_hit && load_nearest(explaining, &blob) != INGOT_SUCCESS) {
         is_hit = false;
         detail = ingot_last_error_detail();
+    } else if (!is_hit) {
+        look_elsewhere(explaining, comparison);
     }
-    output_print(comparison_to_json(explaining, comparison, is_hit ? "hit" : "miss", detail),
-                 explaining->common.is_json,
-                 "{verdict}: [nearest?[differences?nearest is][differences!stored as] {nearest}]"
+    cJSON *json = comparison_to_json(explaining, comparison, is_hit ? "hit" : "miss", detail);
+    json_add_text(json, "elsewhere", comparison->elsewhere.name[0] != '\0' ? comparison->elsewhere.name : NULL);
+    output_print(json, explaining->common.is_json,
+                 "{verdict}: [elsewhere?another namespace has it, {elsewhere}; ][nearest?[differences?nearest "
+                 "is][differences!stored as] {nearest}]"
                  "[nearest!no entry to compare with][refusal?, refused: {refusal}]\n" DIFFERENCES);
     store_release_blob(&blob);
     return is_hit ? EXIT_DONE : EXIT_FINDING;

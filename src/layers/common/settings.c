@@ -25,6 +25,7 @@
 #define MAX_REASON 384u
 #define URL_SIZE 4096u /* for a URL and a namespace */
 #define DISABLE "INGOT_LAYER_DISABLE"
+#define DELETED " (deleted)"
 
 static _Atomic(ingot_storage_t) store;
 
@@ -53,7 +54,11 @@ static bool is_plain(char c)
 static void name_program(char name[MAX_NAME + 1])
 {
     char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    /* the kernel adds this to the path of a file that was replaced or deleted since the process began */
+    if (length > (ssize_t)sizeof(DELETED) &&
+        memcmp(path + length + 1 - sizeof(DELETED), DELETED, sizeof(DELETED) - 1) == 0)
+        length -= (ssize_t)sizeof(DELETED) - 1;
     path[length > 0 ? length : 0] = '\0';
     const char *slash = strrchr(path, '/');
     const char *file = slash != NULL ? slash + 1 : path;

@@ -260,6 +260,48 @@ static ingot_status_t check_name_space(const struct directory *directory)
     return INGOT_SUCCESS;
 }
 
+/* ---- other namespaces ---- */
+
+struct elsewhere {
+    const struct directory *directory;
+    size_t id_size;
+    const uint8_t *id;
+    char *name_space; /* where to copy the namespace that has the id */
+    bool is_found;
+};
+
+/* Looks for the id in a namespace. Returns false to stop. */
+static bool look_in_name_space(void *user, const char *name)
+{
+    struct elsewhere *elsewhere = user;
+    const struct directory *directory = elsewhere->directory;
+    char bucket_path[PATH_CAPACITY];
+    char path[PATH_CAPACITY];
+    if (strcmp(name, directory->name_space) == 0 || (name[0] != '\0' && !paths_is_namespace(name)))
+        return true;
+    paths_bucket(bucket_path, name, directory->bucket_of(elsewhere->id_size, elsewhere->id));
+    ingot_status_t status = INGOT_BLOB_MISMATCH;
+    for (uint32_t i = 0; status == INGOT_BLOB_MISMATCH; ++i) {
+        struct key_file key;
+        paths_entry(path, bucket_path, i);
+        const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
+        status = entry_read(&place, elsewhere->id_size, elsewhere->id, &directory->allocator, &key, NULL, NULL);
+    }
+    elsewhere->is_found = status == INGOT_SUCCESS;
+    if (elsewhere->is_found)
+        memcpy(elsewhere->name_space, name, strlen(name) + 1);
+    return !elsewhere->is_found;
+}
+
+static bool find_elsewhere(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY])
+{
+    const struct directory *directory = self;
+    struct elsewhere elsewhere = {directory, id_size, id, name_space, false};
+    if (look_in_name_space(&elsewhere, ""))
+        (void)files_list(directory->root.fd, ".", look_in_name_space, &elsewhere);
+    return elsewhere.is_found;
+}
+
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *given,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id))
 {
@@ -270,11 +312,14 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
                                             .destroy = destroy_directory};
     static const struct storage_own_ops own = {.load_for_core = load_for_core,
                                                .store_new = store_new_in_directory,
+                                               .find_elsewhere = find_elsewhere,
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
                                                .build_locks = &build_lock_operations};
-    static const struct storage_own_ops own_read_only = {
-        .load_for_core = load_for_core, .get_limits = get_limits, .set_limits = change_limits};
+    static const struct storage_own_ops own_read_only = {.load_for_core = load_for_core,
+                                                         .find_elsewhere = find_elsewhere,
+                                                         .get_limits = get_limits,
+                                                         .set_limits = change_limits};
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
     if (!STRUCT_READ(info, given))

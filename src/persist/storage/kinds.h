@@ -14,6 +14,8 @@
  */
 #define STORAGE_EXCLUDED_CODE ERANGE
 
+#define STORAGE_NAME_SPACE_CAPACITY 65u
+
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
 
@@ -88,6 +90,10 @@ struct storage_own_ops {
 
     /* Does what `store` does, but a blob that is already stored under the id stays. */
     ingot_status_t (*store_new)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
+
+    /* Finds an entry of an id in another namespace of the store, and copies that namespace, "" for none. Returns false
+     * if there is no such entry. */
+    bool (*find_elsewhere)(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY]);
 
     /* The next fields are those of a directory store; the last two are set only if it is writable. */
 

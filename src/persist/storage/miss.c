@@ -129,13 +129,29 @@ static void name_id(size_t id_size, const uint8_t *id, size_t capacity, char *na
         (void)snprintf(name, capacity, "; wanted: %.*s", MOST_SHOWN, text);
 }
 
+/* Looks for the id in other namespaces of a storage, or of a chain's tiers. Applications look only in their own. */
+static bool find_in_other_name_space(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                     char name[STORAGE_NAME_SPACE_CAPACITY])
+{
+    bool is_found = storage->own->find_elsewhere != NULL && storage_is_on(storage) &&
+                    storage->own->find_elsewhere(storage->self, id_size, id, name);
+    for (size_t i = 0; i < storage->tier_count && !is_found; ++i)
+        is_found = find_in_other_name_space(storage->tiers[i], id_size, id, name);
+    return is_found;
+}
+
 /* Writes the reason, as far as one was found, and what was requested. */
 static void explain_miss(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t capacity, char *reason)
 {
     struct nearest nearest = {.id_size = id_size, .id = id, .distance = SIZE_MAX};
     char name[256];
     (void)snprintf(nearest.reason, sizeof(nearest.reason), "miss: no entry to compare with");
-    compare_all(&nearest, storage);
+    char name_space[STORAGE_NAME_SPACE_CAPACITY];
+    if (find_in_other_name_space(storage, id_size, id, name_space))
+        (void)snprintf(nearest.reason, sizeof(nearest.reason), "miss: it is stored in another namespace, %s%s",
+                       name_space, name_space[0] == '\0' ? "the one without a name" : "");
+    else
+        compare_all(&nearest, storage);
     name_id(id_size, id, sizeof(name), name);
     (void)snprintf(reason, capacity, "%.*s%s", (int)(capacity - sizeof(name)), nearest.reason, name);
 }

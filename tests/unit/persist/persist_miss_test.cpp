@@ -72,6 +72,29 @@ TEST_F(PersistMiss, FailsWithoutCompilingAndNamesTheFieldThatDiffers)
     EXPECT_EQ(0u, other.seen.count(INGOT_EVENT_BUILD, INGOT_SUCCESS));
 }
 
+/* The image of a container, for example, may have been filled in another namespace than the application's. */
+TEST_F(PersistMiss, NamesTheNamespaceThatHasTheProgram)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path_.c_str();
+    for (const char *name_space : {static_cast<const char *>(nullptr), "games"}) {
+        Session first;
+        info.name_space = name_space;
+        info.on_miss = INGOT_PERSIST_ON_MISS_COMPILE;
+        first.create(first.describe(numbered_source(name_space != nullptr)), Store(info));
+    }
+    info.name_space = "app";
+    info.on_miss = INGOT_PERSIST_ON_MISS_FAIL;
+    const Store store(info);
+    Session session;
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(1))));
+    EXPECT_EQ(0u, detail_.find("miss: it is stored in another namespace, games; wanted: ")) << detail_;
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(0))));
+    EXPECT_EQ(0u, detail_.find("miss: it is stored in another namespace, the one without a name; ")) << detail_;
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(2))));
+    EXPECT_EQ(std::string::npos, detail_.find("another namespace")) << detail_;
+}
+
 TEST_F(PersistMiss, NamesTheNearestOfSeveralEntries)
 {
     Session session;

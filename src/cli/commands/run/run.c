@@ -75,7 +75,8 @@ static const struct command_option options[] = {
          "What happens to programs that the store lacks (INGOT_ON_MISS): they are compiled, compiled with a line on "
          "standard error (report), or fail as programs that do not compile"},
     {"strict", 0, VALUE_NONE, NULL, offsetof(struct running, is_strict),
-     .help = "Do not execute the command if the store cannot be opened"},
+     .help = "Do not execute the command if the layer is missing, or if the store, the recipe or the counts cannot be "
+             "opened"},
     {.help = NULL},
 };
 
@@ -178,8 +179,7 @@ static ingot_status_t try_store(void)
     return status;
 }
 
-/* Without a store, the layer caches nothing and says so only in the trace, so the store is opened here first. Returns
- * false if the command must not be executed. */
+/* Without a store, the layer caches nothing and says so only in the trace, so the store is opened here first. */
 static bool check_store(const struct running *running)
 {
     const ingot_status_t status = try_store();
@@ -187,7 +187,7 @@ static bool check_store(const struct running *running)
         (void)fprintf(stderr, "ingot run: %s without a store: %s (%s)\n",
                       running->is_strict ? "the command is not executed" : "the command runs",
                       ingot_last_error_detail(), ingot_status_name(status));
-    return status == INGOT_SUCCESS || !running->is_strict;
+    return status == INGOT_SUCCESS;
 }
 
 /* The layer records nothing if the file cannot be written, and does not say why, so the file is opened here first. */
@@ -207,16 +207,15 @@ static bool check_recipe(void)
     return status == INGOT_SUCCESS;
 }
 
-/* Executes the command in a child, because something is to be done after its end. */
-static int run_and_wait(const struct running *running)
+/* Executes the command in a child, because its counts are to be printed after its end. */
+static int run_and_count(const struct running *running)
 {
     int status = 0;
-    char *path = running->has_stats ? run_stats_begin() : NULL;
-    if (running->has_stats && path == NULL)
-        return EXIT_RUN_FAILED;
+    char *path = run_stats_begin();
+    if (path == NULL)
+        return running->is_strict ? EXIT_RUN_FAILED : run_replace_process(running->command);
     const bool has_run = run_child_wait(running->command, &status);
-    if (path != NULL)
-        run_stats_end(path);
+    run_stats_end(path);
     free(path);
     return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
 }
@@ -225,9 +224,11 @@ static int run_application(void *values)
 {
     struct running *running = values;
     set_variables(running);
-    if (!set_layer() || !check_recipe() || !check_store(running))
+    /* each of these says what is wrong */
+    const bool is_ready = set_layer() & check_recipe() & check_store(running);
+    if (!is_ready && running->is_strict)
         return EXIT_RUN_FAILED;
-    return running->has_stats ? run_and_wait(running) : run_replace_process(running->command);
+    return running->has_stats ? run_and_count(running) : run_replace_process(running->command);
 }
 
 const struct command command_run = {
@@ -242,15 +243,16 @@ const struct command command_run = {
         "in a Python that has the package ingot-cache, Triton, torch, JAX, cuda.core and CuPy then use the store as "
         "well.\n\n"
         "The store is created if it is missing. If it cannot be opened, for example because a setting is wrong or the "
-        "home directory is read-only, one line on standard error says why, and the command runs without it; with "
-        "--strict, the command does not run. With --stats, the tool waits for the command and forwards signals to "
+        "home directory is read-only, or if the layer is missing, one line on standard error says why, and the command "
+        "runs without it; with --strict, the command does not run. With --stats, the tool waits for the command and "
+        "forwards signals to "
         "it.\n\n"
         "On devices that generate code at launch (PoCL), storing takes several times as long as compiling. There, the "
         "OpenCL layer loads the programs that the store has, and leaves all others to the driver and its own cache. "
         "With --now, it stores them as on other devices. Or record the programs with --record FILE, and store them "
         "with \"ingot build FILE\".\n\n"
-        "The exit status is the command's; 125 if it could not be prepared (wrong usage, no layer, or no store with "
-        "--strict), 126 if it could not be executed, 127 if it was not found.",
+        "The exit status is the command's; 125 for wrong usage, and with --strict if something is missing; 126 if it "
+        "could not be executed, 127 if it was not found.",
     .options = options,
     .size = sizeof(struct running),
     .run = run_application,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "cli/base/memory.h"
@@ -34,6 +35,8 @@ static char *find_own_directory(void)
     char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
     path[length > 0 ? length : 0] = '\0';
+    if (length <= 0 && realpath((const char *)getauxval(AT_EXECFN), path) == NULL) /* there is no /proc */
+        path[0] = '\0';
     char *slash = strrchr(path, '/');
     if (slash != NULL)
         *slash = '\0';

@@ -34,15 +34,18 @@ static const char pattern[] = "[processes!ingot run: no process built OpenCL pro
 
 char *run_stats_begin(void)
 {
-    const char *directory = getenv("TMPDIR");
-    if (directory == NULL || directory[0] != '/')
-        directory = "/tmp";
-    char *path = text_append(memory_copy_text(directory), "/", "ingot-run-XXXXXX");
-    const int fd = mkstemp(path);
-    if (fd >= 0 && close(fd) == 0 && setenv("INGOT_LAYER_STATS", path, 1) == 0)
-        return path;
-    (void)fprintf(stderr, "ingot run: creating a file for --stats in %s failed: %s\n", directory, strerror(errno));
-    free(path);
+    const char *const directories[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); ++i) {
+        if (directories[i] == NULL || directories[i][0] != '/')
+            continue;
+        char *path = text_append(memory_copy_text(directories[i]), "/", "ingot-run-XXXXXX");
+        const int fd = mkstemp(path);
+        if (fd >= 0 && close(fd) == 0 && setenv("INGOT_LAYER_STATS", path, 1) == 0)
+            return path;
+        free(path);
+    }
+    (void)fprintf(stderr, "ingot run: nothing is counted: no file can be created in TMPDIR, /tmp or /dev/shm: %s\n",
+                  strerror(errno));
     return NULL;
 }
 
