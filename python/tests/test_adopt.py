@@ -23,9 +23,12 @@ MAKE = (
     "chmod +x $D/two/c; : >$D/two/empty"
 )
 
+Run = Callable[..., int]
+Install = Callable[[str], None]
+
 
 @pytest.fixture(autouse=True)
-def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Installs tools, with a function that changes their versions."""
     site = tmp_path / "site"
 
@@ -45,7 +48,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
 
 @pytest.fixture
-def adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+def adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a shell command with a directory of this name, which is $D."""
 
     def run_in(name: str, command: str = "true", kind: str = "tilelang") -> int:
@@ -63,7 +66,7 @@ def read(path: Path) -> str:
     return path.read_text() if path.exists() else "(missing)"
 
 
-def test_fills_another_directory(adopted: Callable[..., int], tmp_path: Path, store: Path) -> None:
+def test_fills_another_directory(adopted: Run, tmp_path: Path, store: Path) -> None:
     assert adopted("first", MAKE) == 0
     stored = entries(store)
     look = "ls $D/one/sub/b $D/two/empty >/dev/null; cat $D/one/a.cubin >$S/seen; ls -A $D >$S/names"
@@ -78,7 +81,7 @@ def test_fills_another_directory(adopted: Callable[..., int], tmp_path: Path, st
     assert read(tmp_path / "second/two/c") == "x\n"
 
 
-def test_adds_what_later_commands_make(adopted: Callable[..., int], tmp_path: Path) -> None:
+def test_adds_what_later_commands_make(adopted: Run, tmp_path: Path) -> None:
     adopted("first", MAKE)
     adopted("second", "mkdir $D/three; echo new >$D/three/d")
     adopted("third", "mkdir $D/four; echo newer >$D/four/e; echo more >$D/one/more")
@@ -88,16 +91,14 @@ def test_adds_what_later_commands_make(adopted: Callable[..., int], tmp_path: Pa
 
 
 @pytest.mark.parametrize("damaged", ["co", "code and more", ""])
-def test_repairs_damaged_files(adopted: Callable[..., int], tmp_path: Path, damaged: str) -> None:
+def test_repairs_damaged_files(adopted: Run, tmp_path: Path, damaged: str) -> None:
     adopted("first", MAKE)
     (tmp_path / "first/one/a.cubin").write_text(damaged)
     adopted("first", "cat $D/one/a.cubin >$S/seen")
     assert read(tmp_path / "seen") == "code\n"
 
 
-def test_leaves_what_the_tool_changes_and_stores_it_with_what_is_new(
-    adopted: Callable[..., int], tmp_path: Path, store: Path
-) -> None:
+def test_leaves_what_the_tool_changes_and_stores_it_with_what_is_new(adopted: Run, tmp_path: Path, store: Path) -> None:
     adopted("first", "echo 1 >$D/metadata.tcb; echo a >$D/a.tic", kind="taichi")
     stored = entries(store)
     adopted("first", "echo used >$D/metadata.tcb", kind="taichi")
@@ -109,9 +110,7 @@ def test_leaves_what_the_tool_changes_and_stores_it_with_what_is_new(
     assert [read(tmp_path / "second" / each) for each in ("metadata.tcb", "a.tic", "b.tic")] == ["2\n", "a\n", "b\n"]
 
 
-def test_other_versions_and_tools_have_other_files(
-    adopted: Callable[..., int], tools: Callable[[str], None], tmp_path: Path
-) -> None:
+def test_other_versions_and_tools_have_other_files(adopted: Run, tools: Install, tmp_path: Path) -> None:
     adopted("first", MAKE)
     adopted("second", kind="deepgemm")
     tools("2.0")
@@ -126,16 +125,14 @@ def test_the_key_names_what_files_depend_on() -> None:
     assert adopt.identity_of(KINDS["tilelang"])["processor"] == ""
 
 
-def test_a_directory_is_left_alone_if_the_tool_is_not_installed(
-    adopted: Callable[..., int], tmp_path: Path, store: Path
-) -> None:
+def test_a_directory_is_left_alone_if_the_tool_is_not_installed(adopted: Run, tmp_path: Path, store: Path) -> None:
     with pytest.warns(_plug.PlugWarning, match="flashinfer"):
         assert adopted("first", "[ ! -e $D ]; exit 7", kind="flashinfer") == 7
     assert not entries(store)
 
 
 def test_stores_nothing_in_a_read_only_store(
-    adopted: Callable[..., int], tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+    adopted: Run, tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adopted("first", MAKE)
     stored = entries(store)
@@ -143,9 +140,6 @@ def test_stores_nothing_in_a_read_only_store(
     assert adopted("second", "cat $D/one/a.cubin >$S/seen; mkdir $D/three; echo new >$D/three/d") == 0
     assert read(tmp_path / "seen") == "code\n"
     assert entries(store) == stored
-
-
-# ---- nothing half written
 
 
 def test_a_folder_is_stored_when_two_looks_find_it_the_same(tmp_path: Path) -> None:
@@ -184,7 +178,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_stored(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("end", ["kill -9 $$", "exit 137"])
-def test_what_a_killed_command_leaves_is_not_stored(adopted: Callable[..., int], tmp_path: Path, end: str) -> None:
+def test_what_a_killed_command_leaves_is_not_stored(adopted: Run, tmp_path: Path, end: str) -> None:
     assert adopted("first", f"echo a part >$D/a; {end}") in (-9, 137)
     adopted("second")
     assert os.listdir(tmp_path / "second") == []
@@ -193,7 +187,7 @@ def test_what_a_killed_command_leaves_is_not_stored(adopted: Callable[..., int],
     assert read(tmp_path / "second/one/a.cubin") == "code\n"
 
 
-def test_temporary_files_and_locks_are_not_stored(adopted: Callable[..., int], tmp_path: Path, store: Path) -> None:
+def test_temporary_files_and_locks_are_not_stored(adopted: Run, tmp_path: Path, store: Path) -> None:
     names = (
         "x.lock",
         "lock",
@@ -209,7 +203,7 @@ def test_temporary_files_and_locks_are_not_stored(adopted: Callable[..., int], t
 
 
 def test_a_folder_is_written_as_a_whole_or_not_at_all(
-    adopted: Callable[..., int], tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+    adopted: Run, tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adopted("first", "mkdir $D/one; echo a >$D/one/a; echo b >$D/one/b")
     monkeypatch.setattr(adopt.os, "utime", lambda *_, **__: os.stat("/a full disk"))
@@ -218,9 +212,7 @@ def test_a_folder_is_written_as_a_whole_or_not_at_all(
     assert os.listdir(tmp_path / "second/one") == []
 
 
-def test_a_damaged_entry_is_not_written_and_is_stored_again(
-    adopted: Callable[..., int], tmp_path: Path, store: Path
-) -> None:
+def test_a_damaged_entry_is_not_written_and_is_stored_again(adopted: Run, tmp_path: Path, store: Path) -> None:
     adopted("first", "mkdir $D/one; echo content of a >$D/one/a")
     (file,) = (each for each in entries(store) if b"content of a" in each.read_bytes())
     file.write_bytes(file.read_bytes().replace(b"content", b"CONTENT"))
@@ -229,10 +221,7 @@ def test_a_damaged_entry_is_not_written_and_is_stored_again(
     assert read(tmp_path / "third/one/a") == "content of a\n"
 
 
-# ---- paths
-
-
-def test_relocates_the_files_that_the_table_names(adopted: Callable[..., int], tmp_path: Path) -> None:
+def test_relocates_the_files_that_the_table_names(adopted: Run, tmp_path: Path) -> None:
     make = 'mkdir $D/k; echo "$D/k/a $D/k/b" >$D/k/__grp__k.json; echo $D >$D/k/a'
     adopted("first", make, kind="triton")
     adopted("a longer name", kind="triton")
@@ -241,7 +230,7 @@ def test_relocates_the_files_that_the_table_names(adopted: Callable[..., int], t
     assert read(there / "k/a") == f"{tmp_path / 'first'}\n"
 
 
-def test_follows_no_links(adopted: Callable[..., int], tmp_path: Path) -> None:
+def test_follows_no_links(adopted: Run, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/secret").write_text("secret")
     adopted("first", "mkdir $D/one; ln -s $S/outside/secret $D/one/link; ln -s $S/outside $D/out; echo a >$D/one/a")
@@ -283,7 +272,7 @@ def test_a_stored_value_cannot_name_files_outside(tmp_path: Path, folder: str, n
 
 
 @pytest.mark.parametrize("garbage", [b"", b"garbage", b"[1]", b'{"a": 1}', b"\xff", b'{"a":' * 100000])
-def test_a_list_may_contain_anything(adopted: Callable[..., int], tmp_path: Path, garbage: bytes) -> None:
+def test_a_list_may_contain_anything(adopted: Run, tmp_path: Path, garbage: bytes) -> None:
     forger = _Forger("tilelang", str(tmp_path / "first"))
     forger._cache.put(forger._key(list="0"), garbage)
     adopted("second", MAKE)
@@ -291,10 +280,7 @@ def test_a_list_may_contain_anything(adopted: Callable[..., int], tmp_path: Path
     assert read(tmp_path / "third/one/a.cubin") == "code\n"
 
 
-# ---- trust
-
-
-def test_seals_its_files(adopted: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seals_its_files(adopted: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adopted("unsealed", MAKE)
     key = str(tmp_path / "key")
     subprocess.run(["ingot", "key", "create", "--pair", key], check=True)
@@ -306,9 +292,7 @@ def test_seals_its_files(adopted: Callable[..., int], tmp_path: Path, monkeypatc
     assert not (tmp_path / "second/two").exists()
 
 
-def test_a_server_without_seals_is_not_used(
-    adopted: Callable[..., int], store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_without_seals_is_not_used(adopted: Run, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT_PERSIST_REMOTE", "redis://127.0.0.1:1")
     with pytest.warns(_plug.PlugWarning, match="INGOT_PERSIST_TRUST=require"):
         assert adopted("first", MAKE) == 0
@@ -316,7 +300,7 @@ def test_a_server_without_seals_is_not_used(
 
 
 def test_another_machine_gets_the_files_from_a_server(
-    adopted: Callable[..., int], tmp_path: Path, redis: str, monkeypatch: pytest.MonkeyPatch
+    adopted: Run, tmp_path: Path, redis: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = str(tmp_path / "key")
     subprocess.run(["ingot", "key", "create", "--pair", key], check=True)
@@ -329,9 +313,6 @@ def test_another_machine_gets_the_files_from_a_server(
         monkeypatch.setenv("INGOT_PERSIST_DIR", str(tmp_path / f"{name}.store"))
         assert adopted(name, command) == 0
     assert read(tmp_path / "second/one/40") == "40\n"
-
-
-# ---- processes
 
 
 def test_processes_that_store_at_once_lose_nothing(tmp_path: Path, spawn: Spawn) -> None:
@@ -366,7 +347,7 @@ while not (other := Adopted("warp", sys.argv[2])).fill() and not other._stored:
     assert read(tmp_path / "second/kernel") == "made"
 
 
-def test_exit_statuses_are_the_command_s(adopted: Callable[..., int], tmp_path: Path) -> None:
+def test_exit_statuses_are_the_command_s(adopted: Run, tmp_path: Path) -> None:
     assert [adopted("first", f"exit {code}") for code in (0, 1, 77, 200)] == [0, 1, 77, 200]
     (tmp_path / "plain").write_text("")
     assert run([f"warp={tmp_path / 'first'}", "--", str(tmp_path / "none")]) == 127
@@ -417,8 +398,6 @@ def test_a_signal_that_ends_the_command_ends_the_module(tmp_path: Path, number: 
     assert process.returncode == -number
 
 
-# ---- ninja, which compares times
-
 NINJA = (
     "mkdir -p $D/ext; cd $D/ext; printf 'rule join\\n command = cat $in %s/header > $out && echo \"$out: $in "
     "%s/header\" > $out.d && echo ran >> %s/ran\\n depfile = $out.d\\n deps = gcc\\nbuild out: join %s/source\\n' "
@@ -426,7 +405,7 @@ NINJA = (
 )
 
 
-def test_what_ninja_built_is_used_if_all_inputs_are_equal(adopted: Callable[..., int], tmp_path: Path) -> None:
+def test_what_ninja_built_is_used_if_all_inputs_are_equal(adopted: Run, tmp_path: Path) -> None:
     def build(name: str) -> str:
         (tmp_path / "ran").unlink(missing_ok=True)
         assert adopted(name, NINJA, kind="torch_extensions") == 0
