@@ -283,7 +283,7 @@ def test_a_list_may_contain_anything(adopted: Run, tmp_path: Path, garbage: byte
 def test_seals_its_files(adopted: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adopted("unsealed", MAKE)
     key = str(tmp_path / "key")
-    subprocess.run(["ingot", "key", "create", "--pair", key], check=True)
+    subprocess.run(["ingot", "key", "--pair", key], check=True)
     monkeypatch.setenv("INGOT_PERSIST_TRUST", "require")
     monkeypatch.setenv("INGOT_PERSIST_KEYS", key)
     assert adopted("first", "[ ! -e $D/one ]; mkdir $D/one; echo sealed >$D/one/a.cubin") == 0
@@ -303,7 +303,7 @@ def test_another_machine_gets_the_files_from_a_server(
     adopted: Run, tmp_path: Path, redis: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = str(tmp_path / "key")
-    subprocess.run(["ingot", "key", "create", "--pair", key], check=True)
+    subprocess.run(["ingot", "key", "--pair", key], check=True)
     for name, value in (("REMOTE", redis), ("TRUST", "require"), ("KEYS", key)):
         monkeypatch.setenv(f"INGOT_PERSIST_{name}", value)
     for name, command in (
