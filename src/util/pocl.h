@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define POCL_LONGEST_NAME 252u /* with ".so" added, a file name of the maximum length on Linux */
 
@@ -20,6 +21,14 @@ static inline bool pocl_cache_is_off(void)
 {
     const char *value = getenv("POCL_KERNEL_CACHE");
     return value != NULL && value[0] != '1';
+}
+
+/* True if the address space of the process is limited (ulimit -v). When PoCL returns a program's binary, it allocates
+ * 256 MiB and does not check whether it got them. */
+static inline bool pocl_memory_is_limited(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 /*

@@ -230,8 +230,32 @@ TEST_F(Stale, AssemblersFilesAreReadAgain)
          {kernel + "__a\\\nsm" + head + ".inc\\\nbin" + tail, "", ""},
          {"#define CAT(a, b) a##b\n" + kernel + "CAT(__as, m__)" + head + ".\\x69ncbin" + tail, "", ""},
          {kernel + "Q" + head + ".\\151ncbin" + tail, "-DQ=__asm__", ""},
-         {string + kernel + "__asm__" + head + ".\" S(I) \"" + tail, "-DI=incbin", ""}},
+         {string + kernel + "__asm__" + head + ".\" S(I) \"" + tail, "-DI=incbin", ""},
+         {"#define NOW(x) __asm__(x)\n" + kernel + "NOW" + head + ".\\151ncbin" + tail, "", ""},
+         {"#define PART \\\n __asm\n#define A PART\n" + kernel + "A" + head + ".\\151ncbin" + tail, "", ""},
+         {"#define D(x) defined x##m\n#if !D(as)\n" + kernel + "__asm__" + head + ".\\151ncbin" + tail + "#endif\n", "",
+          ""}},
         [&](const fs::path &) { write(file, "one"); }, [&](const fs::path &) { write(file, "another one"); });
+    const std::string reached = "the compiler reached asm, whose assembler may read files; ";
+    EXPECT_EQ(reached + "the source line 1 has it", read(folder(0) / "reason1"));
+    EXPECT_EQ(reached + "macros compose it", read(folder(2) / "reason1"));
+    EXPECT_EQ(reached + "the source line 2 has it", read(folder(6) / "reason1"));
+}
+
+/* Random123 has asm in macros for other compilers. What asks for the keyword, or shows it as text, stays the same. */
+TEST_F(Stale, AsmThatNothingReachesChangesNothing)
+{
+    const std::string macro =
+        "#define MUL(x) asm(\"mul\" : : \"r\"(x))\n#define NESTED MUL(1) MUL(2)\n#define S(x) #x\n";
+    prepare({{macro + "#if 0\nMUL(1)\n#endif\n" + kernel_with("3"), "", ""},
+             {macro + "#define F(a, b) a\n" + kernel_with("sizeof(S(asm)) + F(1, MUL(2))"), "", ""},
+             {macro + "#define CAT(a, b) a##b\n#define asm_3 3\n" + kernel_with("CAT(asm, _3)"), "", ""}});
+    for (const char *state : {"1", "2"}) {
+        make(state);
+        expect_equal(state);
+        for (size_t i = 0; i < 3; ++i)
+            EXPECT_EQ("", read(folder(i) / ("reason" + std::string(state)))) << i;
+    }
 }
 
 /* The first process changes a variable with the compiler's options after it has built another program. */

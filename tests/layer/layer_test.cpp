@@ -116,6 +116,21 @@ TEST_F(Layer, CompilesNothingForAProjectThatLiesElsewhere)
     }
 }
 
+#if !IS_SANITIZED /* a sanitizer needs more address space */
+/* PoCL allocates memory for a binary and does not check whether it got it, so it is not asked for one. */
+TEST_F(Layer, EndsAsTheBareDriverIfMemoryIsLimited)
+{
+    if (!OpenclPlatform::get().is_pocl())
+        return;
+    for (int kilobytes = 400000; kilobytes <= 850000; kilobytes += 50000) {
+        const std::string limit = "ulimit -v " + std::to_string(kilobytes) + "; exec \"$0\" plain \"$1\"";
+        const Ending bare = run({"/bin/sh", "-c", limit, LAYER_CHILD, path("none")}, "");
+        const Ending layered = run({"/bin/sh", "-c", limit, LAYER_CHILD, path("store")}, LAYER);
+        EXPECT_EQ(bare.status, layered.status) << kilobytes << ": " << layered.output;
+    }
+}
+#endif
+
 #if HAS_REMOTE
 /* Each machine has its own store. */
 TEST_F(Layer, CompilesNothingThatAnotherMachineCompiled)

@@ -111,6 +111,10 @@ static ingot_status_t check_for_pocl(const struct opencl_state *state, const str
         return INGOT_SUCCESS;
     if (pocl_cache_is_off())
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "PoCL's cache is off (POCL_KERNEL_CACHE)");
+    if (pocl_memory_is_limited())
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE,
+                                      "the address space is limited (ulimit -v), and PoCL may crash if it has too "
+                                      "little memory for a binary");
     ingot_status_t status = opencl_kernel_names_text(state, program->native, &names);
     if (status == INGOT_SUCCESS && !pocl_names_fit(names.chars))
         status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "a kernel's name has more than %u characters",

@@ -6,11 +6,6 @@
  * parts of a special name, macros cannot compose that name. Whether they do compose it is not determined. A call that
  * does not end in its text, or a macro with ## that is passed by its name, makes every name of all texts a possible
  * part.
- *
- * An asm statement lets an assembler read files, whose names may be composed or escaped. Most texts with asm do not use
- * it, so the compiler checks that: inline_walk.c writes a #pragma GCC poison, which makes the build fail if the
- * compiler reaches the keyword, even if it is composed. Definitions of options precede the pragma, so these must not
- * have it.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -283,31 +278,22 @@ static void check_special_names(struct source_graph *graph)
     }
 }
 
-/* True if macros may compose `assert`, whose message contains the name of the file. */
-static bool may_compose_assert(struct source_graph *graph)
+bool graph_may_compose(struct source_graph *graph, const char *name)
 {
-    struct composition composition = {.name = "assert", .size = strlen("assert")};
+    struct composition composition = {.name = name, .size = strlen(name)};
     find_compositions(graph, 1, &composition);
     return is_composable(&composition);
-}
-
-static bool has_inline_assembly(const struct source_graph *graph)
-{
-    for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        if (is_written(text) && memmem(text->clean.start, text->clean.size, "asm", 3) != NULL)
-            return true;
-    }
-    return false;
 }
 
 void graph_check_composed_names(struct source_graph *graph)
 {
     if (graph->limit != NULL || graph->arena.failed)
         return;
-    graph->refuses_asm = graph->input->rules->assembler_reads_files && (graph->has_paste || has_inline_assembly(graph));
-    if (!graph->has_paste)
+    graph_check_assembly(graph);
+    if (!graph->has_paste || graph->limit != NULL)
         return;
-    if (graph->brings_assert && !graph->names_matter && may_compose_assert(graph))
+    /* the message of assert contains the name of the file */
+    if (graph->brings_assert && !graph->names_matter && graph_may_compose(graph, "assert"))
         graph->names_matter = true;
     if (graph->has_beginning)
         check_special_names(graph);

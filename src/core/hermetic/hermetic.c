@@ -67,7 +67,7 @@ static bool is_graph_stopped(const struct source_graph *graph)
 }
 
 /* Sets the text's problem, unless it already has one. `at` points into the clean text, or is NULL. */
-static void set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
+void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
 {
     if (text->problem != NULL)
         return;
@@ -94,17 +94,6 @@ static void add_view(struct source_graph *graph, enum text_origin origin, const 
     text->normal = include_normal_path(&graph->arena, view->name);
     text->header_index = graph->header_count;
     graph->headers[graph->header_count++] = text;
-}
-
-/* Directories that known compilers search last. Assumed for compilers whose rules do not name such directories. */
-static const char *const usual_late_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
-
-const char *const *graph_late_directories(const struct source_graph *graph)
-{
-    const ingot_text_rules_t *rules = graph->input->rules;
-    if (rules->late_directories != NULL)
-        return rules->late_directories;
-    return rules->current_directory == INGOT_CURRENT_UNKNOWN ? usual_late_directories : usual_late_directories + 3;
 }
 
 static bool is_late(struct source_graph *graph, const struct os_file_identity *identity)
@@ -284,7 +273,7 @@ static void resolve_has_include(struct source_graph *graph, struct graph_text *t
     const bool is_certain =
         event->target != NULL || (graph->input->rules->knows_all_directories && event->gap == include_not_found);
     if (!is_certain)
-        set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
+        graph_set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
 }
 
 static void resolve_plain(struct source_graph *graph, struct graph_text *text)
@@ -513,6 +502,8 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
         put_gap_message(&gap, walk.gap_text, walk.gap);
         status = take_written_text(&gap, &hermetic->gap);
     }
+    if (graph->assembly != NULL && hermetic->assembly == NULL)
+        hermetic->assembly = alloc_text(graph->arena.allocator, graph->assembly);
     if (shape.failed || graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed ||
         hermetic->texts.failed)
         status = INGOT_OUT_OF_MEMORY;
@@ -553,11 +544,13 @@ void hermetic_fini(struct hermetic *hermetic)
     witness_fini(&hermetic->witness);
     alloc_free_text(allocator, hermetic->reason);
     alloc_free_text(allocator, hermetic->gap);
+    alloc_free_text(allocator, hermetic->assembly);
     alloc_free(allocator, hermetic->ends, hermetic->end_count * sizeof(*hermetic->ends));
     bytes_writer_fini(&hermetic->texts);
     bytes_writer_fini(&hermetic->files);
     hermetic->reason = NULL;
     hermetic->gap = NULL;
+    hermetic->assembly = NULL;
     hermetic->ends = NULL;
 }
 

@@ -22,6 +22,7 @@ struct hermetic {
                                 * was */
     char *reason;              /* why the sources cannot have an id, or NULL; from alloc_text */
     char *gap;                 /* describes the first gap, or NULL if there is none; from alloc_text */
+    char *assembly; /* says that the compiler reached asm, if it refuses that; NULL otherwise; from alloc_text */
     struct bytes_writer texts; /* if requested: the text of each source, followed by a NUL */
     size_t *ends;              /* end_count offsets in `texts`, at which the sources' texts end, not counting the NUL */
     size_t end_count;          /* number of sources of all inputs */

@@ -8,6 +8,9 @@
 
 enum { HERMETIC_OPTIONS = 4 };
 
+/* The name of a macro in the texts. If the compiler reaches the keyword asm, its log has this name. */
+#define HERMETIC_NO_ASM "INGOT_NO_ASM"
+
 /* Sources that are compiled together, with their headers and options, as the application passed them. */
 struct hermetic_input {
     const ingot_text_rules_t *rules;

@@ -223,6 +223,17 @@ static struct graph_text *look_beside(struct search *search, const struct graph_
     return found;
 }
 
+/* Directories that known compilers search last. Assumed for compilers whose rules do not name such directories. */
+static const char *const usual_late_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
+
+const char *const *graph_late_directories(const struct source_graph *graph)
+{
+    const ingot_text_rules_t *rules = graph->input->rules;
+    if (rules->late_directories != NULL)
+        return rules->late_directories;
+    return rules->current_directory == INGOT_CURRENT_UNKNOWN ? usual_late_directories : usual_late_directories + 3;
+}
+
 /* Tries every order that a compiler may use. Sets *is_certain to false unless all find the same file. */
 static struct graph_text *look_everywhere(struct search *search, bool *is_certain)
 {

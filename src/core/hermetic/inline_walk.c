@@ -27,6 +27,13 @@ enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
 enum { SHAPE_NO_ASM = SHAPE_TEXT }; /* texts are numbered from 1 */
 
+/* Each expansion has too many arguments. That is an error also where the result would not be seen. The marker names the
+ * place of these definitions, so the compiler's log has the name. */
+static const char refuse_asm[] = "#define " HERMETIC_NO_ASM "()\n"
+                                 "#define asm " HERMETIC_NO_ASM "(,)\n"
+                                 "#define __asm " HERMETIC_NO_ASM "(,)\n"
+                                 "#define __asm__ " HERMETIC_NO_ASM "(,)\n";
+
 /* A text that the walk assumes to be already included. */
 struct assumption {
     struct assumption *next;
@@ -394,7 +401,9 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
     if (walk->graph->refuses_asm) {
         ++walk->replaced;
         put_shape(walk, SHAPE_NO_ASM);
-        put_inlined_text(walk, "#pragma GCC poison asm __asm __asm__\n");
+        put_marker(walk, 1, HERMETIC_NO_ASM, " 1\n");
+        put_inlined_text(walk, refuse_asm);
+        put_marker(walk, 1, get_marker_name(walk, source), " 2\n");
         put_line(walk, 1);
         put_inlined_text(walk, "\n");
     }

@@ -146,10 +146,11 @@ struct source_graph {
                                  * the like */
     bool has_debug_information; /* true if the result contains debug information, which names the current directory */
     bool has_paste;             /* true if a text or an option has ## */
-    bool has_beginning; /* true if a text or an option has a name with which a special name begins, such as __TI */
-    bool refuses_asm;   /* true if the compiler must refuse the keyword asm (composed_names.c) */
-    size_t scan_steps;  /* sum of the scans' steps */
-    const char *limit;  /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
+    bool has_beginning;   /* true if a text or an option has a name with which a special name begins, such as __TI */
+    bool refuses_asm;     /* true if the compiler must refuse the keyword asm (assembly_check.c) */
+    const char *assembly; /* says that the compiler reached the keyword, if it must refuse it */
+    size_t scan_steps;    /* sum of the scans' steps */
+    const char *limit;    /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
     const char *option_problem; /* a name in an option's definition that prevents an id, or NULL */
     ingot_status_t status;
 };
@@ -210,9 +211,18 @@ bool text_scan_definition(struct source_graph *graph, size_t size, const char *v
  * scanner, so it does not repeat a mistake of the scanner. */
 bool leftover_check(const struct source_graph *graph, struct text_scan *text, const char **at);
 
+/* hermetic.c: sets the problem of a text, unless it has one. `at` is the place, or NULL. */
+void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
+
 /* composed_names.c: considers names that macros may put together from parts, such as __TI ## ME__. Called when all
- * texts are known. Sets names_matter and refuses_asm, and the graph's limit if no id can cover such a name. */
+ * texts are known. Sets names_matter, and the graph's limit if no id can cover such a name. */
 void graph_check_composed_names(struct source_graph *graph);
+/* True if macros may put together this name. The graph must have a ##. */
+bool graph_may_compose(struct source_graph *graph, const char *name);
+
+/* assembly_check.c: sets refuses_asm and assembly, and the problems of texts in which the compiler cannot show that
+ * nothing reaches the keyword. */
+void graph_check_assembly(struct source_graph *graph);
 /* True for a name that begins an asm statement. */
 bool name_is_asm(const struct token *token);
 

@@ -94,6 +94,15 @@ static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_requ
     return status;
 }
 
+/* Returns why the hermetic texts did not build. `log` is what the compiler said. */
+static const char *hermetic_failure(const struct hermetic *hermetic, size_t size, const void *log)
+{
+    if (hermetic->assembly != NULL && memmem(log, size, HERMETIC_NO_ASM, strlen(HERMETIC_NO_ASM)) != NULL)
+        return hermetic->assembly;
+    return hermetic->gap != NULL ? hermetic->gap
+                                 : "the program did not build without the files that its compiler finds by itself";
+}
+
 /* First compiles the hermetic texts, in which the included texts replace the includes. If they do not build, compiles
  * the program natively, that is, with its original texts, so that a broken program gets the log that the application
  * expects. A natively compiled program has no id. */
@@ -113,12 +122,11 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
         return status;
     if (status == INGOT_BUILD_FAILED) /* other failures, such as a lost device, may pass, so they are not remembered */
         native_builds_add(&shop->context->native_builds, shop->desc->key_hash);
+    hermetic->is_there = false;
+    hermetic->refusal =
+        hermetic_failure(&hermetic->hermetic, shop->log.writer.size - log_start, shop->log.writer.bytes + log_start);
     shop->log.writer.size = log_start;
     shop->log.writer.failed = false;
-    hermetic->is_there = false;
-    hermetic->refusal = hermetic->hermetic.gap != NULL
-                            ? hermetic->hermetic.gap
-                            : "the program did not build without the files that its compiler finds by itself";
     return run_compiler(shop, &shop->request, device_count, devices, native);
 }
 

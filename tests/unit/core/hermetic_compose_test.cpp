@@ -133,10 +133,13 @@ TEST_F(HermeticCompose, RefusesPragmaOperatorsWithoutAPlainLiteral)
 /* On PoCL, an assembler reads files that no text names in full. */
 TEST_F(HermeticCompose, LetsTheCompilerRefuseAsm)
 {
-    const std::string first_line = "#pragma GCC poison asm __asm __asm__\n#line 1\n";
+    const std::string first_line =
+        "# 1 \"INGOT_NO_ASM\" 1\n#define INGOT_NO_ASM()\n#define asm INGOT_NO_ASM(,)\n"
+        "#define __asm INGOT_NO_ASM(,)\n#define __asm__ INGOT_NO_ASM(,)\n# 1 \"\" 2\n#line 1\n";
     for (const char *text :
          {"__asm__(\".\\151ncbin \\\"x\\\"\");", "asm(\"\");", "#define A(a, b) a##b\nA(as, m)(\"\");",
-          "#define A a%:%:m\n", "__a\\\nsm__(\"\");", "// asm\n"}) {
+          "#define A a%:%:m\n", "__a\\\nsm__(\"\");", "// asm\n", "#define A(asm) asm\n", "#error no asm here\n",
+          "#define D(x) (defined(x) && defined X)\nasm(\"\");"}) {
         const Result result = resolve(pocl_rules(), text);
         ASSERT_EQ("", result.reason) << text;
         EXPECT_EQ(first_line + text, result.texts[0]);
@@ -152,6 +155,26 @@ TEST_F(HermeticCompose, LetsTheCompilerRefuseAsm)
             << options;
     EXPECT_EQ("", resolve(pocl_rules(), "int x;", "-DQ=plasma").reason);
     EXPECT_NE("", resolve(pocl_rules(), "Q(\".inc\\\nbin\")").reason);
+}
+
+/* Where the macro that refuses asm could be seen, the text is not replaced. */
+TEST_F(HermeticCompose, RefusesTextsThatAskForAsm)
+{
+    const std::string paste = kPaste;
+    for (const char *text :
+         {"#ifdef asm\n#endif\n", "#ifndef __asm\n#endif\n", "#if defined(__asm__)\n#endif\n", "#undef asm\n",
+          "#define asm x\n", "#if a\\\nsm\n#endif\n", "%:ifdef asm\n#endif\n", "#pragma weak asm\n",
+          "_Pragma(\"poison asm\")\n", "#define D defined\nasm(\"\");\n", "#define D defined(asm)\n",
+          "#define D(x) defined x##m\n#if D(as)\n#endif\n", "#define D defined a##sm\n", "CAT(de, fined) asm(\"\");\n",
+          "int INGOT_NO_ASM; asm(\"\");\n"})
+        EXPECT_TRUE(has(resolve(pocl_rules(), paste + text).reason, "asm") ||
+                    has(resolve(pocl_rules(), paste + text).reason, "INGOT_NO_ASM"))
+            << text;
+    EXPECT_NE("", resolve(pocl_rules(), "asm(\"\");", "-DD=defined").reason);
+    EXPECT_EQ("", resolve(pocl_rules(), "#define D defined\n#define CAT(a, b) a##b\n").reason) << "no asm";
+    write("x.h", "#ifdef asm\n#endif\n");
+    const Result header = resolve(pocl_rules(), "#include \"x.h\"\n");
+    EXPECT_TRUE(has(header.gap, "x.h line 1 has asm, in a directive")) << header.gap;
 }
 
 /* ---- steps ---- */

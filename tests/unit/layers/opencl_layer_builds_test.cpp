@@ -266,6 +266,24 @@ TEST(Layer, AnswersAboutEqualDevicesAsTheDriverDoes)
         2);
 }
 
+/* As in Random123, whose macros have assembly for other compilers. */
+TEST(Layer, CachesAProgramWithAsmThatNothingReaches)
+{
+    const char text[] = "#define MUL(x) asm(\"mul\" : : \"r\"(x))\n#ifdef USE\n#define NOW __asm__(\"\");\n#else\n"
+                        "#define NOW\n#endif\nkernel void k(global int *out) { NOW *out = 1; }\n";
+    const bool is_pocl = OpenclPlatform::get().is_pocl();
+    for (const bool is_cold : {true, false})
+        for (const bool is_used : {false, true}) {
+            Session session(layered());
+            const int before = compilation_count;
+            cl_program program = session.source(text);
+            EXPECT_EQ(CL_SUCCESS,
+                      session.cl.clBuildProgram(program, 0, nullptr, is_used ? "-DUSE" : nullptr, nullptr, nullptr));
+            EXPECT_EQ(before + (is_used && is_pocl ? 2 : is_cold ? 1 : 0), compilation_count) << is_used;
+            session.cl.clReleaseProgram(program);
+        }
+}
+
 TEST(Layer, CompilesNothingOnAHit)
 {
     for (const int expected : {1, 0, 0}) {

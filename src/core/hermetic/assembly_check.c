@@ -1,0 +1,191 @@
+/*
+ * assembly_check.c - decides whether the compiler can show that a program reaches no asm statement.
+ *
+ * An assembler reads files, whose names may be composed or escaped. Most texts with asm do not use it. So inline_walk.c
+ * defines the keyword as a macro whose expansion is an error wherever it happens: in code, in an argument, in an #if,
+ * and also where ## composes the keyword. In a definition that is never expanded, it has no effect.
+ *
+ * Such a macro changes only what asks whether the keyword is defined. So a directive must not have the keyword, except
+ * for the replacement of a #define, and no macro may bring a `defined` whose operand could be the keyword. Texts that
+ * break these rules are not replaced.
+ */
+#include "core/hermetic/source_graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char clause_of_directive[] = "in a directive, so that the compiler cannot show that nothing reaches it";
+static const char clause_of_defined[] = "in a macro, which may ask for the keyword asm";
+
+/* A text that is searched. */
+struct search {
+    struct source_graph *graph;
+    struct graph_text *text; /* NULL: the definition of an option */
+    struct scanner scanner;
+    bool may_arise;                 /* true if the texts have the keyword, or macros may compose it */
+    const struct graph_text *place; /* a text with the keyword; NULL: none so far */
+    size_t line;
+    bool is_in_definition; /* true if only definitions have had it so far */
+};
+
+static void set_doubt(const struct search *search, const struct token *token, const char *noun, const char *clause)
+{
+    if (!search->may_arise)
+        return;
+    if (search->text != NULL)
+        graph_set_problem(search->text, token->start, noun, clause);
+    else
+        search->graph->limit = "an option defines a macro with `defined`, which may ask for the keyword asm";
+}
+
+/* Remembers a place of the keyword. One outside of definitions replaces one inside. */
+static void note_place(struct search *search, const struct token *token, bool is_in_definition)
+{
+    if (!name_is_asm(token) || search->text == NULL ||
+        (search->place != NULL && (is_in_definition || !search->is_in_definition)))
+        return;
+    search->place = search->text;
+    search->line = text_line(&search->text->clean, token->start);
+    search->is_in_definition = is_in_definition;
+}
+
+/* Says that the compiler reached the keyword, for a build that fails. */
+static void describe_assembly(const struct search *search)
+{
+    static const char reached[] = "the compiler reached asm, whose assembler may read files";
+    const char *path = search->place != NULL && search->place->path[0] != 0 ? search->place->path : "the source";
+    const size_t size = sizeof(reached) + strlen(path) + 40;
+    char *text = arena_take(&search->graph->arena, size);
+    if (text == NULL)
+        return;
+    if (search->place != NULL)
+        (void)snprintf(text, size, "%s; %s line %zu has it", reached, path, search->line);
+    else
+        (void)snprintf(text, size, "%s; macros compose it", reached);
+    search->graph->assembly = text;
+}
+
+static bool is_end_of_line(const struct token *token)
+{
+    return token->kind == TOKEN_END || token->kind == TOKEN_NEWLINE;
+}
+
+static void skip_line(struct search *search, struct token *token)
+{
+    while (!is_end_of_line(token))
+        scanner_next(&search->scanner, token);
+}
+
+/* Reads a `defined` in a replacement. Its operand must be a whole name that stands there. */
+static void read_defined(struct search *search, struct token *token)
+{
+    const struct token defined = *token;
+    scanner_next(&search->scanner, token);
+    if (token_is(token, "("))
+        scanner_next(&search->scanner, token);
+    const bool is_name = token->kind == TOKEN_IDENTIFIER && !name_is_asm(token);
+    if (is_name)
+        scanner_next(&search->scanner, token);
+    if (!is_name || token->kind == TOKEN_HASH_HASH)
+        set_doubt(search, &defined, "`defined`", clause_of_defined);
+}
+
+/* Reads the name, the parameters and the replacement of a definition. */
+static void read_definition(struct search *search, struct token *token)
+{
+    if (name_is_asm(token))
+        set_doubt(search, token, "asm", clause_of_directive);
+    scanner_next(&search->scanner, token);
+    while (!is_end_of_line(token)) {
+        note_place(search, token, true);
+        if (token_is(token, "defined"))
+            read_defined(search, token);
+        else
+            scanner_next(&search->scanner, token);
+    }
+}
+
+/* True for a directive whose words the compiler does not expand, or that is replaced in the text. */
+static bool is_without_effect(const struct token *directive)
+{
+    return token_is(directive, "error") || token_is(directive, "warning") || token_is(directive, "include") ||
+           token_is(directive, "include_next") || token_is(directive, "import") || token_is(directive, "embed");
+}
+
+static void read_directive(struct search *search, struct token *token)
+{
+    scanner_next(&search->scanner, token);
+    if (token_is(token, "define")) {
+        scanner_next(&search->scanner, token);
+        read_definition(search, token);
+    } else if (is_without_effect(token)) {
+        skip_line(search, token);
+    }
+    for (; !is_end_of_line(token); scanner_next(&search->scanner, token))
+        if (name_is_asm(token))
+            set_doubt(search, token, "asm", clause_of_directive);
+}
+
+static void search_text(struct search *search)
+{
+    struct token token;
+    bool is_line_start = true;
+    bool is_pragma = false; /* true after _Pragma and its parenthesis */
+    scanner_init(&search->scanner, &search->text->clean, search->text->clean.start, search->graph->cplusplus);
+    for (scanner_next(&search->scanner, &token); token.kind != TOKEN_END; scanner_next(&search->scanner, &token)) {
+        if (is_line_start && token.kind == TOKEN_HASH)
+            read_directive(search, &token);
+        note_place(search, &token, false);
+        if (is_pragma && token.kind == TOKEN_STRING && memmem(token.start, token.size, "asm", 3) != NULL)
+            set_doubt(search, &token, "asm", clause_of_directive);
+        is_pragma = token_is(&token, "_Pragma") || (is_pragma && token_is(&token, "("));
+        is_line_start = token.kind == TOKEN_NEWLINE;
+    }
+}
+
+static void search_option(struct search *search, const struct definition *definition)
+{
+    struct token token;
+    scanner_init(&search->scanner, &definition->text, definition->text.start, false);
+    scanner_next(&search->scanner, &token);
+    read_definition(search, &token);
+}
+
+static bool is_searched(const struct graph_text *text)
+{
+    return !text->absent && text->problem == NULL;
+}
+
+static bool has_keyword(const struct source_graph *graph)
+{
+    for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
+        if (is_searched(text) && memmem(text->clean.start, text->clean.size, "asm", 3) != NULL)
+            return true;
+    return false;
+}
+
+void graph_check_assembly(struct source_graph *graph)
+{
+    static const char *const keywords[] = {"asm", "__asm", "__asm__"};
+    struct search search = {.graph = graph, .may_arise = has_keyword(graph)};
+    if (!graph->input->rules->assembler_reads_files)
+        return;
+    graph->refuses_asm = graph->has_paste || search.may_arise;
+    for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]) && graph->has_paste; ++i)
+        search.may_arise = search.may_arise || graph_may_compose(graph, keywords[i]);
+    if (!search.may_arise)
+        return;
+    if (graph->has_paste && graph_may_compose(graph, "defined"))
+        graph->limit = "macros may compose `defined` from parts, and ask for the keyword asm";
+    for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
+        search.text = text;
+        if (is_searched(text))
+            search_text(&search);
+        if (text->size != 0 && memmem(text->bytes, text->size, HERMETIC_NO_ASM, strlen(HERMETIC_NO_ASM)) != NULL)
+            graph->limit = "a text uses the name " HERMETIC_NO_ASM;
+    }
+    search.text = NULL;
+    for (const struct definition *each = graph->definitions; each != NULL; each = each->next)
+        search_option(&search, each);
+    describe_assembly(&search);
+}
