@@ -63,6 +63,10 @@ TEST_F(StoreTrust, SaysOwnerModeAndRemedy)
     for (const std::string &part : {root_.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"),
                                     std::string("chmod -R go-w"), std::string("such as NTFS")})
         EXPECT_NE(std::string::npos, detail.find(part)) << detail;
+    ASSERT_EQ(0, chmod(root_.c_str(), 02770)); /* a volume with an fsGroup */
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).status());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "OnRootMismatch")) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, Store(root_ / "new").status()) << "the remedy";
 }
 
 TEST_F(StoreTrust, SaysAnotherOwnerAndTheRemedy)
@@ -78,6 +82,12 @@ TEST_F(StoreTrust, SaysAnotherOwnerAndTheRemedy)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "chown")) << ingot_last_error_detail();
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a container shows users that it does not know"))
         << ingot_last_error_detail();
+    constexpr uid_t kOther = 12345;
+    ASSERT_EQ(0, chown(root_.c_str(), kOther, kOther));
+    ASSERT_EQ(0, chmod(root_.c_str(), 02775)); /* a volume in OpenShift, which an arbitrary user may write as a group */
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).status());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "use a directory in it")) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, Store(root_ / "new").status()) << "the remedy";
 }
 
 TEST_F(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
@@ -178,18 +188,43 @@ TEST_F(StoreTrust, RefusesARootOfAnotherUser)
     }
 }
 
-TEST_F(StoreTrust, RefusesARootThatIsALinkOrAFile)
+TEST_F(StoreTrust, RefusesARootThatIsAFile)
+{
+    ScratchDirectory scratch;
+    write_file(scratch.path() / "file", bytes_of("x"));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "file").status());
+}
+
+/* Another user who may write to the directory of a link could exchange it. */
+TEST_F(StoreTrust, FollowsALinkAsRootOnlyIfNobodyElseCanHaveMadeIt)
 {
     ScratchDirectory scratch;
     const fs::path real = scratch.path() / "real";
-    const fs::path link = scratch.path() / "link";
     fs::create_directory(real);
-    fs::create_directory_symlink(real, link);
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(link).status());
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(fs::path(link.string() + "/")).status());
+    fs::permissions(real, fs::perms::owner_all);
+    fs::create_directory_symlink("real", scratch.path() / "relative");
+    fs::create_directory_symlink(scratch.path() / "relative", scratch.path() / "link");
+    for (const fs::perms open : {fs::perms::group_write, fs::perms::others_write}) {
+        fs::permissions(scratch.path(), open, fs::perm_options::add);
+        for (const char *name : {"link", "link/"}) {
+            EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / name).status());
+            EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "symbolic link")) << ingot_last_error_detail();
+        }
+        fs::permissions(scratch.path(), open, fs::perm_options::remove);
+    }
     EXPECT_TRUE(fs::is_empty(real));
-    write_file(scratch.path() / "file", bytes_of("x"));
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "file").status());
+    for (const char *name : {"link", "link/", "relative"}) {
+        const Store store(scratch.path() / name);
+        EXPECT_EQ(INGOT_SUCCESS, store.put(bytes_of(name), bytes_of("a blob"))) << ingot_last_error_detail();
+    }
+    EXPECT_EQ(3u, entries_of(real).size());
+    fs::permissions(real, fs::perms::group_write, fs::perm_options::add);
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "link").status()) << "what it names is checked, too";
+    if (geteuid() == 0) {
+        fs::permissions(real, fs::perms::group_write, fs::perm_options::remove);
+        ASSERT_EQ(0, lchown((scratch.path() / "link").c_str(), kNobody, kNobody));
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "link").status());
+    }
 }
 
 TEST_F(StoreTrust, RefusesEntriesThatOthersMayWrite)

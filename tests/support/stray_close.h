@@ -41,22 +41,17 @@ inline std::vector<int> opened_since(const std::set<int> &before)
     return opened;
 }
 
-/* What the application opens under the numbers of closed descriptors: a file or directory of its own for each. */
+/* What the application opens under the numbers of closed descriptors: a file of its own for each. */
 class Successors
 {
 public:
-    enum Kind { kFiles, kDirectories };
-
-    Successors(const fs::path &folder, const std::vector<int> &numbers, Kind kind) : kind_(kind), numbers_(numbers)
+    Successors(const fs::path &folder, const std::vector<int> &numbers) : numbers_(numbers)
     {
         fs::create_directories(folder);
         for (const int number : numbers) {
             const fs::path path = folder / std::to_string(number);
-            if (kind == kFiles)
-                std::ofstream(path) << text();
-            else
-                fs::create_directory(path);
-            const int fd = open(path.c_str(), kind == kFiles ? O_RDWR | O_CLOEXEC : O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            std::ofstream(path) << text();
+            const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
             dup3(fd, number, O_CLOEXEC);
             close(fd);
             paths_.push_back(path);
@@ -80,10 +75,8 @@ public:
                 return name + " was closed";
             if (stat(paths_[i].c_str(), &by_path) != 0 || by_number.st_ino != by_path.st_ino)
                 return name + " was replaced";
-            if (kind_ == kDirectories && !fs::is_empty(paths_[i]))
-                return name + " has something in it: " + fs::directory_iterator(paths_[i])->path().filename().string();
             std::ifstream file(paths_[i]);
-            if (kind_ == kFiles && std::string(std::istreambuf_iterator<char>(file), {}) != text())
+            if (std::string(std::istreambuf_iterator<char>(file), {}) != text())
                 return name + " was written to";
         }
         return "";
@@ -92,7 +85,6 @@ public:
 private:
     static std::string text() { return std::string(5000, 'a'); }
 
-    Kind kind_;
     std::vector<int> numbers_;
     std::vector<fs::path> paths_;
 };

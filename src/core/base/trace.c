@@ -34,7 +34,7 @@ static void open_trace_file(struct trace *trace, const char *destination)
         return;
     }
     trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
-    trace->owns_file = trace->file >= 0 && kept_file_begin(&trace->own, trace->file, KEPT_FILE_NO_MARK) == 0;
+    trace->owns_file = trace->file >= 0 && kept_file_begin(&trace->own, trace->file) == 0;
     if (trace->file < 0)
         fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
 }

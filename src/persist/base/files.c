@@ -102,7 +102,46 @@ static int open_below(int at, const char *path, int flags, mode_t mode)
 
 int files_open_root(const char *path)
 {
-    return files_result_of(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return files_result_of(open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/* True if the object belongs to this user or to the superuser. */
+static bool is_of_user_or_root(const struct file_facts *facts)
+{
+    return facts->owner == files_user() || facts->owner == 0;
+}
+
+int files_read_own_link(const char *path, char *target)
+{
+    struct file_facts of_parent;
+    struct file_facts of_link;
+    const char *name;
+    const int parent = files_open_parent(path, &name);
+    /* a relative link begins where the link is */
+    const size_t start = (size_t)(name - path);
+    if (parent < 0)
+        return parent;
+    int result = files_facts(parent, &of_parent);
+    if (result == 0)
+        result = files_facts_at(parent, name, &of_link);
+    if (result == 0 && !of_link.is_link)
+        result = -EINVAL;
+    if (result == 0 && !(of_parent.is_closed && is_of_user_or_root(&of_parent) && is_of_user_or_root(&of_link)))
+        result = -ELOOP;
+    if (result == 0) {
+        char link[PATH_MAX];
+        const ssize_t size = readlinkat(parent, name, link, sizeof(link) - 1);
+        const size_t lead = size > 0 && link[0] == '/' ? 0 : start;
+        if (size <= 0 || lead + (size_t)size >= PATH_MAX) {
+            result = size < 0 ? -errno : -ENAMETOOLONG;
+        } else {
+            memcpy(target, path, lead);
+            memcpy(target + lead, link, (size_t)size);
+            target[lead + (size_t)size] = '\0';
+        }
+    }
+    (void)files_close(parent);
+    return result;
 }
 
 ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size)
@@ -119,15 +158,6 @@ ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocat
     (*absolute)[length] = '/';
     memcpy(*absolute + length + (length != 0), path, strlen(path) + 1);
     return INGOT_SUCCESS;
-}
-
-int files_replace(int fd, int replaced)
-{
-    int result;
-    do {
-        result = files_result_of(dup3(fd, replaced, O_CLOEXEC));
-    } while (result == -EINTR || result == -EBUSY); /* EBUSY: another thread is opening a file right now */
-    return result;
 }
 
 int files_open_parent(const char *path, const char **name)
@@ -204,11 +234,6 @@ int files_close(int fd)
 {
     const int result = files_result_of(close(fd));
     return result == -EINTR ? 0 : result; /* Linux has closed it despite EINTR */
-}
-
-int files_keep(int fd, struct kept_file *file)
-{
-    return kept_file_begin(file, fd, (int64_t)(files_random() & INT32_MAX));
 }
 
 static uint64_t to_ns(const struct timespec *time)

@@ -12,8 +12,6 @@
 #include <ingot/ingot.h>
 #include <stdbool.h>
 
-#include "util/kept_file.h"
-
 struct file_facts {
     uint64_t size_bytes;
     uint64_t device;
@@ -70,17 +68,21 @@ ingot_status_t files_lock_failed(int error, const char *name);
  * directory that this user owns and that no other user may write to), and how to fix it. */
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
-/* Opens the root directory of a store. The path's last component must not be a symbolic link. */
+/* Opens the root directory of a store. The path's last component must not be a symbolic link. What these two functions
+ * return can be used only as the `at` of other functions, and to get facts. */
 int files_open_root(const char *path);
 /* Creates and opens the root directory of a store. If makes_parents is set, also creates the directories in which it
  * is. The path is absolute and does not end with a slash. No link below the first directory that exists is followed. */
 int files_make_root(const char *path, bool makes_parents);
 
+/* Reads what the symbolic link at a path names, if only this user and the superuser can have made the link: one of them
+ * owns the link and its directory, and no other user may write to the directory. `target` has PATH_MAX bytes. Returns a
+ * negated errno, which is -EINVAL if there is no link, and -ELOOP if it is not such a link. */
+int files_read_own_link(const char *path, char *target);
+
 /* Makes an absolute copy of a path, which then does not depend on the working directory. The caller must free the copy,
  * which has *size bytes. */
 ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size);
-/* Makes the descriptor `replaced` refer to the open file of `fd`. All threads see the change immediately. */
-int files_replace(int fd, int replaced);
 
 /* Opens the directory that contains the object at a path. Sets *name to the path's last component. */
 int files_open_parent(const char *path, const char **name);
@@ -100,9 +102,6 @@ int files_open_update(int at, const char *path);     /* for reading and writing;
 int files_create(int at, const char *path);          /* for writing; fails if the file exists */
 int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
 int files_close(int fd);
-/* Begins to keep a descriptor of a file that is accessed only at given offsets. Returns 0, or closes the descriptor and
- * returns a negated errno. */
-int files_keep(int fd, struct kept_file *file);
 /* Sets the error detail if a descriptor that was kept is not Ingot's anymore, and returns INGOT_IO_ERROR. */
 ingot_status_t files_lost(const char *name);
 

@@ -80,6 +80,10 @@ static const char *advice_for(const struct file_facts *facts, bool is_directory)
 {
     if ((facts->mode & S_ISVTX) != 0) /* like /tmp, which must stay as it is */
         return "it is shared by users, so use a directory of your own in it";
+    if (is_directory && (facts->mode & S_ISGID) != 0) /* as kubelet makes it, again at each start */
+        return "use a directory in it that does not exist yet; a volume of Kubernetes whose fsGroup makes it writable "
+               "at "
+               "each start needs fsGroupChangePolicy: OnRootMismatch, and chmod -R go-w on the directory in it once";
     return is_directory
                ? "if you trust its content, run chmod -R go-w on it; if that changes nothing, its file system has "
                  "no permissions (such as NTFS), so use another one"
@@ -93,8 +97,9 @@ static const char *advice_for_other(const struct file_facts *facts)
     if (facts->owner == OVERFLOW_USER)
         return "give it to that user (chown), or use another path; a container shows users that it does not know, such "
                "as root outside, by this number: copy it into the container, or seal it and require seals";
-    return facts->owner == 0 || (facts->mode & S_ISVTX) != 0 ? "use another path"
-                                                             : "give it to that user (chown), or use another path";
+    if ((facts->mode & (S_IWGRP | S_IWOTH)) != 0) /* such as a volume in OpenShift, which belongs to root */
+        return "if this user may write to it, use a directory in it that does not exist yet";
+    return facts->owner == 0 ? "use another path" : "give it to that user (chown), or use another path";
 }
 
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "persist/base/files.h"
 
@@ -136,9 +137,5 @@ int files_make_root(const char *path, bool makes_parents)
         handle = make_below(handle, name);
         length += size;
     }
-    if (handle < 0)
-        return handle;
-    const int root = files_result_of(openat(handle, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-    (void)close(handle);
-    return root;
+    return handle;
 }

@@ -18,6 +18,7 @@
 #include "persist/bundle/bundle_file.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
+#include "util/kept_file.h"
 
 typedef _Atomic(uint8_t *) kept_entry; /* NULL until the entry is loaded; set with release, read with acquire */
 
@@ -250,7 +251,7 @@ static ingot_status_t open_bundle_file(struct bundle *bundle, const char *path)
     uint8_t header[BUNDLE_HEADER_SIZE];
     size_t got = 0;
     const int fd = files_open_path(path);
-    int result = fd < 0 ? fd : files_keep(fd, &bundle->descriptor);
+    int result = fd < 0 ? fd : kept_file_begin(&bundle->descriptor, fd);
     if (result < 0)
         return files_read_failed(result, "opening", path);
     result = files_facts(fd, &facts);

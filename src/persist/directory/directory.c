@@ -54,45 +54,50 @@ static void tell_unstamped(struct directory *directory, int error, const char *e
  * and entry. If the entry exceeds the age limit, returns INGOT_NOT_FOUND, and removes the entry if the store is
  * writable and its lock is free. A read-only store notes nothing, so there an entry's age counts from the last use that
  * was noted. */
-static ingot_status_t note_use(struct directory *directory, const struct bucket *bucket)
+static ingot_status_t note_use(const struct root *root, const struct bucket *bucket)
 {
-    if (!directory->order->follows_use && directory->max_age_ns == UINT64_MAX)
+    if (!root->directory->order->follows_use && root->directory->max_age_ns == UINT64_MAX)
         return INGOT_SUCCESS;
     char path[PATH_CAPACITY];
     const uint64_t now_ns = files_wall_clock_ns();
     const uint64_t then_ns = bucket->kernel.time_ns;
     paths_entry(path, bucket->path, bucket->number);
-    if (directory_age_ns(now_ns, then_ns) > directory->max_age_ns) {
-        counters_add(&directory->counters, COUNTER_EXPIRED, 1);
-        if (!directory->is_read_only)
-            (void)bucket_take_away(directory, directory->name_space, bucket->hash, bucket->number, bucket->inode, 0);
+    if (directory_age_ns(now_ns, then_ns) > root->directory->max_age_ns) {
+        counters_add(&root->directory->counters, COUNTER_EXPIRED, 1);
+        if (!root->directory->is_read_only)
+            (void)bucket_take_away(root, root->directory->name_space, bucket->hash, bucket->number, bucket->inode, 0);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is older than the age limit", path);
     }
-    if (!directory->order->follows_use || directory->is_read_only || then_ns / NS_PER_SECOND == now_ns / NS_PER_SECOND)
+    if (!root->directory->order->follows_use || root->directory->is_read_only ||
+        then_ns / NS_PER_SECOND == now_ns / NS_PER_SECOND)
         return INGOT_SUCCESS;
     const int result = files_set_time(bucket->kernel.fd, now_ns);
     if (result < 0)
-        tell_unstamped(directory, result, path);
+        tell_unstamped(root->directory, result, path);
     return INGOT_SUCCESS;
 }
 
 static ingot_status_t load_checked_blob(struct directory *directory, size_t id_size, const uint8_t *id,
                                         ingot_buffer_t *blob, enum blob_check check)
 {
+    struct root root;
     struct bucket bucket;
+    char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob, check, true);
-    if (status != INGOT_SUCCESS && root_renew(directory))
-        status = bucket_find(directory, id_size, id, &bucket, blob, check, true);
+    ingot_status_t status = root_open_existing(directory, &root);
+    if (status == INGOT_SUCCESS)
+        status = bucket_find(&root, id_size, id, &bucket, blob, check, true);
     if (status == INGOT_SUCCESS) {
-        status = note_use(directory, &bucket);
+        status = note_use(&root, &bucket);
         (void)files_close(bucket.kernel.fd);
         if (status != INGOT_SUCCESS)
             memory_release_buffer(blob);
     }
+    root_close(&root);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0,
-                       started_ns, bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+                       started_ns, get_bucket_path(directory, id_size, id, path),
+                       status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
 }
 
@@ -109,13 +114,13 @@ static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *i
 static ingot_status_t store_blob(struct directory *directory, bool replaces, size_t id_size, const uint8_t *id,
                                  size_t blob_size, const uint8_t *blob)
 {
+    struct root root;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    ingot_status_t status = root_ready(directory);
+    ingot_status_t status = root_open(directory, &root);
     if (status == INGOT_SUCCESS)
-        status = publish_entry(directory, replaces, id_size, id, blob_size, blob);
-    if (status != INGOT_SUCCESS && root_renew(directory))
-        status = publish_entry(directory, replaces, id_size, id, blob_size, blob);
+        status = publish_entry(&root, replaces, id_size, id, blob_size, blob);
+    root_close(&root);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
                        get_bucket_path(directory, id_size, id, path),
@@ -138,25 +143,24 @@ static ingot_status_t store_new_in_directory(void *self, size_t id_size, const u
 static ingot_status_t remove_from_directory(void *self, size_t id_size, const uint8_t *id)
 {
     struct directory *directory = self;
+    struct root root;
+    struct bucket bucket;
+    bool is_removed = false;
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    const ingot_status_t ready = root_ready(directory);
-    if (ready != INGOT_SUCCESS)
-        return ready;
+    ingot_status_t status = root_open_existing(directory, &root);
     const uint64_t deadline_ns = account_deadline(directory);
-    ingot_status_t result = INGOT_NOT_FOUND;
-    for (unsigned i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
-        struct bucket bucket;
-        ingot_status_t status = bucket_find(directory, id_size, id, &bucket, NULL, BLOB_CHECKED_HERE, false);
+    for (unsigned i = 0; i < BUCKET_MAX_ENTRIES && status == INGOT_SUCCESS; ++i) {
+        status = bucket_find(&root, id_size, id, &bucket, NULL, BLOB_CHECKED_HERE, false);
         if (status != INGOT_SUCCESS)
-            return result == INGOT_NOT_FOUND ? status : result;
-        status =
-            bucket_take_away(directory, directory->name_space, bucket.hash, bucket.number, bucket.inode, deadline_ns);
-        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-            return status;
-        result = INGOT_SUCCESS;
+            break;
+        status = bucket_take_away(&root, directory->name_space, bucket.hash, bucket.number, bucket.inode, deadline_ns);
+        is_removed = is_removed || status == INGOT_SUCCESS || status == INGOT_NOT_FOUND;
+        if (status == INGOT_NOT_FOUND)
+            status = INGOT_SUCCESS; /* another process was faster */
     }
-    return result;
+    root_close(&root);
+    return is_removed && status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
 static void destroy_directory(void *self)
@@ -166,7 +170,6 @@ static void destroy_directory(void *self)
         return;
     evict_fini(directory);
     build_lock_fini(directory);
-    pthread_mutex_destroy(&directory->root_lock);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
     memory_free(&allocator, directory, sizeof(*directory));
@@ -250,13 +253,13 @@ static void take_directory_info(struct directory *directory, const ingot_persist
         memcpy(directory->name_space, info->name_space, strlen(info->name_space) + 1);
 }
 
-static ingot_status_t check_name_space(const struct directory *directory)
+static ingot_status_t check_name_space(const struct root *root)
 {
     struct file_facts facts;
-    if (directory->name_space[0] == '\0' || files_facts_at(directory->root.fd, directory->name_space, &facts) < 0)
+    if (root->directory->name_space[0] == '\0' || files_facts_at(root->fd, root->directory->name_space, &facts) < 0)
         return INGOT_SUCCESS;
-    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
-        return files_untrusted(&facts, true, directory->owner, directory->name_space);
+    if (!facts.is_directory || !files_are_private(&facts, root->directory->owner))
+        return files_untrusted(&facts, true, root->directory->owner, root->directory->name_space);
     return INGOT_SUCCESS;
 }
 
@@ -322,6 +325,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
                                                          .set_limits = change_limits};
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
+    struct root root;
     if (!STRUCT_READ(info, given))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
     ingot_status_t status = check_directory_info(&info);
@@ -336,11 +340,10 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
     take_directory_info(directory, &info);
-    pthread_mutex_init(&directory->root_lock, NULL);
     pthread_mutex_init(&directory->evictor.lock, NULL);
-    status = root_init(directory, &info);
+    status = root_init(directory, &info, &root);
     if (status == INGOT_SUCCESS)
-        status = check_name_space(directory);
+        status = check_name_space(&root);
     if (status != INGOT_SUCCESS)
         goto done;
     status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory->is_read_only ? &own_read_only : &own,
@@ -350,7 +353,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (directory->accepts_any_owner)
         trust_must_require_seals(*storage);
     if (!directory->is_read_only) {
-        evict_expired(directory); /* only now, when opening can no longer fail */
+        evict_expired(&root); /* only now, when opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
             kept_recipe_begin(*storage, directory, &info);
     }
@@ -358,6 +361,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         recording_begin(*storage, info.recipe_path, info.on_event, info.on_event_user);
     directory = NULL; /* the storage owns it now */
 done:
+    root_close(&root);
     destroy_directory(directory);
     return status;
 }

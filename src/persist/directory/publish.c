@@ -36,7 +36,7 @@
 
 /* An entry that is being stored. */
 struct publication {
-    struct directory *directory;
+    const struct root *root;
     size_t id_size;
     const uint8_t *id;
     struct bucket bucket;
@@ -72,44 +72,45 @@ static ingot_status_t check_entry_sizes(struct directory *directory, size_t id_s
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t make_name_space(const struct directory *directory)
+static ingot_status_t make_name_space(const struct root *root)
 {
     struct file_facts facts;
-    if (directory->name_space[0] == '\0')
+    if (root->directory->name_space[0] == '\0')
         return INGOT_SUCCESS;
-    const int result = files_facts_at(directory->root.fd, directory->name_space, &facts);
+    const int result = files_facts_at(root->fd, root->directory->name_space, &facts);
     if (result == -ENOENT) {
-        const int made = files_make_directory(directory->root.fd, directory->name_space);
-        return made < 0 && made != -EEXIST ? files_write_failed(made, "making", directory->name_space) : INGOT_SUCCESS;
+        const int made = files_make_directory(root->fd, root->directory->name_space);
+        return made < 0 && made != -EEXIST ? files_write_failed(made, "making", root->directory->name_space)
+                                           : INGOT_SUCCESS;
     }
     if (result < 0)
-        return files_write_failed(result, "examining", directory->name_space);
-    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
-        return files_untrusted(&facts, true, directory->owner, directory->name_space);
+        return files_write_failed(result, "examining", root->directory->name_space);
+    if (!facts.is_directory || !files_are_private(&facts, root->directory->owner))
+        return files_untrusted(&facts, true, root->directory->owner, root->directory->name_space);
     return INGOT_SUCCESS;
 }
 
 /* True if a search failed because the bucket is open to other users, or closed to its owner. */
-static bool is_to_repair(const struct directory *directory, const char *bucket_path, ingot_status_t status)
+static bool is_to_repair(const struct root *root, const char *bucket_path, ingot_status_t status)
 {
     struct file_facts facts;
     return (status == INGOT_UNTRUSTED || status == INGOT_IO_ERROR) &&
-           files_facts_at(directory->root.fd, bucket_path, &facts) == 0 && facts.is_directory &&
-           (facts.mode & 0722) != 0700;
+           files_facts_at(root->fd, bucket_path, &facts) == 0 && facts.is_directory && (facts.mode & 0722) != 0700;
 }
 
 /* Creates the bucket, or looks for the id in the existing one. Sets *is_done if the same blob is already stored. */
 static ingot_status_t enter_bucket(struct publication *publication, size_t blob_size, const uint8_t *blob,
                                    bool *is_done)
 {
-    struct directory *directory = publication->directory;
+    const struct root *root = publication->root;
+    struct directory *directory = root->directory;
     struct bucket *bucket = &publication->bucket;
-    ingot_status_t status = make_name_space(directory);
+    ingot_status_t status = make_name_space(root);
     if (status != INGOT_SUCCESS)
         return status;
     bucket->hash = directory->bucket_of(publication->id_size, publication->id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
-    const int made = files_make_directory(directory->root.fd, bucket->path);
+    const int made = files_make_directory(root->fd, bucket->path);
     publication->is_number_free = made == 0;
     if (made == 0)
         return INGOT_SUCCESS;
@@ -117,14 +118,13 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
         return files_write_failed(made, "making", bucket->path);
 
     ingot_buffer_t found = INGOT_BUFFER_INIT;
-    status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE, false);
-    if (is_to_repair(directory, bucket->path, status) &&
-        files_make_private(directory->root.fd, bucket->path) == 0) /* each entry in it is checked by itself */
-        status =
-            bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE, false);
+    status = bucket_find(root, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE, false);
+    if (is_to_repair(root, bucket->path, status) &&
+        files_make_private(root->fd, bucket->path) == 0) /* each entry in it is checked by itself */
+        status = bucket_find(root, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE, false);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
         return status; /* an unreadable entry may have this id, and no id may have two entries */
-    if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
+    if (status == INGOT_UNTRUSTED && bucket_examine(root, bucket->path) == INGOT_UNTRUSTED)
         return status; /* the bucket itself is untrusted, and not just an entry in it */
     publication->is_replacing = status == INGOT_SUCCESS;
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
@@ -134,21 +134,22 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
 
 static ingot_status_t prepare_entry_files(struct publication *publication, size_t blob_size, const uint8_t *blob)
 {
-    struct directory *directory = publication->directory;
+    const struct root *root = publication->root;
+    struct directory *directory = root->directory;
     if (KEY_FILE_HEADER_SIZE + (uint64_t)publication->id_size > publication->file_limit ||
         blob_size > publication->file_limit)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
     publication->is_in_bucket = atomic_load_explicit(&directory->prepares_in_buckets, memory_order_relaxed);
-    ingot_status_t status = temporary_ready(directory);
+    ingot_status_t status = temporary_ready(root);
     if (status == INGOT_SUCCESS)
-        status = temporary_make(directory, publication->is_in_bucket ? publication->bucket.path : NULL,
-                                publication->prepared);
+        status =
+            temporary_make(root, publication->is_in_bucket ? publication->bucket.path : NULL, publication->prepared);
     if (status != INGOT_SUCCESS) {
         publication->prepared[0] = '\0';
         return status;
     }
-    return entry_write(directory->root.fd, publication->prepared, publication->id_size, publication->id, blob_size,
-                       blob, directory->is_durable);
+    return entry_write(root->fd, publication->prepared, publication->id_size, publication->id, blob_size, blob,
+                       directory->is_durable);
 }
 
 /* Moves a useless entry to tmp, so that its number becomes free. Returns INGOT_NOT_FOUND on success, as if it had not
@@ -175,13 +176,14 @@ static ingot_status_t free_number(struct publication *publication, struct accoun
  */
 static ingot_status_t judge_occupant(struct publication *publication, struct account *account, uint32_t number)
 {
-    const struct directory *directory = publication->directory;
+    const struct root *root = publication->root;
+    const struct directory *directory = root->directory;
     char path[PATH_CAPACITY];
     struct file_facts facts = {0};
     struct key_file key;
     bool is_of_id = false;
     paths_entry(path, publication->bucket.path, number);
-    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {root->fd, path, directory->owner, BLOB_CHECKED_HERE};
     ingot_status_t status = entry_examine(&place, &facts);
     if (status != INGOT_SUCCESS && facts.inode == 0)
         return status;
@@ -206,7 +208,7 @@ static ingot_status_t find_number(struct publication *publication, struct accoun
 {
     const char *path = publication->bucket.path;
     *number = BUCKET_MAX_ENTRIES;
-    bucket_refresh(publication->directory, path);
+    bucket_refresh(publication->root, path);
     for (uint32_t i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
         const ingot_status_t status = judge_occupant(publication, account, i);
         if (status != INGOT_NOT_FOUND && status != INGOT_BLOB_MISMATCH)
@@ -224,7 +226,7 @@ static ingot_status_t find_number(struct publication *publication, struct accoun
  */
 static ingot_status_t rename_into_place(struct publication *publication, struct account *account, bool *is_published)
 {
-    const int root = publication->directory->root.fd;
+    const int root = publication->root->fd;
     const struct bucket *bucket = &publication->bucket;
     int result = 0;
     *is_published = false;
@@ -260,12 +262,12 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
  * a number. */
 static ingot_status_t exchange_entry(struct publication *publication, struct account *account, bool *is_published)
 {
-    const int root = publication->directory->root.fd;
+    const int root = publication->root->fd;
     const struct bucket *bucket = &publication->bucket;
     char path[PATH_CAPACITY];
     struct file_facts facts;
     paths_entry(path, bucket->path, bucket->number);
-    bucket_refresh(publication->directory, bucket->path);
+    bucket_refresh(publication->root, bucket->path);
     if (files_facts_at(root, path, &facts) < 0 || facts.inode != bucket->inode)
         return INGOT_NOT_FOUND; /* another process has removed or replaced it */
     const uint64_t old_bytes = entry_bytes(root, path, NULL);
@@ -318,7 +320,7 @@ enum room { ROOM_FREE, ROOM_IN_EXCESS, ROOM_NONE };
 /* Says whether the entry fits. If it replaces an entry, only the difference must fit. */
 static enum room find_room(const struct publication *publication, const struct account_total *total)
 {
-    const struct directory *directory = publication->directory;
+    const struct directory *directory = publication->root->directory;
     const uint64_t max_bytes = directory->max_bytes; /* read once, because they may change */
     const uint64_t max_entries = directory->max_entries;
     const uint64_t old_bytes = publication->is_replacing ? publication->bucket.bytes : 0;
@@ -336,9 +338,10 @@ static enum room find_room(const struct publication *publication, const struct a
 /* Publishes the entry if there is room. Otherwise sets *total to the account's. */
 static ingot_status_t try_to_publish_entry(struct publication *publication, struct account_total *total, bool *is_done)
 {
-    struct directory *directory = publication->directory;
+    struct directory *directory = publication->root->directory;
     struct account account;
-    ingot_status_t status = account_begin(directory, directory->name_space, account_deadline(directory), &account);
+    ingot_status_t status =
+        account_begin(publication->root, directory->name_space, account_deadline(directory), &account);
     if (status != INGOT_SUCCESS)
         return status;
     *total = account.total;
@@ -360,20 +363,20 @@ static void count_entries_first(struct publication *publication)
 {
     bool is_done;
     publication->has_counted = true;
-    if (!evict_knows_large(publication->directory))
-        (void)evict_from_small(publication->directory, 0, &is_done);
+    if (!evict_knows_large(publication->root->directory))
+        (void)evict_from_small(publication->root, 0, &is_done);
 }
 
 /* Evicts from a small store. For a larger one, wakes the thread that evicts, and waits for a moment. */
 static ingot_status_t make_entry_room(struct publication *publication, const struct account_total *total)
 {
-    struct directory *directory = publication->directory;
+    struct directory *directory = publication->root->directory;
     bool is_done = false;
     if (!directory->order->evicts)
         return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store is full and its eviction is off");
     if (total->entry_count <= EVICT_SMALL && publication->evictions < MAX_EVICTIONS) {
         ++publication->evictions;
-        const ingot_status_t status = evict_from_small(directory, publication->bytes, &is_done);
+        const ingot_status_t status = evict_from_small(publication->root, publication->bytes, &is_done);
         if (status != INGOT_SUCCESS || is_done)
             return status;
     }
@@ -390,7 +393,7 @@ static ingot_status_t make_entry_room(struct publication *publication, const str
 
 static ingot_status_t commit_publication(struct publication *publication)
 {
-    struct directory *directory = publication->directory;
+    struct directory *directory = publication->root->directory;
     struct account_total total = {0, 0, false};
     bool is_done = false;
     ingot_status_t status = INGOT_SUCCESS;
@@ -414,30 +417,30 @@ static bool must_prepare_in_bucket(struct publication *publication, ingot_status
 {
     if (status == INGOT_SUCCESS || publication->is_in_bucket || ingot_last_error_code() != EXDEV)
         return false;
-    temporary_delete(publication->directory, publication->prepared);
+    temporary_delete(publication->root, publication->prepared);
     publication->prepared[0] = '\0';
-    atomic_store_explicit(&publication->directory->prepares_in_buckets, true, memory_order_relaxed);
+    atomic_store_explicit(&publication->root->directory->prepares_in_buckets, true, memory_order_relaxed);
     return true;
 }
 
 static ingot_status_t synchronize_bucket(const struct publication *publication)
 {
-    const int result = files_sync_directory(publication->directory->root.fd, publication->bucket.path);
+    const int result = files_sync_directory(publication->root->fd, publication->bucket.path);
     return result < 0 ? files_write_failed(result, "synchronizing", publication->bucket.path) : INGOT_SUCCESS;
 }
 
-ingot_status_t publish_entry(struct directory *directory, bool replaces, size_t id_size, const uint8_t *id,
+ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_size, const uint8_t *id,
                              size_t blob_size, const uint8_t *blob)
 {
     struct publication publication = {
-        .directory = directory,
+        .root = root,
         .id_size = id_size,
         .id = id,
         .bytes = entry_bytes_for(id_size, blob_size),
         .file_limit = files_size_limit(),
     };
     bool is_done = false;
-    ingot_status_t status = check_entry_sizes(directory, id_size, blob_size);
+    ingot_status_t status = check_entry_sizes(root->directory, id_size, blob_size);
     if (status != INGOT_SUCCESS)
         return status;
     status = enter_bucket(&publication, blob_size, blob, &is_done);
@@ -454,16 +457,16 @@ ingot_status_t publish_entry(struct directory *directory, bool replaces, size_t 
         if (status == INGOT_SUCCESS && !is_done)
             status = commit_publication(&publication);
     }
-    if (status == INGOT_SUCCESS && directory->is_durable)
+    if (status == INGOT_SUCCESS && root->directory->is_durable)
         status = synchronize_bucket(&publication);
     if (status == INGOT_SUCCESS)
-        evict_expired(directory);
+        evict_expired(root);
 
     if (publication.prepared[0] != '\0')
-        temporary_delete(directory, publication.prepared);
+        temporary_delete(root, publication.prepared);
     if (publication.aside[0] != '\0')
-        temporary_delete(directory, publication.aside);
+        temporary_delete(root, publication.aside);
     if (status != INGOT_SUCCESS) /* removes the bucket if it is empty; this keeps the error detail */
-        (void)files_remove_directory(directory->root.fd, publication.bucket.path);
+        (void)files_remove_directory(root->fd, publication.bucket.path);
     return status;
 }

@@ -298,7 +298,7 @@ static ingot_status_t open_recipe_file(struct ingot_recipe *recipe, uint64_t *fi
 {
     struct file_facts facts;
     const int fd = files_open_path(recipe->path);
-    int result = fd < 0 ? fd : files_keep(fd, &recipe->file);
+    int result = fd < 0 ? fd : kept_file_begin(&recipe->file, fd);
     if (result < 0)
         return files_read_failed(result, "opening", recipe->path);
     result = files_facts(fd, &facts);

@@ -11,6 +11,7 @@
 #include "persist/recipe/check.h"
 #include "persist/recipe/format/fields.h"
 #include "persist/recipe/format/record.h"
+#include "util/kept_file.h"
 
 /* A program, and its record's content. */
 struct recipe_node {

@@ -51,7 +51,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
         return CURL_SOCKET_BAD;
     sockets->is_connecting[file - sockets->files] = true;
     const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    return fd >= 0 && kept_file_begin(file, fd, KEPT_FILE_NO_MARK) == 0 ? fd : CURL_SOCKET_BAD;
+    return fd >= 0 && kept_file_begin(file, fd) == 0 ? fd : CURL_SOCKET_BAD;
 }
 
 static int close_socket(void *user, curl_socket_t fd)

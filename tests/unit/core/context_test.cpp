@@ -473,8 +473,7 @@ TEST(Trace, WritesNothingToAFileThatGotItsDescriptor)
     const Variable variable("INGOT_TRACE", path.c_str());
     ReferenceDevice device;
     Context context = device.make(INGOT_CONTEXT_INFO_INIT, true);
-    const stray_close::Successors successors(scratch.path() / "data", stray_close::opened_since(before),
-                                             stray_close::Successors::kFiles);
+    const stray_close::Successors successors(scratch.path() / "data", stray_close::opened_since(before));
     (void)create_program(ProgramText().make(context));
     context.reset();
     EXPECT_EQ("", successors.damage());

@@ -1,6 +1,6 @@
 /*
- * Tests the limit of compilations that run at the same time (build_jobs): among threads, among processes, in the order
- * of asking, and after kills.
+ * Tests the limit of compilations that run at the same time (build_jobs): among threads, among processes, beside
+ * stopped processes, and after kills.
  */
 #include <gtest/gtest.h>
 
@@ -22,6 +22,19 @@ struct directory *directory_of(ingot_storage_t storage);
 }
 
 using namespace store_fixture;
+
+static std::atomic<uint64_t> clock_lead_ns;
+
+/* The linker redirects the library's calls to this function. */
+extern "C" {
+uint64_t __real_files_steady_clock_ns(void);
+uint64_t __wrap_files_steady_clock_ns(void);
+
+uint64_t __wrap_files_steady_clock_ns(void)
+{
+    return __real_files_steady_clock_ns() + clock_lead_ns;
+}
+}
 
 namespace
 {
@@ -113,25 +126,78 @@ TEST_F(PersistBuildPermit, LimitsTheCompilationsOfAllProcesses)
     munmap(shared, sizeof(*shared));
 }
 
-TEST_F(PersistBuildPermit, GivesPlacesInTheOrderOfAsking)
+/* A place is free for whoever looks first. */
+TEST_F(PersistBuildPermit, AStoppedProcessThatWaitsKeepsNobodyWaiting)
+{
+    const Store store(open(1));
+    struct directory *directory = directory_of(store.get());
+    Shared *shared = share();
+    build_lock *first = build_lock_operations.ask_place(directory);
+    EXPECT_TRUE(build_lock_operations.has_place(first));
+    const pid_t child = fork();
+    if (child == 0) {
+        const Store own(open(1));
+        build_lock *waiting = build_lock_operations.ask_place(directory_of(own.get()));
+        shared->inside = waiting != nullptr && !build_lock_operations.has_place(waiting);
+        for (;;)
+            pause();
+    }
+    wait_until([&] { return shared->inside == 1; });
+    kill(child, SIGSTOP);
+    build_lock_operations.leave_place(first);
+    build_lock *second = build_lock_operations.ask_place(directory);
+    EXPECT_TRUE(build_lock_operations.has_place(second));
+    build_lock_operations.leave_place(second);
+    kill(child, SIGKILL);
+    ASSERT_EQ(child, waitpid(child, nullptr, 0));
+    munmap(shared, sizeof(*shared));
+}
+
+/* A build may wait for another thread's build, for which no place would ever become free. */
+TEST_F(PersistBuildPermit, ABuildSharesThePlaceOfAnotherThreadAfterTwoSeconds)
+{
+    const Store store = open(1);
+    Session outer;
+    Session inner;
+    std::atomic<bool> has_built{false};
+    outer.hook = [&](const char *operation) {
+        if (std::string(operation) != "build")
+            return INGOT_SUCCESS;
+        std::thread thread([&] {
+            EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.create(inner.describe(numbered_source(1)), store));
+            has_built = true;
+        });
+        clock_lead_ns += UINT64_C(3000000000);
+        thread.join();
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, outer.create(outer.describe(), store));
+    EXPECT_TRUE(has_built);
+}
+
+/* The place of another process is not shared, however long the wait is. */
+TEST_F(PersistBuildPermit, ABuildDoesNotShareThePlaceOfAnotherProcess)
 {
     const Store store = open(1);
     struct directory *directory = directory_of(store.get());
-    build_lock *first = build_lock_operations.ask_place(directory);
-    EXPECT_TRUE(build_lock_operations.has_place(first));
-    build_lock *second = build_lock_operations.ask_place(directory);
-    build_lock *third = build_lock_operations.ask_place(directory);
-    build_lock *fourth = build_lock_operations.ask_place(directory);
-    EXPECT_FALSE(build_lock_operations.has_place(second));
-    build_lock_operations.leave_place(first);
-    EXPECT_FALSE(build_lock_operations.has_place(third));
-    EXPECT_TRUE(build_lock_operations.has_place(second));
-    EXPECT_FALSE(build_lock_operations.has_place(third));
-    build_lock_operations.leave_place(third); /* stops asking */
-    EXPECT_FALSE(build_lock_operations.has_place(fourth));
-    build_lock_operations.leave_place(second);
-    EXPECT_TRUE(build_lock_operations.has_place(fourth));
-    build_lock_operations.leave_place(fourth);
+    Shared *shared = share();
+    const pid_t child = fork();
+    if (child == 0) {
+        const Store own(open(1));
+        build_lock *taken = build_lock_operations.ask_place(directory_of(own.get()));
+        shared->inside = build_lock_operations.has_place(taken);
+        for (;;)
+            pause();
+    }
+    wait_until([&] { return shared->inside == 1; });
+    build_lock *place = build_lock_operations.ask_place(directory);
+    clock_lead_ns += UINT64_C(3000000000);
+    EXPECT_FALSE(build_lock_operations.has_place(place));
+    kill(child, SIGKILL);
+    ASSERT_EQ(child, waitpid(child, nullptr, 0));
+    EXPECT_TRUE(build_lock_operations.has_place(place));
+    build_lock_operations.leave_place(place);
+    munmap(shared, sizeof(*shared));
 }
 
 TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)

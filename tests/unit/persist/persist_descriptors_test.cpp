@@ -7,7 +7,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "support/forked_child.h"
 #include "support/recipe_fixture.h"
@@ -31,66 +30,45 @@ const Bytes kId = bytes_of("an id");
 const Bytes kOther = bytes_of("another id");
 const Bytes kBlob = random_bytes(1, 1000);
 
-ingot_persist_info_t info_of(const std::string &path, const char *name_space)
+ingot_persist_info_t info_of(const std::string &path)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
-    info.name_space = name_space;
     info.lock_timeout_ms = 60000;
     return info;
 }
 
 } // namespace
 
-/* The parameters: the kind of files that the application opens, and the store's namespace. */
-class PersistDescriptors : public testing::TestWithParam<std::tuple<Successors::Kind, const char *>>
+class PersistDescriptors : public testing::Test
 {
 protected:
-    Successors::Kind kind() const { return std::get<0>(GetParam()); }
-
     ScratchDirectory scratch;
     const std::string root = (scratch.path() / "store").string();
-    const ingot_persist_info_t info = info_of(root, std::get<1>(GetParam()));
+    const ingot_persist_info_t info = info_of(root);
     const std::set<int> before = stray_close::open_descriptors();
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, PersistDescriptors,
-                         testing::Combine(testing::Values(Successors::kFiles, Successors::kDirectories),
-                                          testing::Values(static_cast<const char *>(nullptr), "application")));
-
-TEST_P(PersistDescriptors, AStoreHarmsNoFileThatGotItsDescriptors)
-{
-    auto store = std::make_unique<Store>(info);
-    ASSERT_EQ(INGOT_SUCCESS, store->put(kId, kBlob));
-    const std::vector<int> kept = stray_close::opened_since(before);
-    ASSERT_LE(1u, kept.size()); /* the root */
-    const Successors successors(scratch.path() / "data", kept, kind());
-    EXPECT_EQ(INGOT_SUCCESS, store->put(kOther, kBlob)) << ingot_last_error_detail();
-    EXPECT_EQ("", successors.damage());
-    EXPECT_EQ(INGOT_SUCCESS, store->load(kId));
-    EXPECT_EQ(INGOT_SUCCESS, store->load(kOther));
-    EXPECT_EQ(INGOT_SUCCESS, store->remove(kId));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_clear(store->get()));
-    EXPECT_EQ("", successors.damage());
-    store.reset();
-    EXPECT_EQ("", successors.damage());
-    Store later(info);
-    EXPECT_EQ(INGOT_SUCCESS, later.put(kId, kBlob));
-    EXPECT_EQ(1u, entries_of(root).size());
-}
-
-TEST_P(PersistDescriptors, LoadsAfterAllWereClosed)
+TEST_F(PersistDescriptors, AStoreKeepsNone)
 {
     Store store(info);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    for (const int fd : stray_close::opened_since(before))
-        close(fd);
-    EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_SUCCESS, store.put(kOther, kBlob)) << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_SUCCESS, store.load(kOther));
+    EXPECT_EQ(before, stray_close::open_descriptors());
+    EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kId));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(kOther));
+    EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    EXPECT_EQ(0u, store.stats().bytes);
+    EXPECT_EQ(before, stray_close::open_descriptors());
 }
 
-TEST_P(PersistDescriptors, ABuildLockHarmsNoFile)
+TEST_F(PersistDescriptors, ABuildLockHarmsNoFile)
 {
     auto store = std::make_unique<Store>(info);
     void *self = storage_self(store->get(), STORAGE_DIRECTORY);
@@ -100,7 +78,7 @@ TEST_P(PersistDescriptors, ABuildLockHarmsNoFile)
     ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(lock));
     ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(kept));
     build_lock_operations.close(kept, true);
-    const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
+    const Successors successors(scratch.path() / "data", stray_close::opened_since(before));
     EXPECT_EQ(0, forked_child::run([&] { return successors.damage() != ""; }));
     EXPECT_EQ(BUILD_LOCK_UNUSABLE, build_lock_operations.try_take(lock));
     build_lock_operations.close(lock, false);
@@ -112,7 +90,7 @@ TEST_P(PersistDescriptors, ABuildLockHarmsNoFile)
     EXPECT_EQ("", successors.damage());
 }
 
-TEST_P(PersistDescriptors, ABundleHarmsNoFile)
+TEST_F(PersistDescriptors, ABundleHarmsNoFile)
 {
     const fs::path path = scratch.path() / "bundle";
     {
@@ -122,7 +100,7 @@ TEST_P(PersistDescriptors, ABundleHarmsNoFile)
     }
     ingot_storage_t bundle = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), nullptr));
-    const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
+    const Successors successors(scratch.path() / "data", stray_close::opened_since(before));
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     EXPECT_EQ(INGOT_IO_ERROR, ingot_storage_load(bundle, kId.size(), kId.data(), &blob));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "closed the descriptor")) << ingot_last_error_detail();
@@ -130,13 +108,13 @@ TEST_P(PersistDescriptors, ABundleHarmsNoFile)
     EXPECT_EQ("", successors.damage());
 }
 
-TEST_P(PersistDescriptors, ARecipeHarmsNoFile)
+TEST_F(PersistDescriptors, ARecipeHarmsNoFile)
 {
     const fs::path path = scratch.path() / "recipe";
     recipe_fixture::Writer writer = recipe_fixture::open_writer(path);
     recipe_fixture::Recipe recipe;
     ASSERT_EQ(INGOT_SUCCESS, recipe_fixture::try_open_recipe(path, &recipe)) << ingot_last_error_detail();
-    const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
+    const Successors successors(scratch.path() / "data", stray_close::opened_since(before));
     recipe.reset();
     writer.reset();
     EXPECT_EQ("", successors.damage());

@@ -67,7 +67,7 @@ TEST(RemoteRedis, ClosesNoFileThatGotTheDescriptorOfAConnection)
     EXPECT_EQ(INGOT_SUCCESS, tier->load(kId));
     const std::vector<int> kept = stray_close::opened_since(before);
     ASSERT_FALSE(kept.empty());
-    const stray_close::Successors successors(scratch.path() / "data", kept, stray_close::Successors::kFiles);
+    const stray_close::Successors successors(scratch.path() / "data", kept);
     EXPECT_EQ(INGOT_SUCCESS, tier->load(kId)) << ingot_last_error_detail();
     tier.reset();
     EXPECT_EQ("", successors.damage());

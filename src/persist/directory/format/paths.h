@@ -20,9 +20,7 @@
 /* The bytes of the lock file from this offset up to twice this offset stand for programs that are being built
  * (build_lock.h). */
 #define PATHS_BUILD_MIN (UINT64_C(1) << 61)
-/* The bytes from this offset up to twice this offset stand for builds that wait for a place, and those from
- * PATHS_PLACE_MIN for the places (build_lock.h). */
-#define PATHS_WAITING_MIN (UINT64_C(1) << 60)
+/* The bytes from this offset stand for the places of builds (build_lock.h). */
 #define PATHS_PLACE_MIN (UINT64_C(1) << 59)
 
 /* Writes "[<namespace>/]<bucket>". */

@@ -119,14 +119,14 @@ static int write_total(const struct account *account)
 
 /* Opens and locks the file. Unless is_last is set, sets *is_deleted and closes it if it was deleted before it was
  * locked. */
-static ingot_status_t open_locked_account(struct directory *directory, const char *path, uint64_t deadline_ns,
-                                          bool is_last, int *fd, bool *is_deleted)
+static ingot_status_t open_locked_account(const struct root *root, const char *path, uint64_t deadline_ns, bool is_last,
+                                          int *fd, bool *is_deleted)
 {
     struct file_facts facts = {0};
-    *fd = files_open_update(directory->root.fd, path);
+    *fd = files_open_update(root->fd, path);
     if (*fd < 0)
         return files_write_failed(*fd, "opening", path);
-    ingot_status_t status = lock_file(directory, *fd, deadline_ns);
+    ingot_status_t status = lock_file(root->directory, *fd, deadline_ns);
     if (status == INGOT_SUCCESS) {
         const int result = files_facts(*fd, &facts);
         if (result < 0 || !facts.is_file)
@@ -140,16 +140,16 @@ static ingot_status_t open_locked_account(struct directory *directory, const cha
     return status;
 }
 
-ingot_status_t account_begin(struct directory *directory, const char *name_space, uint64_t deadline_ns,
+ingot_status_t account_begin(const struct root *root, const char *name_space, uint64_t deadline_ns,
                              struct account *account)
 {
     char path[PATH_CAPACITY];
     bool is_deleted = true;
     ingot_status_t status = INGOT_SUCCESS;
-    *account = (struct account){.directory = directory, .name_space = name_space};
+    *account = (struct account){.root = root, .name_space = name_space};
     account_path(path, name_space, NAME);
     for (unsigned i = 0; i < OPEN_ATTEMPTS && is_deleted && status == INGOT_SUCCESS; ++i)
-        status = open_locked_account(directory, path, deadline_ns, i + 1 == OPEN_ATTEMPTS, &account->fd, &is_deleted);
+        status = open_locked_account(root, path, deadline_ns, i + 1 == OPEN_ATTEMPTS, &account->fd, &is_deleted);
     if (status == INGOT_SUCCESS)
         (void)read_total(account->fd, &account->total);
     return status;
@@ -190,12 +190,12 @@ void account_subtract(struct account *account, uint64_t bytes)
     (void)write_total(account); /* if this fails, the total is too high until the next eviction corrects it */
 }
 
-bool account_peek(const struct directory *directory, const char *name_space, struct account_total *total)
+bool account_peek(const struct root *root, const char *name_space, struct account_total *total)
 {
     char path[PATH_CAPACITY];
     *total = (struct account_total){0, 0, false};
     account_path(path, name_space, NAME);
-    const int fd = files_open_read(directory->root.fd, path);
+    const int fd = files_open_read(root->fd, path);
     if (fd < 0)
         return false;
     const bool is_read = read_total(fd, total);
@@ -203,12 +203,12 @@ bool account_peek(const struct directory *directory, const char *name_space, str
     return is_read;
 }
 
-uint64_t account_written_ns(const struct directory *directory, const char *name_space)
+uint64_t account_written_ns(const struct root *root, const char *name_space)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
     account_path(path, name_space, NAME);
-    return files_facts_at(directory->root.fd, path, &facts) == 0 ? facts.modified_ns : 0;
+    return files_facts_at(root->fd, path, &facts) == 0 ? facts.modified_ns : 0;
 }
 
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count)
@@ -226,11 +226,11 @@ static uint64_t correct_counted_total(uint64_t counted, uint64_t before, uint64_
     return positive_difference(most, now) + positive_difference(now, most) > now / MAX_ERROR_PART ? most : now;
 }
 
-ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
+ingot_status_t account_correct(const struct root *root, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count)
 {
     struct account account;
-    ingot_status_t status = account_begin(directory, name_space, account_deadline(directory), &account);
+    ingot_status_t status = account_begin(root, name_space, account_deadline(root->directory), &account);
     if (status != INGOT_SUCCESS)
         return status;
     const struct account_total *now = &account.total;

@@ -7,7 +7,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
 
-#include "persist/directory/layout/state.h"
+#include "persist/directory/layout/root.h"
 
 struct account_total {
     uint64_t bytes;
@@ -17,7 +17,7 @@ struct account_total {
 
 /* A namespace's totals of bytes and entries, whose file size.txt is locked. */
 struct account {
-    struct directory *directory;
+    const struct root *root;
     const char *name_space;
     int fd; /* size.txt */
     struct account_total total;
@@ -28,7 +28,7 @@ uint64_t account_deadline(const struct directory *directory);
 
 /* Locks the account and reads it. Returns INGOT_BUSY if the lock was not free by the deadline. A deadline in the past
  * means not to wait at all. */
-ingot_status_t account_begin(struct directory *directory, const char *name_space, uint64_t deadline_ns,
+ingot_status_t account_begin(const struct root *root, const char *name_space, uint64_t deadline_ns,
                              struct account *account);
 void account_end(struct account *account);
 
@@ -39,15 +39,15 @@ ingot_status_t account_add(struct account *account, uint64_t bytes);
 void account_subtract(struct account *account, uint64_t bytes);
 
 /* Reads size.txt without a lock. Returns false if it has no number of bytes. */
-bool account_peek(const struct directory *directory, const char *name_space, struct account_total *total);
+bool account_peek(const struct root *root, const char *name_space, struct account_total *total);
 /* Returns the time at which size.txt was last modified, or 0. */
-uint64_t account_written_ns(const struct directory *directory, const char *name_space);
+uint64_t account_written_ns(const struct root *root, const char *name_space);
 /* Writes the total to size.txt. The account must be locked. */
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count);
 /* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps a
  * total that only differs because of what other threads and processes stored or removed during the count. If in doubt,
  * sets one that is too high, because only that leads to another count. */
-ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
+ingot_status_t account_correct(const struct root *root, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count);
 
 /* Parses a line of size.txt: digits, followed only by spaces and line feeds. */

@@ -8,7 +8,6 @@
 
 #include "persist/directory/format/entry.h"
 #include "persist/directory/layout/account.h"
-#include "persist/directory/layout/state.h"
 
 /* The entries of a bucket have numbers below this one. A bucket rarely has more than one entry, because the hashes have
  * 64 bits. */
@@ -31,7 +30,7 @@ struct bucket {
  * keeps_kernel, and after INGOT_SUCCESS, the caller closes bucket->kernel.fd. Returns INGOT_NOT_FOUND, or the first
  * reason why an entry that might have this id was refused.
  */
-ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
+ingot_status_t bucket_find(const struct root *root, size_t id_size, const uint8_t *id, struct bucket *bucket,
                            ingot_buffer_t *blob, enum blob_check check, bool keeps_kernel);
 
 /*
@@ -40,10 +39,10 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
  * the name of a file that was replaced leads to the old file, which the server has deleted (ESTALE). Called where a
  * wrong answer would cost a compilation or spoil the account. On a local file system, asking costs a few microseconds.
  */
-void bucket_refresh(const struct directory *directory, const char *bucket_path);
+void bucket_refresh(const struct root *root, const char *bucket_path);
 
 /* Checks the bucket's directory. Returns INGOT_NOT_FOUND, INGOT_UNTRUSTED or INGOT_IO_ERROR on failure. */
-ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
+ingot_status_t bucket_examine(const struct root *root, const char *bucket_path);
 
 /* Moves an entry of the account's namespace to tmp, and sets `aside` to its new path. If it cannot be moved, because it
  * is part of a container's image, deletes it instead, and nothing is at the path in `aside`. Returns INGOT_NOT_FOUND if
@@ -53,7 +52,7 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
                                 char aside[PATH_CAPACITY]);
 
 /* Removes an entry: takes the lock, calls bucket_put_aside, and deletes the entry from tmp. */
-ingot_status_t bucket_take_away(struct directory *directory, const char *name_space, uint64_t hash, uint32_t number,
+ingot_status_t bucket_take_away(const struct root *root, const char *name_space, uint64_t hash, uint32_t number,
                                 uint64_t inode, uint64_t deadline_ns);
 
 #endif

@@ -36,18 +36,20 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/root.h"
 #include "util/error_text.h"
+#include "util/kept_file.h"
 #include "util/nanoseconds.h"
 
 #define MAX_KEPT 16u /* the number of exchanged locks that a store keeps */
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
-#define TICK_NS UINT64_C(20000000) /* file systems record times at least this precisely */
+#define SHARING_NS (2 * NS_PER_SECOND) /* after this wait, a build shares a place of another build of its process */
+#define TICK_NS UINT64_C(20000000)     /* file systems record times at least this precisely */
 #define REASON_CAPACITY 256u
 
 /* The lock of a program, or a build's place; see "places" below. */
 struct build_lock {
     struct directory *directory;
-    uint64_t byte;         /* of a place: the byte of the wait, until is_held is true */
+    uint64_t byte;
     struct kept_file file; /* a forked child has closed it */
     uint64_t stamp;        /* made from the modification time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
@@ -55,6 +57,7 @@ struct build_lock {
     bool is_held; /* true: held exclusively, or a place that is taken; the mutex guards this field and the next two */
     bool is_kept;
     uint64_t kept_ns;                  /* when keeping it began */
+    uint64_t asked_ns;                 /* of a place: when its build asked for it; 0: the lock of a program */
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
 
@@ -131,10 +134,11 @@ static void destroy_build_lock(struct build_lock *lock)
 /* Opens the file `lock` anew. Returns 0 or a negated errno. */
 static int open_lock_file(struct directory *directory, struct kept_file *file)
 {
-    if (root_ready(directory) != INGOT_SUCCESS)
-        return -EBADF;
-    const int fd = files_open_update(directory->root.fd, PATHS_LOCK);
-    return fd < 0 ? fd : files_keep(fd, file);
+    struct root root;
+    const bool is_open = root_open(directory, &root) == INGOT_SUCCESS;
+    const int fd = is_open ? files_open_update(root.fd, PATHS_LOCK) : -EBADF;
+    root_close(&root);
+    return fd < 0 ? fd : kept_file_begin(file, fd);
 }
 
 /* Puts a new lock in the list. Takes over the file, even if it returns NULL. */
@@ -277,12 +281,16 @@ static bool has_changed(struct build_lock *lock)
     struct file_facts facts;
     uint64_t stamp = 0;
     bool is_fresh = false;
+    struct root root;
     const uint64_t now_ns = files_wall_clock_ns();
-    bucket_refresh(lock->directory, lock->bucket);
-    if (files_facts_at(lock->directory->root.fd, lock->bucket, &facts) == 0) {
+    const bool is_open = root_open_existing(lock->directory, &root) == INGOT_SUCCESS;
+    if (is_open)
+        bucket_refresh(&root, lock->bucket);
+    if (is_open && files_facts_at(root.fd, lock->bucket, &facts) == 0) {
         stamp = (facts.modified_ns ^ facts.inode << 32) | 1;
         is_fresh = facts.modified_ns + TICK_NS > now_ns && facts.modified_ns < now_ns + TICK_NS;
     }
+    root_close(&root);
     const bool is_new = stamp != 0 && (stamp != lock->stamp || lock->is_stamp_fresh);
     lock->stamp = stamp;
     lock->is_stamp_fresh = is_fresh;
@@ -319,21 +327,21 @@ void build_lock_fini(struct directory *directory)
 /* ---- places ---- */
 
 /*
- * There is one byte for each place. Before a build takes a place, it locks a byte that stands for the time at which it
- * asked. It may take a place once no earlier byte is locked, so builds get their places in the order of asking. The
- * time is that of the steady clock, which all processes of a machine share. The kernel unlocks the bytes of a process
- * that ends, so neither a place nor the order is ever lost. Each build has its own open file here, too, which forked
- * children close.
+ * There is one byte for each place. A build tries to lock one after the other until it gets one, so whoever is stopped
+ * while it waits keeps nobody waiting. The kernel unlocks the byte of a process that ends, so no place is ever lost.
+ * Each build has its own open file here, too, which forked children close.
  */
 
-/* Locks the byte of the present moment. If another build has it, takes the next one. */
-static bool join_queue(struct build_lock *place)
+static struct build_lock *ask_place(void *self)
 {
-    place->byte = PATHS_WAITING_MIN | (files_steady_clock_ns() & (PATHS_WAITING_MIN - 1));
-    int result = files_try_lock(place->file.fd, place->byte);
-    while (result == -EAGAIN)
-        result = files_try_lock(place->file.fd, ++place->byte);
-    return result == 0;
+    struct directory *directory = self;
+    struct kept_file file;
+    if (directory->build_jobs == 0 || !children_forget_locks() || open_lock_file(directory, &file) < 0)
+        return NULL;
+    struct build_lock *place = make_build_lock(directory, &file);
+    if (place != NULL)
+        place->asked_ns = files_steady_clock_ns();
+    return place;
 }
 
 static void leave_place(struct build_lock *place)
@@ -344,42 +352,31 @@ static void leave_place(struct build_lock *place)
     destroy_build_lock(place);
 }
 
-static struct build_lock *ask_place(void *self)
+/* True if another build of this process has a place, which may be waiting for this build, and this one has waited long
+ * enough for a place of its own. */
+static bool may_share_place(const struct build_lock *place)
 {
-    struct directory *directory = self;
-    struct kept_file file;
-    if (directory->build_jobs == 0 || !children_forget_locks() || open_lock_file(directory, &file) < 0)
-        return NULL;
-    struct build_lock *place = make_build_lock(directory, &file);
-    if (place == NULL || join_queue(place))
-        return place;
-    leave_place(place);
-    return NULL;
-}
-
-static bool is_first(const struct build_lock *place)
-{
-    enum files_lock found = FILES_LOCK_NONE;
-    return place->byte == PATHS_WAITING_MIN ||
-           files_find_lock(place->file.fd, PATHS_WAITING_MIN, place->byte - PATHS_WAITING_MIN, &found) < 0 ||
-           found == FILES_LOCK_NONE;
+    if (files_steady_clock_ns() - place->asked_ns < SHARING_NS)
+        return false;
+    pthread_mutex_lock(&mutex);
+    const struct build_lock *other = newest;
+    while (other != NULL && !(other->is_held && other->asked_ns != 0 && other->file.inode == place->file.inode &&
+                              other->file.device == place->file.device))
+        other = other->next;
+    pthread_mutex_unlock(&mutex);
+    return other != NULL;
 }
 
 static bool has_place(struct build_lock *place)
 {
     if (!kept_file_is_open(&place->file)) /* the application has closed it, so nothing can be waited for */
         return true;
-    if (place->is_held || !is_first(place))
-        return place->is_held;
-    for (uint64_t i = 0; i < place->directory->build_jobs; ++i) {
-        if (files_try_lock(place->file.fd, PATHS_PLACE_MIN + i) != 0)
-            continue;
-        (void)files_unlock(place->file.fd, place->byte);
+    for (uint64_t i = 0; i < place->directory->build_jobs && !place->is_held; ++i) {
         place->byte = PATHS_PLACE_MIN + i;
-        note_held(place);
-        return true;
+        if (files_try_lock(place->file.fd, place->byte) == 0)
+            note_held(place);
     }
-    return false;
+    return place->is_held || may_share_place(place);
 }
 
 const struct build_locks build_lock_operations = {

@@ -6,12 +6,12 @@
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H
 
-#include "persist/directory/layout/state.h"
+#include "persist/directory/layout/root.h"
 
 /* Makes a storage record the programs that are requested from it. A failure is reported by an event. */
 void kept_recipe_begin(ingot_storage_t storage, const struct directory *directory, const ingot_persist_info_t *info);
 
 /* Removes the recipe of a namespace, or of all namespaces if name_space is NULL. */
-ingot_status_t kept_recipe_remove(const struct directory *directory, const char *name_space);
+ingot_status_t kept_recipe_remove(const struct root *root, const char *name_space);
 
 #endif

@@ -1,25 +1,32 @@
 /*
- * root.h - opens the root, the directory that contains a store.
+ * root.h - opens the root, the directory that contains a store, for one operation.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
 
 #include "persist/directory/layout/state.h"
 
-/* Opens the root at info's path, or creates it, and checks it. Returns INGOT_UNTRUSTED, INGOT_READ_ONLY or another
- * status on failure. */
-ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info);
+/* The root of a store, which is open for one operation. All paths of the operation are relative to it. */
+struct root {
+    struct directory *directory;
+    int fd; /* -1: not open */
+};
+
+/* Opens the root at info's path, or creates it, and checks it. Remembers its path and its owner. Returns
+ * INGOT_UNTRUSTED, INGOT_READ_ONLY or another status on failure. In any case, call root_close and root_fini. */
+ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info, struct root *root);
 void root_fini(struct directory *directory);
 
-/* If the root was deleted while the store is open, opens the directory that its path now names, or creates it, and
- * emits an event. If the application has closed the descriptor, opens the path, too. Returns true if the root was
- * opened again, so that a failed operation may be retried. */
-bool root_renew(struct directory *directory);
-/* Makes sure that the root's descriptor is still Ingot's. Must be called before writing below the root. */
-ingot_status_t root_ready(struct directory *directory);
+/* Opens whatever directory has the path now, and checks it. If it is missing, creates it, unless the store is
+ * read-only. Returns the statuses of root_init. The caller closes the root, even on failure. */
+ingot_status_t root_open(struct directory *directory, struct root *root);
+/* Does the same, but does not create it: returns INGOT_NOT_FOUND instead. */
+ingot_status_t root_open_existing(struct directory *directory, struct root *root);
+void root_close(struct root *root);
 
-/* Gets the directory store of a storage for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL,
- * and INGOT_UNIMPLEMENTED if it is of another kind. Makes sure that its root can be used (root_ready). */
-ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
+/* Opens the root of a storage's directory store for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage
+ * is NULL, INGOT_UNIMPLEMENTED if it is of another kind, or the statuses of root_open. The caller closes the root, even
+ * on failure. */
+ingot_status_t root_open_of(ingot_storage_t storage, struct root *root);
 
 #endif

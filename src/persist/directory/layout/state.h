@@ -1,8 +1,8 @@
 /*
  * state.h - defines the state of an open directory store, which many files use.
  *
- * Most fields do not change while the store is open. Those that do are counters, hints, limits and files that are kept
- * open. These are atomic, or guarded by an atomic or a lock next to them, so the store as a whole needs no lock.
+ * Most fields do not change while the store is open. Those that do are counters, hints and limits. These
+ * are atomic, or guarded by an atomic or a lock next to them, so the store as a whole needs no lock.
  * Everything else that changes is on disk; doc/store-format.md says what guards it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_STATE_H
@@ -17,19 +17,6 @@
 #include "persist/storage/counters.h"
 #include "persist/storage/kinds.h"
 #include "util/nanoseconds.h"
-
-/*
- * A directory that is kept open for many threads, under a descriptor that the application may close. The descriptor
- * stays the same even if it comes to refer to another directory, so threads that use it meanwhile do not notice. Only
- * if other code of the process has closed it, it changes, as in util/kept_file.h. Threads read the fields without a
- * lock. A thread that sees only a part of another thread's change takes the directory for lost, and looks again under
- * the lock that the changes require.
- */
-struct kept_directory {
-    atomic_int fd; /* -1: none; stored last (release) */
-    _Atomic uint64_t device;
-    _Atomic uint64_t inode;
-};
 
 /* The thread that evicts entries while the store is in use; see upkeep/evict.c. */
 struct evictor {
@@ -55,9 +42,7 @@ const struct eviction_order *eviction_order_of(ingot_persist_eviction_t value);
 
 struct directory {
     ingot_allocator_t allocator;
-    struct kept_directory root;
-    pthread_mutex_t root_lock; /* guards changes of the root */
-    char *path;                /* absolute path of the root */
+    char *path; /* absolute path of the root */
     size_t path_size;
     uint32_t owner; /* the user that must own the root and everything in it */
     bool makes_parents;

@@ -22,29 +22,29 @@
 
 /* Closes tmp to other users, and gives its owner the access that a umask has taken away. Nothing in it is ever loaded,
  * so it may be repaired without looking into it. Leaves a store alone that its owner made read-only. */
-static void repair_tmp(const struct directory *directory, struct file_facts *facts)
+static void repair_tmp(const struct root *root, struct file_facts *facts)
 {
     struct file_facts of_root;
-    if (files_facts(directory->root.fd, &of_root) == 0 && (of_root.mode & 0200) != 0 &&
-        files_make_private(directory->root.fd, TEMPORARY) == 0)
-        (void)files_facts_at(directory->root.fd, TEMPORARY, facts);
+    if (files_facts(root->fd, &of_root) == 0 && (of_root.mode & 0200) != 0 &&
+        files_make_private(root->fd, TEMPORARY) == 0)
+        (void)files_facts_at(root->fd, TEMPORARY, facts);
 }
 
-ingot_status_t temporary_ready(const struct directory *directory)
+ingot_status_t temporary_ready(const struct root *root)
 {
     struct file_facts facts;
-    int result = files_facts_at(directory->root.fd, TEMPORARY, &facts);
+    int result = files_facts_at(root->fd, TEMPORARY, &facts);
     if (result == -ENOENT) {
-        result = files_make_directory(directory->root.fd, TEMPORARY);
+        result = files_make_directory(root->fd, TEMPORARY);
         if (result == 0 || result == -EEXIST)
-            result = files_facts_at(directory->root.fd, TEMPORARY, &facts);
+            result = files_facts_at(root->fd, TEMPORARY, &facts);
     }
     if (result < 0)
         return files_write_failed(result, "making", TEMPORARY);
     if (facts.is_directory && (facts.mode & 0722) != 0700)
-        repair_tmp(directory, &facts);
-    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
-        return files_untrusted(&facts, true, directory->owner, TEMPORARY);
+        repair_tmp(root, &facts);
+    if (!facts.is_directory || !files_are_private(&facts, root->directory->owner))
+        return files_untrusted(&facts, true, root->directory->owner, TEMPORARY);
     return INGOT_SUCCESS;
 }
 
@@ -53,20 +53,20 @@ void temporary_name(char path[PATH_CAPACITY])
     paths_temporary(path, TEMPORARY, files_random());
 }
 
-ingot_status_t temporary_make(const struct directory *directory, const char *bucket_path, char path[PATH_CAPACITY])
+ingot_status_t temporary_make(const struct root *root, const char *bucket_path, char path[PATH_CAPACITY])
 {
     int result = -EEXIST;
     for (int i = 0; i < ATTEMPTS && result == -EEXIST; ++i) {
         paths_temporary(path, bucket_path != NULL ? bucket_path : TEMPORARY, files_random());
-        result = files_make_directory(directory->root.fd, path);
+        result = files_make_directory(root->fd, path);
     }
     return result < 0 ? files_write_failed(result, "making", "a temporary entry") : INGOT_SUCCESS;
 }
 
-void temporary_delete(const struct directory *directory, const char *path)
+void temporary_delete(const struct root *root, const char *path)
 {
     char file[PATH_CAPACITY];
-    const int at = directory->root.fd;
+    const int at = root->fd;
     paths_join(file, path, "key.bin");
     (void)files_remove(at, file);
     paths_join(file, path, "kernel.bin");
@@ -77,31 +77,31 @@ void temporary_delete(const struct directory *directory, const char *path)
 }
 
 struct reclaim {
-    struct directory *directory;
+    const struct root *root;
     bool is_removing;
     uint64_t modified_ns; /* when tmp was last written to */
     struct leftovers found;
 };
 
 /* The time of change is used, because an entry that is moved to tmp keeps the time at which it was modified. */
-static bool is_leftover(const struct directory *directory, const char *path, uint64_t written_ns)
+static bool is_leftover(const struct root *root, const char *path, uint64_t written_ns)
 {
     struct file_facts facts;
-    return files_facts_at(directory->root.fd, path, &facts) == 0 && facts.changed_ns < written_ns &&
+    return files_facts_at(root->fd, path, &facts) == 0 && facts.changed_ns < written_ns &&
            written_ns - facts.changed_ns > LEFTOVER_AGE_NS;
 }
 
 /* Deletes a leftover. Gives it another name first, so that a process that goes on does not publish it half deleted. If
  * it came with a container's image, it cannot be renamed, and no such process exists. */
-static void delete_leftover(const struct directory *directory, const char *parent, const char *path)
+static void delete_leftover(const struct root *root, const char *parent, const char *path)
 {
     char own[PATH_CAPACITY];
     struct kept_error kept;
     kept_error_save(&kept);
     paths_temporary(own, parent, files_random());
-    const int result = files_rename(directory->root.fd, path, directory->root.fd, own);
+    const int result = files_rename(root->fd, path, root->fd, own);
     if (result == 0 || result == -EXDEV)
-        temporary_delete(directory, result == 0 ? own : path);
+        temporary_delete(root, result == 0 ? own : path);
     kept_error_restore(&kept);
 }
 
@@ -112,40 +112,40 @@ static bool reclaim_one(void *user, const char *name)
     if (!paths_is_temporary(name))
         return true;
     paths_join(path, TEMPORARY, name);
-    if (!is_leftover(reclaim->directory, path, reclaim->modified_ns))
+    if (!is_leftover(reclaim->root, path, reclaim->modified_ns))
         return true;
     ++reclaim->found.count;
-    reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path, NULL);
+    reclaim->found.bytes += entry_bytes(reclaim->root->fd, path, NULL);
     if (reclaim->is_removing)
-        delete_leftover(reclaim->directory, TEMPORARY, path);
+        delete_leftover(reclaim->root, TEMPORARY, path);
     return true;
 }
 
-void temporary_reclaim_from_bucket(struct directory *directory, const char *bucket_path, const char *name,
+void temporary_reclaim_from_bucket(const struct root *root, const char *bucket_path, const char *name,
                                    uint64_t written_ns)
 {
     char path[PATH_CAPACITY];
     paths_join(path, bucket_path, name);
-    if (directory->is_read_only || !is_leftover(directory, path, written_ns))
+    if (root->directory->is_read_only || !is_leftover(root, path, written_ns))
         return;
-    counters_add(&directory->counters, COUNTER_LEFTOVERS, 1);
-    counters_add(&directory->counters, COUNTER_LEFTOVER_BYTES, entry_bytes(directory->root.fd, path, NULL));
-    delete_leftover(directory, bucket_path, path);
-    (void)files_remove_directory(directory->root.fd, bucket_path); /* fails if it is not empty */
+    counters_add(&root->directory->counters, COUNTER_LEFTOVERS, 1);
+    counters_add(&root->directory->counters, COUNTER_LEFTOVER_BYTES, entry_bytes(root->fd, path, NULL));
+    delete_leftover(root, bucket_path, path);
+    (void)files_remove_directory(root->fd, bucket_path); /* fails if it is not empty */
 }
 
-struct leftovers temporary_reclaim(struct directory *directory, bool is_removing)
+struct leftovers temporary_reclaim(const struct root *root, bool is_removing)
 {
-    struct reclaim reclaim = {.directory = directory, .is_removing = is_removing};
+    struct reclaim reclaim = {.root = root, .is_removing = is_removing};
     struct file_facts facts;
-    if (files_facts_at(directory->root.fd, TEMPORARY, &facts) < 0 || !facts.is_directory ||
-        !files_are_private(&facts, directory->owner))
+    if (files_facts_at(root->fd, TEMPORARY, &facts) < 0 || !facts.is_directory ||
+        !files_are_private(&facts, root->directory->owner))
         return reclaim.found;
     reclaim.modified_ns = facts.modified_ns;
-    (void)files_list(directory->root.fd, TEMPORARY, reclaim_one, &reclaim);
+    (void)files_list(root->fd, TEMPORARY, reclaim_one, &reclaim);
     if (is_removing) {
-        counters_add(&directory->counters, COUNTER_LEFTOVERS, reclaim.found.count);
-        counters_add(&directory->counters, COUNTER_LEFTOVER_BYTES, reclaim.found.bytes);
+        counters_add(&root->directory->counters, COUNTER_LEFTOVERS, reclaim.found.count);
+        counters_add(&root->directory->counters, COUNTER_LEFTOVER_BYTES, reclaim.found.bytes);
     }
     return reclaim.found;
 }

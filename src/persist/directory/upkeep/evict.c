@@ -33,11 +33,11 @@
 
 static _Thread_local bool is_orphan; /* in an evictor's thread: a callback has closed the store */
 
-static void forget_old_index(const struct directory *directory, const char *name_space)
+static void forget_old_index(const struct root *root, const char *name_space)
 {
     char path[PATH_CAPACITY];
     account_path(path, name_space, OLD_INDEX);
-    (void)files_remove(directory->root.fd, path);
+    (void)files_remove(root->fd, path);
 }
 
 static bool is_over(const struct evict_limits *limits, const struct survey_entry *entry, uint64_t bytes,
@@ -49,7 +49,7 @@ static bool is_over(const struct evict_limits *limits, const struct survey_entry
 
 /* Times in the future count as now. A machine whose clock was ahead by more than a day used such an entry; the entry
  * gets the present time, so that it ages from now on. */
-static void correct_future_times(const struct directory *directory, const struct survey *survey, uint64_t now_ns)
+static void correct_future_times(const struct root *root, const struct survey *survey, uint64_t now_ns)
 {
     for (size_t i = 0; i < survey->entry_count; ++i) {
         struct survey_entry *entry = survey_entry_at(survey, i);
@@ -63,7 +63,7 @@ static void correct_future_times(const struct directory *directory, const struct
             continue;
         survey_path(survey, entry, path);
         paths_join(file, path, "kernel.bin");
-        const int fd = files_open_read(directory->root.fd, file);
+        const int fd = files_open_read(root->fd, file);
         if (fd >= 0) {
             (void)files_set_time(fd, now_ns);
             (void)files_close(fd);
@@ -72,20 +72,20 @@ static void correct_future_times(const struct directory *directory, const struct
 }
 
 /* Evicts entries until the limits are met. */
-static ingot_status_t remove_oldest(struct directory *directory, struct survey *survey,
-                                    const struct evict_limits *limits, struct upkeep_watch *watch)
+static ingot_status_t remove_oldest(const struct root *root, struct survey *survey, const struct evict_limits *limits,
+                                    struct upkeep_watch *watch)
 {
     const uint64_t now_ns = files_wall_clock_ns();
     uint64_t bytes = survey->total_bytes;
     size_t left = survey->entry_count;
-    correct_future_times(directory, survey, now_ns);
+    correct_future_times(root, survey, now_ns);
     survey_sort_by_time(survey);
     for (size_t i = 0; i < survey->entry_count && watch->ended == INGOT_SUCCESS; ++i) {
         const struct survey_entry *entry = survey_entry_at(survey, i);
         if (!is_over(limits, entry, bytes, left, now_ns))
             break;
-        const ingot_status_t status = bucket_take_away(directory, survey_name_of(survey, entry), entry->bucket,
-                                                       entry->number, entry->inode, account_deadline(directory));
+        const ingot_status_t status = bucket_take_away(root, survey_name_of(survey, entry), entry->bucket,
+                                                       entry->number, entry->inode, account_deadline(root->directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
         bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* subtracted even if another process removed the entry */
@@ -113,16 +113,16 @@ uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns)
     return age_ms < UINT64_MAX / NS_PER_MS ? age_ms * NS_PER_MS : UINT64_MAX;
 }
 
-ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
+ingot_status_t evict_to_limits(const struct root *root, const char *name_space, const struct evict_limits *limits,
                                const char *reason, struct upkeep_watch *watch)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     struct survey survey;
-    ingot_status_t status = survey_init(&survey, directory, name_space, watch);
+    ingot_status_t status = survey_init(&survey, root, name_space, watch);
     if (status == INGOT_SUCCESS)
-        status = remove_oldest(directory, &survey, limits, watch);
+        status = remove_oldest(root, &survey, limits, watch);
     survey_fini(&survey);
-    tell_evicted_entries(directory, status, started_ns, reason, watch);
+    tell_evicted_entries(root->directory, status, started_ns, reason, watch);
     return status;
 }
 
@@ -206,13 +206,14 @@ static void note_oldest(struct directory *directory, const struct survey *survey
 }
 
 /* Counts a small store under the lock, which takes some milliseconds at most, and sets its total. */
-static ingot_status_t count_small(struct directory *directory, struct survey *survey, struct upkeep_watch *watch)
+static ingot_status_t count_small(const struct root *root, struct survey *survey, struct upkeep_watch *watch)
 {
     struct account account;
-    ingot_status_t status = account_begin(directory, directory->name_space, account_deadline(directory), &account);
+    ingot_status_t status =
+        account_begin(root, root->directory->name_space, account_deadline(root->directory), &account);
     if (status != INGOT_SUCCESS)
         return status;
-    status = survey_init(survey, directory, directory->name_space, watch);
+    status = survey_init(survey, root, root->directory->name_space, watch);
     if (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && survey->unread_count == 0)
         status = account_set(&account, survey->total_bytes, survey->entry_count);
     account_end(&account);
@@ -221,14 +222,14 @@ static ingot_status_t count_small(struct directory *directory, struct survey *su
 
 /* Counts a store of any size without the lock, and corrects its total, unless that might become too low because
  * entries could not be read. */
-static ingot_status_t count_any(struct directory *directory, struct survey *survey, struct upkeep_watch *watch)
+static ingot_status_t count_any(const struct root *root, struct survey *survey, struct upkeep_watch *watch)
 {
-    const ingot_status_t status = survey_init(survey, directory, directory->name_space, watch);
+    const ingot_status_t status = survey_init(survey, root, root->directory->name_space, watch);
     const uint64_t part = survey->read_count;
     const uint64_t whole = survey->bucket_count;
     if (status != INGOT_SUCCESS || survey->unread_count != 0 || (part == 0 && whole != 0))
         return status;
-    return account_correct(directory, directory->name_space, &survey_name_space_at(survey, 0)->before,
+    return account_correct(root, root->directory->name_space, &survey_name_space_at(survey, 0)->before,
                            sum_of_all(survey->total_bytes, part, whole), sum_of_all(survey->entry_count, part, whole));
 }
 
@@ -238,26 +239,26 @@ static ingot_status_t count_any(struct directory *directory, struct survey *surv
  * low-water mark, and further ones until the entry fits. Sets *is_sample if counting ended early: then the counted
  * buckets stand for all. With is_small, counts under the lock; if counting ends early, corrects and evicts nothing.
  */
-static ingot_status_t evict_entries(struct directory *directory, uint64_t wanted_bytes, bool is_small, bool *is_sample)
+static ingot_status_t evict_entries(const struct root *root, uint64_t wanted_bytes, bool is_small, bool *is_sample)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    struct own_watch own = {directory, is_small, false};
+    struct own_watch own = {root->directory, is_small, false};
     struct upkeep_watch watch = upkeep_watch_of(goes_on, &own);
     struct survey survey = {.watch = &watch};
-    ingot_status_t status = is_small ? count_small(directory, &survey, &watch) : count_any(directory, &survey, &watch);
+    ingot_status_t status = is_small ? count_small(root, &survey, &watch) : count_any(root, &survey, &watch);
     *is_sample = watch.ended != INGOT_SUCCESS;
     watch.ended = INGOT_SUCCESS;
     own.is_removing = true;
     if (status == INGOT_SUCCESS && !(*is_sample && (is_small || survey.read_count == 0))) {
-        const struct evict_limits limits = limits_for(directory, &survey, wanted_bytes);
-        status = remove_oldest(directory, &survey, &limits, &watch);
+        const struct evict_limits limits = limits_for(root->directory, &survey, wanted_bytes);
+        status = remove_oldest(root, &survey, &limits, &watch);
     }
     if (status == INGOT_SUCCESS && !*is_sample)
-        note_oldest(directory, &survey, watch.progress.removed_count);
+        note_oldest(root->directory, &survey, watch.progress.removed_count);
     if (watch.progress.removed_count != 0)
-        forget_old_index(directory, directory->name_space);
+        forget_old_index(root, root->directory->name_space);
     survey_fini(&survey);
-    tell_evicted_entries(directory, status, started_ns, directory->order->reason, &watch);
+    tell_evicted_entries(root->directory, status, started_ns, root->directory->order->reason, &watch);
     return status;
 }
 
@@ -267,12 +268,15 @@ static void *run_evictor_thread(void *user)
 {
     struct directory *directory = user;
     struct evictor *evictor = &directory->evictor;
+    struct root root;
     bool is_sample;
     pthread_mutex_lock(&evictor->lock);
     const uint64_t wanted_bytes = evictor->wanted_bytes;
     evictor->wanted_bytes = 0;
     pthread_mutex_unlock(&evictor->lock);
-    (void)evict_entries(directory, wanted_bytes, false, &is_sample);
+    if (root_open_existing(directory, &root) == INGOT_SUCCESS)
+        (void)evict_entries(&root, wanted_bytes, false, &is_sample);
+    root_close(&root);
     if (is_orphan)
         return NULL;
     pthread_mutex_lock(&evictor->lock);
@@ -321,13 +325,13 @@ void evict_fini(struct directory *directory)
     pthread_mutex_destroy(&evictor->lock);
 }
 
-ingot_status_t evict_from_small(struct directory *directory, uint64_t wanted_bytes, bool *is_done)
+ingot_status_t evict_from_small(const struct root *root, uint64_t wanted_bytes, bool *is_done)
 {
     bool is_sample = false;
-    const ingot_status_t status = evict_entries(directory, wanted_bytes, true, &is_sample);
+    const ingot_status_t status = evict_entries(root, wanted_bytes, true, &is_sample);
     *is_done = status == INGOT_SUCCESS && !is_sample;
     if (status == INGOT_SUCCESS)
-        atomic_store_explicit(&directory->evictor.large_ns, is_sample ? files_steady_clock_ns() : 0,
+        atomic_store_explicit(&root->directory->evictor.large_ns, is_sample ? files_steady_clock_ns() : 0,
                               memory_order_relaxed);
     return status;
 }
@@ -338,48 +342,48 @@ bool evict_knows_large(const struct directory *directory)
     return large_ns != 0 && files_steady_clock_ns() - large_ns < LEISURE_NS;
 }
 
-void evict_expired(struct directory *directory)
+void evict_expired(const struct root *root)
 {
     bool is_done = false;
-    const uint64_t oldest_ns = atomic_load_explicit(&directory->oldest_ns, memory_order_relaxed);
-    if (directory->max_age_ns == UINT64_MAX ||
-        (oldest_ns != 0 && directory_age_ns(files_wall_clock_ns(), oldest_ns) <= directory->max_age_ns))
+    const uint64_t oldest_ns = atomic_load_explicit(&root->directory->oldest_ns, memory_order_relaxed);
+    if (root->directory->max_age_ns == UINT64_MAX ||
+        (oldest_ns != 0 && directory_age_ns(files_wall_clock_ns(), oldest_ns) <= root->directory->max_age_ns))
         return;
-    (void)evict_from_small(directory, 0, &is_done);
+    (void)evict_from_small(root, 0, &is_done);
     if (!is_done)
-        evict_in_thread(directory, 0, false);
+        evict_in_thread(root->directory, 0, false);
 }
 
 /* ---- counting on request ---- */
 
 /* True if only the store's owner may write to a namespace. */
-static bool is_private(const struct directory *directory, const char *name_space)
+static bool is_private(const struct root *root, const char *name_space)
 {
     struct file_facts facts;
-    return files_facts_at(directory->root.fd, name_space[0] != '\0' ? name_space : ".", &facts) == 0 &&
-           files_are_private(&facts, directory->owner);
+    return files_facts_at(root->fd, name_space[0] != '\0' ? name_space : ".", &facts) == 0 &&
+           files_are_private(&facts, root->directory->owner);
 }
 
-ingot_status_t evict_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
+ingot_status_t evict_recount(const struct root *root, const char *name_space, struct upkeep_watch *watch,
                              ingot_persist_count_t *count)
 {
     struct survey survey;
     bool is_any_in_use = false;
     count->is_recorded = 1;
-    ingot_status_t status = survey_init(&survey, directory, name_space, watch);
+    ingot_status_t status = survey_init(&survey, root, name_space, watch);
     for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS; ++i) {
         const struct survey_name_space *each = survey_name_space_at(&survey, i);
-        if ((!each->is_recorded && each->entry_count == 0) || !is_private(directory, each->name))
+        if ((!each->is_recorded && each->entry_count == 0) || !is_private(root, each->name))
             continue; /* perhaps an unrelated directory */
         is_any_in_use = true;
         count->is_recorded = count->is_recorded && each->is_recorded;
         count->recorded_bytes += each->before.bytes;
         count->entry_count += each->entry_count;
         count->counted_bytes += each->total_bytes;
-        if (watch->ended != INGOT_SUCCESS || each->unread_count != 0 || directory->is_read_only)
+        if (watch->ended != INGOT_SUCCESS || each->unread_count != 0 || root->directory->is_read_only)
             continue;
-        status = account_correct(directory, each->name, &each->before, each->total_bytes, each->entry_count);
-        forget_old_index(directory, each->name);
+        status = account_correct(root, each->name, &each->before, each->total_bytes, each->entry_count);
+        forget_old_index(root, each->name);
     }
     survey_fini(&survey);
     count->is_recorded = count->is_recorded && is_any_in_use;

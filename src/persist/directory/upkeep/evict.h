@@ -20,7 +20,7 @@ uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns);
 
 /* Evicts entries of one namespace, or of all namespaces together if name_space is NULL, until the limits are met.
  * The watch's progress says how many. Returns INGOT_SUCCESS even if the watch ends the work early. */
-ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
+ingot_status_t evict_to_limits(const struct root *root, const char *name_space, const struct evict_limits *limits,
                                const char *reason, struct upkeep_watch *watch);
 
 /* A store with at most this many entries is small: evicting from it takes a few milliseconds. */
@@ -32,18 +32,18 @@ void evict_fini(struct directory *directory);
 /* Evicts from a small store at once: what is too old and, if an entry of wanted_bytes does not fit, as much as it needs
  * and further entries down to the low-water mark. Also corrects size.txt. Sets *is_done to false and changes nothing if
  * the store is not small. */
-ingot_status_t evict_from_small(struct directory *directory, uint64_t wanted_bytes, bool *is_done);
+ingot_status_t evict_from_small(const struct root *root, uint64_t wanted_bytes, bool *is_done);
 /* Makes the store's thread do the same, unless it is at work already. Unless is_urgent is set, at most once per
  * minute. */
 void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is_urgent);
 /* Returns true if evict_from_small found during the last minute that the store is not small. */
 bool evict_knows_large(const struct directory *directory);
 /* Called when the store was opened, and when a blob was stored. Evicts entries that are over the age limit. */
-void evict_expired(struct directory *directory);
+void evict_expired(const struct root *root);
 
 /* Adds to `count` the entries of one namespace, or of all if name_space is NULL, and corrects size.txt, unless the
  * store is read-only. Returns INGOT_SUCCESS even if the watch ends the work early. */
-ingot_status_t evict_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
+ingot_status_t evict_recount(const struct root *root, const char *name_space, struct upkeep_watch *watch,
                              ingot_persist_count_t *count);
 
 #endif

@@ -85,7 +85,7 @@ static void fill_inspected_entry(struct inspected *inspected, const struct key_f
 /* Reads the header and the id of an entry. `verifying` is NULL or the directory's storage. If it is not NULL, also
  * verifies the blob's checksum and seal, and that the entry is in its id's bucket. Returns false if the entry no longer
  * exists. Call `release_inspected_id` in either case. */
-static bool inspect_entry(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
+static bool inspect_entry(struct inspected *inspected, const struct root *root, const struct survey *survey,
                           const struct survey_entry *found, ingot_storage_t verifying)
 {
     char bucket_path[PATH_CAPACITY];
@@ -104,23 +104,23 @@ static bool inspect_entry(struct inspected *inspected, const struct directory *d
     };
     paths_bucket(bucket_path, survey_name_of(survey, found), found->bucket);
     paths_entry(path, bucket_path, found->number);
-    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {root->fd, path, root->directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
-    ingot_status_t status = bucket_examine(directory, bucket_path);
+    ingot_status_t status = bucket_examine(root, bucket_path);
     if (status == INGOT_SUCCESS)
         status = pin_entry_of_inode(&place, found->inode, &pinned);
     if (status == INGOT_NOT_FOUND)
         return false;
     if (status == INGOT_SUCCESS)
-        status = read_pinned(directory, &pinned, verifying, &key, &inspected->id);
+        status = read_pinned(root->directory, &pinned, verifying, &key, &inspected->id);
     if (status == INGOT_SUCCESS && verifying != NULL &&
-        directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
+        root->directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
     fill_inspected_entry(inspected, &key, found->time_ns, status);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
     /* an entry that was deleted while it was read looks truncated or missing */
-    return files_facts_at(directory->root.fd, path, &facts) == 0 && facts.inode == found->inode;
+    return files_facts_at(root->fd, path, &facts) == 0 && facts.inode == found->inode;
 }
 
 static void release_inspected_id(struct inspected *inspected)
@@ -130,20 +130,22 @@ static void release_inspected_id(struct inspected *inspected)
 
 ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user)
 {
-    struct directory *directory;
+    struct root root;
     struct survey survey;
     if (visit == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
     if (bundle_of(storage) != NULL)
         return bundle_for_each(bundle_of(storage), visit, user);
-    ingot_status_t status = directory_get(storage, &directory);
-    if (status != INGOT_SUCCESS)
+    ingot_status_t status = root_open_of(storage, &root);
+    if (status != INGOT_SUCCESS) {
+        root_close(&root);
         return status;
-    status = survey_init(&survey, directory, directory_name_space(directory), NULL);
+    }
+    status = survey_init(&survey, &root, directory_name_space(root.directory), NULL);
     survey_sort_by_place(&survey);
     for (size_t i = 0; status == INGOT_SUCCESS && i < survey.entry_count; ++i) {
         struct inspected inspected;
-        if (inspect_entry(&inspected, directory, &survey, survey_entry_at(&survey, i), NULL))
+        if (inspect_entry(&inspected, &root, &survey, survey_entry_at(&survey, i), NULL))
             status = visit(&inspected.entry, user);
         release_inspected_id(&inspected);
     }
@@ -151,6 +153,7 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
         status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be read",
                                         (unsigned long long)survey.unread_count);
     survey_fini(&survey);
+    root_close(&root);
     return status;
 }
 
@@ -165,38 +168,38 @@ static ingot_status_t copy_given_entry(ingot_persist_entry_t *known, const ingot
     return INGOT_SUCCESS;
 }
 
-/* Finds the path of the caller's entry below the root. Does not check whether the entry is there. */
-static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                   struct directory **directory, char path[PATH_CAPACITY])
+/* Opens the root, and finds the path of the caller's entry below it. Does not check whether the entry is there. The
+ * caller closes the root, even on failure. */
+static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct root *root,
+                                   char path[PATH_CAPACITY])
 {
     char bucket_path[PATH_CAPACITY];
+    *root = (struct root){NULL, -1};
     if (entry->name_space == NULL || (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's namespace is missing or not valid");
-    const ingot_status_t status = directory_get(storage, directory);
-    if (status != INGOT_SUCCESS)
-        return status;
     paths_bucket(bucket_path, entry->name_space, entry->bucket);
     paths_entry(path, bucket_path, entry->number);
-    return INGOT_SUCCESS;
+    return root_open_of(storage, root);
 }
 
 /* Loads the id and the blob of an entry in a directory store, without removing the blob's seal. */
 static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_entry_t *known, ingot_buffer_t *id,
                                 ingot_buffer_t *kept)
 {
-    struct directory *directory;
+    struct root root;
     char path[PATH_CAPACITY];
     struct key_file key;
-    ingot_status_t status = locate_entry(storage, known, &directory, path);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
-    struct entry_place pinned;
-    status = pin_entry_of_inode(&place, known->identity, &pinned);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = entry_read_whole(&pinned, &directory->allocator, &key, id, kept);
-    (void)files_close(pinned.at);
+    struct entry_place pinned = {.at = -1};
+    ingot_status_t status = locate_entry(storage, known, &root, path);
+    if (status == INGOT_SUCCESS) {
+        const struct entry_place place = {root.fd, path, root.directory->owner, BLOB_CHECKED_HERE};
+        status = pin_entry_of_inode(&place, known->identity, &pinned);
+    }
+    if (status == INGOT_SUCCESS) {
+        status = entry_read_whole(&pinned, &root.directory->allocator, &key, id, kept);
+        (void)files_close(pinned.at);
+    }
+    root_close(&root);
     return status;
 }
 
@@ -226,24 +229,25 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
 
 ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry)
 {
-    struct directory *directory;
+    struct root root = {NULL, -1};
     ingot_persist_entry_t known;
     char path[PATH_CAPACITY];
     struct file_facts facts;
     ingot_status_t status = copy_given_entry(&known, entry);
     if (status == INGOT_SUCCESS)
-        status = locate_entry(storage, &known, &directory, path);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const int result = files_facts_at(directory->root.fd, path, &facts);
+        status = locate_entry(storage, &known, &root, path);
+    const int result = status == INGOT_SUCCESS ? files_facts_at(root.fd, path, &facts) : 0;
     if (result < 0)
-        return files_read_failed(result, "examining", path);
-    if (facts.inode != known.identity)
-        return fail_entry_replaced(path);
-    if (directory->is_read_only)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    return bucket_take_away(directory, known.name_space, known.bucket, known.number, known.identity,
-                            account_deadline(directory));
+        status = files_read_failed(result, "examining", path);
+    else if (status == INGOT_SUCCESS && facts.inode != known.identity)
+        status = fail_entry_replaced(path);
+    else if (status == INGOT_SUCCESS && root.directory->is_read_only)
+        status = ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    else if (status == INGOT_SUCCESS)
+        status = bucket_take_away(&root, known.name_space, known.bucket, known.number, known.identity,
+                                  account_deadline(root.directory));
+    root_close(&root);
+    return status;
 }
 
 /* ---- verification ---- */
@@ -262,49 +266,47 @@ static void count_verified_entry(ingot_persist_verification_t *so_far, const ing
 }
 
 /* True if this user owns an object, and other users may write to it. */
-static bool is_open_to_others(const struct directory *directory, const char *path)
+static bool is_open_to_others(const struct root *root, const char *path)
 {
     struct file_facts facts;
-    return files_facts_at(directory->root.fd, path, &facts) == 0 && files_are_own(&facts, directory->owner) &&
+    return files_facts_at(root->fd, path, &facts) == 0 && files_are_own(&facts, root->directory->owner) &&
            !facts.is_closed && !facts.is_link;
 }
 
 /* True if an entry that is not trusted can never be loaded, because its directory or a file in it was opened to other
  * users, and not only because it has no seal. */
-static bool is_open_entry(const struct directory *directory, const struct survey *survey,
-                          const struct survey_entry *found)
+static bool is_open_entry(const struct root *root, const struct survey *survey, const struct survey_entry *found)
 {
     char path[PATH_CAPACITY];
     char file[PATH_CAPACITY];
     survey_path(survey, found, path);
-    if (is_open_to_others(directory, path))
+    if (is_open_to_others(root, path))
         return true;
     paths_join(file, path, "key.bin");
-    if (is_open_to_others(directory, file))
+    if (is_open_to_others(root, file))
         return true;
     paths_join(file, path, "kernel.bin");
-    return is_open_to_others(directory, file);
+    return is_open_to_others(root, file);
 }
 
 /* Removes the permissions that other users have on a bucket. Its entries are verified separately. */
-static void close_bucket(const struct directory *directory, const struct survey *survey,
-                         const struct survey_entry *found)
+static void close_bucket(const struct root *root, const struct survey *survey, const struct survey_entry *found)
 {
     char path[PATH_CAPACITY];
     paths_bucket(path, survey_name_of(survey, found), found->bucket);
-    if (is_open_to_others(directory, path))
-        (void)files_make_private(directory->root.fd, path);
+    if (is_open_to_others(root, path))
+        (void)files_make_private(root->fd, path);
 }
 
 /* Removes an entry. Returns false if it could not be removed. */
-static bool take_away(struct directory *directory, const struct survey *survey, const struct survey_entry *found)
+static bool take_away(const struct root *root, const struct survey *survey, const struct survey_entry *found)
 {
-    return bucket_take_away(directory, survey_name_of(survey, found), found->bucket, found->number, found->inode,
-                            account_deadline(directory)) == INGOT_SUCCESS;
+    return bucket_take_away(root, survey_name_of(survey, found), found->bucket, found->number, found->inode,
+                            account_deadline(root->directory)) == INGOT_SUCCESS;
 }
 
 /* Returns the status with which progress stopped the verification, or INGOT_SUCCESS. */
-static ingot_status_t verify_all(ingot_storage_t storage, struct directory *directory, const struct survey *survey,
+static ingot_status_t verify_all(ingot_storage_t storage, const struct root *root, const struct survey *survey,
                                  int repair, ingot_persist_progress_t progress, void *user,
                                  ingot_persist_verification_t *so_far)
 {
@@ -312,14 +314,14 @@ static ingot_status_t verify_all(ingot_storage_t storage, struct directory *dire
     for (size_t i = 0; told == INGOT_SUCCESS && i < survey->entry_count; ++i) {
         struct inspected inspected;
         if (repair != 0)
-            close_bucket(directory, survey, survey_entry_at(survey, i));
-        const bool is_there = inspect_entry(&inspected, directory, survey, survey_entry_at(survey, i), storage);
+            close_bucket(root, survey, survey_entry_at(survey, i));
+        const bool is_there = inspect_entry(&inspected, root, survey, survey_entry_at(survey, i), storage);
         if (is_there) {
             count_verified_entry(so_far, &inspected.entry);
             const ingot_status_t status = inspected.entry.status;
-            if (repair != 0 && (entry_is_bad(status) || (status == INGOT_UNTRUSTED &&
-                                                         is_open_entry(directory, survey, survey_entry_at(survey, i)))))
-                so_far->removed_count += take_away(directory, survey, survey_entry_at(survey, i));
+            if (repair != 0 && (entry_is_bad(status) ||
+                                (status == INGOT_UNTRUSTED && is_open_entry(root, survey, survey_entry_at(survey, i)))))
+                so_far->removed_count += take_away(root, survey, survey_entry_at(survey, i));
             if (progress != NULL)
                 told = progress(so_far, &inspected.entry, user);
         } else {
@@ -368,21 +370,21 @@ static ingot_status_t verify_bundle(ingot_storage_t storage, int repair, ingot_p
 
 /* Counts the leftovers. If `repair` is set, also removes them, and counts all that were removed since the store was
  * opened, because opening the store removes leftovers, too. */
-static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
+static void count_leftovers(const struct root *root, int repair, ingot_persist_verification_t *so_far)
 {
-    const struct leftovers leftovers = temporary_reclaim(directory, repair != 0);
+    const struct leftovers leftovers = temporary_reclaim(root, repair != 0);
     so_far->leftover_count = leftovers.count;
     so_far->leftover_bytes = leftovers.bytes;
     if (repair != 0) {
-        so_far->leftover_count = counters_get(&directory->counters, COUNTER_LEFTOVERS);
-        so_far->leftover_bytes = counters_get(&directory->counters, COUNTER_LEFTOVER_BYTES);
+        so_far->leftover_count = counters_get(&root->directory->counters, COUNTER_LEFTOVERS);
+        so_far->leftover_bytes = counters_get(&root->directory->counters, COUNTER_LEFTOVER_BYTES);
     }
 }
 
 ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
                                     ingot_persist_verification_t *found)
 {
-    struct directory *directory;
+    struct root root;
     struct survey survey;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_persist_count_t count_after = INGOT_PERSIST_COUNT_INIT;
@@ -391,23 +393,26 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
     if (bundle_of(storage) != NULL)
         return verify_bundle(storage, repair, progress, user, found);
-    ingot_status_t status = directory_get(storage, &directory);
-    if (status != INGOT_SUCCESS)
+    ingot_status_t status = root_open_of(storage, &root);
+    if (status == INGOT_SUCCESS && repair != 0 && root.directory->is_read_only)
+        status = ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    if (status != INGOT_SUCCESS) {
+        root_close(&root);
         return status;
-    if (repair != 0 && directory->is_read_only)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    status = survey_init(&survey, directory, directory_name_space(directory), NULL);
+    }
+    status = survey_init(&survey, &root, directory_name_space(root.directory), NULL);
     if (status == INGOT_SUCCESS) {
         so_far.entry_count = survey.entry_count;
         so_far.unread_count = survey.unread_count;
-        const ingot_status_t told = verify_all(storage, directory, &survey, repair, progress, user, &so_far);
-        count_leftovers(directory, repair, &so_far);
+        const ingot_status_t told = verify_all(storage, &root, &survey, repair, progress, user, &so_far);
+        count_leftovers(&root, repair, &so_far);
         if (repair != 0)
-            status = evict_recount(directory, directory_name_space(directory), &nobody, &count_after);
+            status = evict_recount(&root, directory_name_space(root.directory), &nobody, &count_after);
         if (told != INGOT_SUCCESS)
             status = told;
         (void)STRUCT_WRITE(found, so_far);
     }
     survey_fini(&survey);
+    root_close(&root);
     return status;
 }

@@ -20,21 +20,26 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     const ingot_status_t status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    const struct directory *directory = directory_of(storage);
+    struct directory *directory = directory_of(storage);
     ingot_persist_stats_t current = {.struct_size = sizeof(current)};
     storage_fill_stats(storage, directory != NULL ? &directory->counters : NULL, &current);
     struct account_total total = {0, 0, false};
-    if (directory != NULL)
-        (void)account_peek(directory, directory->name_space, &total);
+    struct root root;
+    if (directory != NULL) {
+        if (root_open_existing(directory, &root) == INGOT_SUCCESS)
+            (void)account_peek(&root, directory->name_space, &total);
+        root_close(&root);
+    }
     current.bytes = total.bytes;
     (void)STRUCT_WRITE(stats, current);
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t get_writable_directory(ingot_storage_t storage, struct directory **directory)
+/* The caller closes the root, even on failure. */
+static ingot_status_t open_writable_root(ingot_storage_t storage, struct root *root)
 {
-    const ingot_status_t status = directory_get(storage, directory);
-    if (status == INGOT_SUCCESS && (*directory)->is_read_only)
+    const ingot_status_t status = root_open_of(storage, root);
+    if (status == INGOT_SUCCESS && root->directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     return status;
 }
@@ -42,23 +47,25 @@ static ingot_status_t get_writable_directory(ingot_storage_t storage, struct dir
 ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits, uint64_t *entry_count,
                                    uint64_t *bytes)
 {
-    struct directory *directory;
+    struct root root = {NULL, -1};
     struct upkeep_watch watch = upkeep_watch_of(NULL, NULL);
     ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
     ingot_status_t status = INGOT_INVALID_ARGUMENTS;
     if (!STRUCT_READ_OVER(known, limits))
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     else
-        status = get_writable_directory(storage, &directory);
+        status = open_writable_root(storage, &root);
     if (status == INGOT_SUCCESS) {
+        const struct directory *directory = root.directory;
         const struct evict_limits wanted = {limit_of(known.max_bytes, directory->max_bytes),
                                             limit_of(known.max_entries, directory->max_entries),
                                             evict_age_ns(known.max_age_ms, directory->max_age_ns)};
         watch = upkeep_watch_of(known.on_progress, known.user);
-        status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch);
+        status = evict_to_limits(&root, directory_name_space(directory), &wanted, "on request", &watch);
         if (status == INGOT_SUCCESS)
             status = watch.ended;
     }
+    root_close(&root);
     if (entry_count != NULL)
         *entry_count = watch.progress.removed_count;
     if (bytes != NULL)
@@ -69,34 +76,36 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
 ingot_status_t ingot_persist_clear(ingot_storage_t storage)
 {
     static const struct evict_limits nothing = {0, 0, UINT64_MAX};
-    struct directory *directory;
+    struct root root;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_status_t status = get_writable_directory(storage, &directory);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const char *name_space = directory_name_space(directory);
-    status = evict_to_limits(directory, name_space, &nothing, "cleared", &nobody);
+    ingot_status_t status = open_writable_root(storage, &root);
+    const char *name_space = status == INGOT_SUCCESS ? directory_name_space(root.directory) : NULL;
     if (status == INGOT_SUCCESS)
-        status = evict_recount(directory, name_space, &nobody, &count);
+        status = evict_to_limits(&root, name_space, &nothing, "cleared", &nobody);
     if (status == INGOT_SUCCESS)
-        status = kept_recipe_remove(directory, name_space);
-    (void)temporary_reclaim(directory, true);
+        status = evict_recount(&root, name_space, &nobody, &count);
+    if (status == INGOT_SUCCESS)
+        status = kept_recipe_remove(&root, name_space);
+    if (status == INGOT_SUCCESS)
+        (void)temporary_reclaim(&root, true);
+    root_close(&root);
     return status;
 }
 
 ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count)
 {
-    struct directory *directory;
+    struct root root;
     ingot_persist_count_t counted = INGOT_PERSIST_COUNT_INIT;
     if (!STRUCT_READ_OVER(counted, count))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
     struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
     /* clears the results that the caller passed in */
     counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0;
-    ingot_status_t status = directory_get(storage, &directory);
+    ingot_status_t status = root_open_of(storage, &root);
     if (status == INGOT_SUCCESS)
-        status = evict_recount(directory, directory_name_space(directory), &watch, &counted);
+        status = evict_recount(&root, directory_name_space(root.directory), &watch, &counted);
+    root_close(&root);
     if (status != INGOT_SUCCESS)
         return status;
     (void)STRUCT_WRITE(count, counted);

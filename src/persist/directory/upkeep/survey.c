@@ -48,7 +48,7 @@ static bool visit_name_space(void *user, const char *name)
 /* The bucket that visit_bucket is reading. */
 struct reading {
     struct survey *survey;
-    struct directory *directory;
+    const struct root *root;
     uint64_t written_ns; /* when the namespace was last written to, according to its file system */
     uint64_t bucket;
     uint32_t name_space;
@@ -63,14 +63,14 @@ static int read_entry_facts(const struct reading *reading, uint32_t number, stru
     struct file_facts facts;
     *entry = (struct survey_entry){.bucket = reading->bucket, .number = number, .name_space = reading->name_space};
     survey_path(reading->survey, entry, path);
-    const int result = files_facts_at(reading->directory->root.fd, path, &facts);
+    const int result = files_facts_at(reading->root->fd, path, &facts);
     if (result < 0)
         return result;
-    if (!files_are_own(&facts, reading->directory->owner) || !(facts.is_directory || facts.is_file))
+    if (!files_are_own(&facts, reading->root->directory->owner) || !(facts.is_directory || facts.is_file))
         return 1;
     entry->inode = facts.inode;
     if (facts.is_directory)
-        entry->bytes = entry_bytes(reading->directory->root.fd, path, &entry->time_ns);
+        entry->bytes = entry_bytes(reading->root->fd, path, &entry->time_ns);
     return 0;
 }
 
@@ -84,7 +84,7 @@ static bool visit_bucket(void *user, const char *name)
         char bucket_path[PATH_CAPACITY];
         paths_bucket(bucket_path, survey_name_space_at(survey, reading->name_space)->name, reading->bucket);
         if (paths_is_temporary(name))
-            temporary_reclaim_from_bucket(reading->directory, bucket_path, name, reading->written_ns);
+            temporary_reclaim_from_bucket(reading->root, bucket_path, name, reading->written_ns);
         return true;
     }
     const int result = read_entry_facts(reading, (uint32_t)number, &found);
@@ -110,12 +110,11 @@ static bool is_ended(const struct survey *survey)
     return is_out_of_memory(survey) || (survey->watch != NULL && survey->watch->ended != INGOT_SUCCESS);
 }
 
-static int read_buckets(struct survey *survey, struct directory *directory, uint32_t name_space)
+static int read_buckets(struct survey *survey, const struct root *root, uint32_t name_space)
 {
     struct reading reading = {.survey = survey,
-                              .directory = directory,
-                              .written_ns =
-                                  account_written_ns(directory, survey_name_space_at(survey, name_space)->name),
+                              .root = root,
+                              .written_ns = account_written_ns(root, survey_name_space_at(survey, name_space)->name),
                               .name_space = name_space};
     const uint64_t *buckets = (const uint64_t *)(const void *)survey->buckets.bytes;
     const size_t first = survey->bucket_count != 0 ? (size_t)(files_random() % survey->bucket_count) : 0;
@@ -123,7 +122,7 @@ static int read_buckets(struct survey *survey, struct directory *directory, uint
         char path[PATH_CAPACITY];
         reading.bucket = buckets[(first + survey->read_count) % survey->bucket_count];
         paths_bucket(path, survey_name_space_at(survey, name_space)->name, reading.bucket);
-        const int result = files_list(directory->root.fd, path, visit_bucket, &reading);
+        const int result = files_list(root->fd, path, visit_bucket, &reading);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
             return result;
         if (result < 0 && result != -ENOENT && result != -ENOTDIR && result != -ELOOP)
@@ -132,21 +131,21 @@ static int read_buckets(struct survey *survey, struct directory *directory, uint
     return 0;
 }
 
-static int read_name_space(struct survey *survey, struct directory *directory, uint32_t name_space)
+static int read_name_space(struct survey *survey, const struct root *root, uint32_t name_space)
 {
     struct survey_name_space *into = survey_name_space_at(survey, name_space);
     const char *name = into->name;
     const uint64_t unread_before = survey->unread_count;
     survey->buckets.size = survey->bucket_count = 0;
-    into->is_recorded = account_peek(directory, name, &into->before);
-    int result = files_list(directory->root.fd, name[0] != '\0' ? name : ".", visit_name_space, survey);
+    into->is_recorded = account_peek(root, name, &into->before);
+    int result = files_list(root->fd, name[0] != '\0' ? name : ".", visit_name_space, survey);
     if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
         return 0;
     if (name_space != 0 && (result == -EACCES || result == -EPERM)) { /* it was only found: perhaps another user's */
         ++survey->unread_count;
         result = 0;
     } else if (result == 0) {
-        result = read_buckets(survey, directory, name_space);
+        result = read_buckets(survey, root, name_space);
     }
     into->unread_count = survey->unread_count - unread_before;
     return result;
@@ -158,27 +157,27 @@ static int compare_name_spaces(const void *left, const void *right)
 }
 
 /* Lists the names of the namespaces. */
-static int list_name_spaces(struct survey *survey, const struct directory *directory, const char *only)
+static int list_name_spaces(struct survey *survey, const struct root *root, const char *only)
 {
     int result = add_name_space(survey, only != NULL ? only : "") ? 0 : -ENOMEM;
     if (result == 0 && only == NULL)
-        result = files_list(directory->root.fd, ".", visit_root, survey);
+        result = files_list(root->fd, ".", visit_root, survey);
     return is_out_of_memory(survey) ? -ENOMEM : result;
 }
 
-ingot_status_t survey_init(struct survey *survey, struct directory *directory, const char *name_space,
+ingot_status_t survey_init(struct survey *survey, const struct root *root, const char *name_space,
                            struct upkeep_watch *watch)
 {
     *survey = (struct survey){.watch = watch};
-    bytes_writer_init(&survey->entries, &directory->allocator);
-    bytes_writer_init(&survey->name_spaces, &directory->allocator);
-    bytes_writer_init(&survey->buckets, &directory->allocator);
-    int result = list_name_spaces(survey, directory, name_space);
+    bytes_writer_init(&survey->entries, &root->directory->allocator);
+    bytes_writer_init(&survey->name_spaces, &root->directory->allocator);
+    bytes_writer_init(&survey->buckets, &root->directory->allocator);
+    int result = list_name_spaces(survey, root, name_space);
     if (survey->name_space_count > 1) /* makes the order independent of the file system; "" stays first */
         qsort(survey->name_spaces.bytes, survey->name_space_count, sizeof(struct survey_name_space),
               compare_name_spaces);
     for (uint32_t i = 0; i < survey->name_space_count && result == 0 && !is_ended(survey); ++i)
-        result = read_name_space(survey, directory, i);
+        result = read_name_space(survey, root, i);
     if (is_out_of_memory(survey))
         result = -ENOMEM;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;

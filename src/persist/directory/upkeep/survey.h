@@ -104,7 +104,7 @@ static inline const char *survey_name_of(const struct survey *survey, const stru
  * listed or not. The buckets are read in the order of the directory, starting at a random one: if the watch ends the
  * work, the list is a random sample. Call survey_fini even on failure.
  */
-ingot_status_t survey_init(struct survey *survey, struct directory *directory, const char *name_space,
+ingot_status_t survey_init(struct survey *survey, const struct root *root, const char *name_space,
                            struct upkeep_watch *watch);
 void survey_fini(struct survey *survey);
 
