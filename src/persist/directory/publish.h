@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_PUBLISH_H
 #define INGOT_PERSIST_DIRECTORY_PUBLISH_H
 
-#include "persist/directory/layout/root.h"
+#include "persist/directory/layout/state.h"
 
 /* Stores a blob, in place of one that is already stored if `replaces` is true. Also returns INGOT_SUCCESS if the same
  * blob is already stored, or if another writer was faster. */

@@ -7,7 +7,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
 
-#include "persist/directory/layout/root.h"
+#include "persist/directory/layout/state.h"
 
 struct account_total {
     uint64_t bytes;

@@ -6,12 +6,6 @@
 
 #include "persist/directory/layout/state.h"
 
-/* The root of a store, which is open for one operation. All paths of the operation are relative to it. */
-struct root {
-    struct directory *directory;
-    int fd; /* -1: not open */
-};
-
 /* Opens the root at info's path, or creates it, and checks it. Remembers its path and its owner. Returns
  * INGOT_UNTRUSTED, INGOT_READ_ONLY or another status on failure. In any case, call root_close and root_fini. */
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info, struct root *root);

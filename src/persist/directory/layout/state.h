@@ -74,6 +74,12 @@ struct directory {
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
 
+/* The root of a store, which is open for one operation (root.h). All paths of the operation are relative to it. */
+struct root {
+    struct directory *directory;
+    int fd; /* -1: not open */
+};
+
 /* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
 

@@ -10,7 +10,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
 
-#include "persist/directory/layout/root.h"
+#include "persist/directory/layout/state.h"
 
 /* The total of what killed processes left in tmp. */
 struct leftovers {

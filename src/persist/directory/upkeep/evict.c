@@ -17,6 +17,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/root.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"
