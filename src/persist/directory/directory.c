@@ -266,7 +266,7 @@ static ingot_status_t check_name_space(const struct root *root)
 /* ---- other namespaces ---- */
 
 struct elsewhere {
-    const struct directory *directory;
+    const struct root *root;
     size_t id_size;
     const uint8_t *id;
     char *name_space; /* where to copy the namespace that has the id */
@@ -277,7 +277,7 @@ struct elsewhere {
 static bool look_in_name_space(void *user, const char *name)
 {
     struct elsewhere *elsewhere = user;
-    const struct directory *directory = elsewhere->directory;
+    const struct directory *directory = elsewhere->root->directory;
     char bucket_path[PATH_CAPACITY];
     char path[PATH_CAPACITY];
     if (strcmp(name, directory->name_space) == 0 || (name[0] != '\0' && !paths_is_namespace(name)))
@@ -287,7 +287,7 @@ static bool look_in_name_space(void *user, const char *name)
     for (uint32_t i = 0; status == INGOT_BLOB_MISMATCH; ++i) {
         struct key_file key;
         paths_entry(path, bucket_path, i);
-        const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
+        const struct entry_place place = {elsewhere->root->fd, path, directory->owner, BLOB_CHECKED_HERE};
         status = entry_read(&place, elsewhere->id_size, elsewhere->id, &directory->allocator, &key, NULL, NULL);
     }
     elsewhere->is_found = status == INGOT_SUCCESS;
@@ -298,10 +298,11 @@ static bool look_in_name_space(void *user, const char *name)
 
 static bool find_elsewhere(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY])
 {
-    const struct directory *directory = self;
-    struct elsewhere elsewhere = {directory, id_size, id, name_space, false};
-    if (look_in_name_space(&elsewhere, ""))
-        (void)files_list(directory->root.fd, ".", look_in_name_space, &elsewhere);
+    struct root root;
+    struct elsewhere elsewhere = {&root, id_size, id, name_space, false};
+    if (root_open_existing(self, &root) == INGOT_SUCCESS && look_in_name_space(&elsewhere, ""))
+        (void)files_list(root.fd, ".", look_in_name_space, &elsewhere);
+    root_close(&root);
     return elsewhere.is_found;
 }
 
