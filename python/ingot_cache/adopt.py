@@ -257,10 +257,11 @@ class Adopted:
             here = self._stamps(folder, os.listdir(whole)) if here.keys() <= {part[1:] for part in parts} else {}
         self._done[folder] = here
 
+    @_plug.guarded
     def look(self, code: int | None = None) -> None:
         """Stores the folders that are as the last look found them; all others, too, if the command ended by itself."""
         is_last = code is not None and 0 <= code < 128  # a shell says by 128 or more that a signal ended it
-        news = {}
+        news, settled = {}, {}
         for path, folders, names in os.walk(self._path):
             folder = path[len(self._path) + 1 :]
             folders[:] = [each for each in folders if self._kind.rule(each) is not Rule.SKIP]
@@ -281,19 +282,16 @@ class Adopted:
                 continue
             except (OSError, ValueError):
                 pass  # it cannot be stored, unless it changes
-            self._done[folder] = files
+            settled[folder] = files
         mine = json.dumps(news).encode()
-        try:
-            while news.items() - self._stored.items():
-                with self._cache.begin(self._key(list=str(self._lists)), wait=5) as turn:
-                    if turn.value is None:
-                        turn.finish(mine, label=f"list {self._lists} of {self._name}")
-                    self._merge(turn.value or mine)
-            if code is not None:
-                self._cache.flush(60)  # until the server, if there is one, has everything
-        except IngotError as error:
-            self._done.clear()
-            _plug.tell(f"{self._name}: not everything was stored: {error}")
+        while news.items() - self._stored.items():
+            with self._cache.begin(self._key(list=str(self._lists)), wait=5) as turn:
+                if turn.value is None:
+                    turn.finish(mine, label=f"list {self._lists} of {self._name}")
+                self._merge(turn.value or mine)
+        self._done.update(settled)
+        if code is not None:
+            self._cache.flush(60)  # until the server, if there is one, has everything
 
 
 def run(arguments: list[str], look_seconds: float = 3.0) -> int:
