@@ -67,7 +67,7 @@ typedef struct ingot_cache_info {
     const char *remote;
     uint64_t max_bytes; /**< The most bytes that the directory may take; 0: 1 GiB. */
     /** Receives events of the cache, of its storages, and of all programs that are requested through it. It must work
-     *  until exit() has run its handlers. NULL: none. */
+     *  until the cache is released or the process has ended. NULL: none. */
     ingot_event_callback_t on_event;
     void *on_event_user;
     uint32_t flags; /**< ingot_cache_open_flags_t */

@@ -53,7 +53,7 @@ def environment(framework: str, mode: str, folder: Path, number: int, server: di
         kept["INGOT_CACHE_LIBRARY"] = os.environ.get("INGOT_CACHE_LIBRARY", "")
         if framework == "pyopencl":
             kept.update({"INGOT_LAYER_STATS": str(mine / "stats"), "PYOPENCL_NO_CACHE": "1"})
-            kept["INGOT_PERSIST_STORE_MODE"] = "now"  # otherwise, PoCL's programs are stored when a process ends
+            kept["INGOT_PERSIST_STORE_MODE"] = "now"  # otherwise, PoCL's own cache serves its programs
     return kept
 
 

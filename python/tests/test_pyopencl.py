@@ -36,7 +36,7 @@ def run(tmp_path: Path) -> Run:
         stats.unlink(missing_ok=True)
         variables = {
             "INGOT_PERSIST_DIR": str(tmp_path / store),
-            "INGOT_PERSIST_STORE_MODE": "now",  # otherwise, PoCL's programs are stored when the process ends
+            "INGOT_PERSIST_STORE_MODE": "now",  # otherwise, PoCL's own cache serves its programs
             "INGOT_LAYER_STATS": str(stats),
             "POCL_CACHE_DIR": str(tmp_path / "pocl"),
             "PYOPENCL_NO_CACHE": "1",

@@ -3,8 +3,8 @@
  *
  * Pairs of whole processes are timed alternately, each process in its own scratch directory. One pair is a process with
  * the layer and an empty store, and one without the layer. The other pair is a process with the layer and a full store,
- * and one with the driver's own full cache. On PoCL, a cold process that exits also generates and stores the code of
- * all kernels, as far as the default time limit at exit allows.
+ * and one with the driver's own full cache. On PoCL, the layer stores nothing in a cold process, so the full store is
+ * that of processes that store at once.
  *
  *     bench_layer --json FILE
  *     bench_layer --child timed WORKLOAD STORE      runs a workload once, as BENCH_LAYER_MODE says, and prints its time
@@ -56,8 +56,10 @@ void run_timed(const std::string &workload, const std::string &store)
     child_process::Child::Environment environment;
     if (mode != nullptr && std::strcmp(mode, "own-cache") == 0)
         environment = own_cache_in(store + ".own-cache");
-    else if (mode != nullptr && std::strcmp(mode, "layer") == 0)
+    else if (mode != nullptr && std::strcmp(mode, "bare") != 0)
         environment = {{"OPENCL_LAYERS", LAYER}, {"INGOT_PERSIST_DIR", store}};
+    if (mode != nullptr && std::strcmp(mode, "layer-now") == 0)
+        environment["INGOT_PERSIST_STORE_MODE"] = "now";
     const ScratchDirectory scratch;
     const auto start = bench::Clock::now();
     child_process::Child child(command_of(workload), (scratch.path() / "output").string(), environment);
@@ -144,10 +146,8 @@ private:
                       bench::Report &report)
     {
         const std::string name = device + "_" + workload;
-        for (int i = 0; i < 3; ++i) { /* later exits store what the first one had no time for */
-            (void)run(device, workload, "layer", store);
-            (void)run(device, workload, "own-cache", store);
-        }
+        (void)run(device, workload, "layer-now", store);
+        (void)run(device, workload, "own-cache", store);
         bench::Sample warm, own;
         bench::take_turns(
             kRounds, [&] { return run(device, workload, "layer", store); },

@@ -489,8 +489,3 @@ uint64_t files_random(void)
         bits = files_wall_clock_ns() ^ files_steady_clock_ns() << 20;
     return bits;
 }
-
-void files_lower_priority(void)
-{
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* on Linux, this affects only this thread */
-}

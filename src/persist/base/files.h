@@ -165,8 +165,5 @@ uint64_t files_steady_clock_ns(void);
 void files_pause_ns(uint64_t duration_ns);
 /* Returns random bits for a name that other processes are unlikely to choose. */
 uint64_t files_random(void);
-/* Lowers this thread's priority below that of the application's threads, but not so far that they would wait long for a
- * driver's lock that this thread holds. */
-void files_lower_priority(void);
 
 #endif
