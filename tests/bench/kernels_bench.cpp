@@ -4,9 +4,9 @@
  *
  * PoCL generates the code of a kernel when an application launches it, but that of all kernels when something asks for
  * the program's binary. So storing such a program can take far longer than the application itself, and happens only
- * where nobody notices it, or on request. For each number of kernels, this benchmark times whole processes with an empty
- * store: without Ingot, with the front door, with the layer, and with the layer that stores at once. The last ones leave
- * a store for processes that load. Each process builds one program and launches two of its kernels.
+ * where nobody notices it, or on request. For each number of kernels, this benchmark times whole processes with an
+ * empty store: without Ingot, with the front door, with the layer, and with the layer that stores at once. The last
+ * ones leave a store for processes that load. Each process builds one program and launches two of its kernels.
  *
  *     bench_kernels --json FILE [COUNT...]
  *     bench_kernels --child HOW COUNT STORE      times a process; HOW is bare, front, layer or now
@@ -141,8 +141,9 @@ void measure(const bench::MeasuringProcesses &processes, const std::string &fold
         now.values.push_back(timed(processes, "now", count, store));
         later.values.push_back(timed(processes, "layer", count, store));
     }
-    std::printf("%s kernels, s: bare %.2f, front door %.2f, layer %.2f, layer that stores %.2f, layer that loads %.2f\n",
-                count.c_str(), bare.median(), front.median(), layer.median(), now.median(), later.median());
+    std::printf(
+        "%s kernels, s: bare %.2f, front door %.2f, layer %.2f, layer that stores %.2f, layer that loads %.2f\n",
+        count.c_str(), bare.median(), front.median(), layer.median(), now.median(), later.median());
     (void)std::fflush(stdout);
     report.add("kernels_front_over_bare_" + count, bench::ratios_of(front, bare).median(), "times",
                bench::Goal::at_most, front_door_goal(std::atoi(count.c_str())));

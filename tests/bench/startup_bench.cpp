@@ -140,7 +140,8 @@ public:
         summarize("without a store", without.values);
         summarize("with a store", with.values);
         const double ratio = summarize_ratios("with over without", with, without);
-        report.add("cold_with_persist_over_without", ratio, "times", bench::Goal::at_most, 1.8); // each is stored at once
+        report.add("cold_with_persist_over_without", ratio, "times", bench::Goal::at_most,
+                   1.8); // each is stored at once
     }
 
     /* Measures the front door alone, on a device whose other figures another benchmark has. */
