@@ -35,7 +35,9 @@ static inline int kept_file_begin(struct kept_file *file, int fd)
         (void)close(fd);
         return error;
     }
-    *file = (struct kept_file){fd, (uint64_t)about.st_dev, (uint64_t)about.st_ino};
+    file->fd = fd;
+    file->device = (uint64_t)about.st_dev;
+    file->inode = (uint64_t)about.st_ino;
     return 0;
 }
 
