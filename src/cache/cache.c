@@ -16,17 +16,15 @@
 #include "core/memo/header_memo.h"
 #include "persist/base/files.h"
 #include "persist/memo/headers.h"
-#include "util/c_allocator.h"
 #include "util/environment.h"
 #include "util/limit.h"
+#include "util/memory.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #ifdef INGOT_CACHE_HAS_REMOTE
 #include <ingot/remote.h>
 #endif
-
-static const ingot_allocator_t c_allocator = {c_allocator_allocate, c_allocator_deallocate, NULL};
 
 void cache_tell(const struct ingot_cache *cache, ingot_event_kind_t kind, ingot_status_t status, const char *name,
                 const char *reason)
@@ -106,7 +104,7 @@ static void make_memo(void *opaque, void *opaque_info)
     uint64_t is_on = 1;
     if (cache->storage == NULL || (value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0))
         return;
-    if (header_memo_create(&cache->memo, &c_allocator, MEMO_SETTLE_NS) == INGOT_SUCCESS)
+    if (header_memo_create(&cache->memo, &memory_c_allocator, MEMO_SETTLE_NS) == INGOT_SUCCESS)
         (void)headers_remember(cache->storage, cache->memo);
 }
 

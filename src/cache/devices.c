@@ -11,9 +11,7 @@
 
 #include "cache/lock.h"
 #include "core/context/context.h"
-#include "util/c_allocator.h"
-
-static const ingot_allocator_t c_allocator = {c_allocator_allocate, c_allocator_deallocate, NULL};
+#include "util/memory.h"
 
 struct known_device {
     struct known_device *next;
@@ -27,7 +25,7 @@ void devices_fini(struct devices *devices)
     while (devices->first != NULL) {
         struct known_device *device = devices->first;
         devices->first = device->next;
-        device_identity_destroy(device->identity, &c_allocator);
+        device_identity_destroy(device->identity, &memory_c_allocator);
         free(device);
     }
 }
@@ -60,7 +58,7 @@ void devices_learn(struct devices *devices, ingot_context_t context, uint32_t in
     lock_take();
     if (find_known_device(devices, backend, handle) == NULL) {
         struct known_device *device = calloc(1, sizeof(*device));
-        if (device != NULL && device_identity_copy(&device->identity, &c_allocator, identity)) {
+        if (device != NULL && device_identity_copy(&device->identity, &memory_c_allocator, identity)) {
             device->backend = backend;
             device->handle = handle;
             device->next = devices->first;

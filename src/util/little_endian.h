@@ -8,12 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline void le_put_u16(uint8_t *at, uint16_t value)
-{
-    const uint16_t little = htole16(value);
-    memcpy(at, &little, sizeof(little));
-}
-
 static inline void le_put_u32(uint8_t *at, uint32_t value)
 {
     const uint32_t little = htole32(value);
@@ -24,13 +18,6 @@ static inline void le_put_u64(uint8_t *at, uint64_t value)
 {
     const uint64_t little = htole64(value);
     memcpy(at, &little, sizeof(little));
-}
-
-static inline uint16_t le_get_u16(const uint8_t *at)
-{
-    uint16_t little;
-    memcpy(&little, at, sizeof(little));
-    return le16toh(little);
 }
 
 static inline uint32_t le_get_u32(const uint8_t *at)

@@ -49,7 +49,7 @@ void try_bytes(const std::string &bytes)
     ingot_allocator_t allocator;
     ingot_header_memo_t memo = nullptr;
     ingot_header_memo_t again = nullptr;
-    require(alloc_init(&allocator, nullptr) == INGOT_SUCCESS);
+    require(memory_init(&allocator, nullptr) == INGOT_SUCCESS);
     require(header_memo_create(&memo, &allocator, 0) == INGOT_SUCCESS);
     require(header_memo_create(&again, &allocator, 0) == INGOT_SUCCESS);
     const std::string empty = write(memo, library);

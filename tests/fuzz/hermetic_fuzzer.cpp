@@ -223,7 +223,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ingot_text_rules_t rules = rules_of(size / 2);
     const hermetic_input input = {&rules, sources, 1, headers, 1, {options.c_str(), "", "", ""}};
     ingot_allocator_t allocator;
-    require(alloc_init(&allocator, nullptr) == INGOT_SUCCESS);
+    require(memory_init(&allocator, nullptr) == INGOT_SUCCESS);
 
     const Outcome outcome = resolve(&allocator, input, true);
     require(outcome.reason.empty() || (outcome.files.empty() && outcome.gap.empty()));

@@ -119,7 +119,7 @@ class NvrtcCompiler : public Compiler
 public:
     NvrtcCompiler() : ops_(make_ops())
     {
-        if (alloc_init(&target_.target.allocator, nullptr) != INGOT_SUCCESS)
+        if (memory_init(&target_.target.allocator, nullptr) != INGOT_SUCCESS)
             throw std::runtime_error("alloc_init");
         target_.target.driver_version = kDriverVersion;
         target_.target.major = 9;

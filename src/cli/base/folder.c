@@ -62,39 +62,6 @@ bool folder_is_dot(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-bool folder_is_path_below(const char *path)
-{
-    if (path[0] == '\0' || path[0] == '/' || path[strlen(path) - 1] == '/')
-        return false;
-    for (const char *part = path; part != NULL;) {
-        const size_t size = strcspn(part, "/");
-        if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && part[0] == '.' && part[1] == '.'))
-            return false;
-        part = part[size] == '/' ? part + size + 1 : NULL;
-    }
-    return true;
-}
-
-int folder_open_below(int directory, const char *path, bool makes, const char **name)
-{
-    errno = EINVAL;
-    if (!folder_is_path_below(path))
-        return -1;
-    char *copy = memory_copy_text(path);
-    char *at = copy;
-    int fd = folder_open(directory, ".", false);
-    for (char *slash = strchr(at, '/'); fd >= 0 && slash != NULL; slash = strchr(at, '/')) {
-        *slash = '\0';
-        const int below = folder_open(fd, at, makes);
-        (void)close(fd);
-        fd = below;
-        at = slash + 1;
-    }
-    *name = path + (at - copy);
-    free(copy);
-    return fd;
-}
-
 bool folder_write(int fd, size_t size, const void *bytes)
 {
     const char *rest = bytes;

@@ -19,11 +19,6 @@ int folder_open_output(const char *path);
 
 /* True for "." and "..". */
 bool folder_is_dot(const char *name);
-/* True if a relative path leads to a file below the folder from which it starts. */
-bool folder_is_path_below(const char *path);
-/* Opens the folder of a file below a directory, and sets *name to the file's name, which is in `path`. Creates missing
- * folders if `makes` is true. Sets errno to EINVAL if the path does not lead below the directory. */
-int folder_open_below(int directory, const char *path, bool makes, const char **name);
 
 /* Writes all bytes to a file. Returns false and sets errno on failure. */
 bool folder_write(int fd, size_t size, const void *bytes);

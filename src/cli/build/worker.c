@@ -33,7 +33,9 @@ struct worker {
     char reason[MESSAGE_TEXT_SIZE]; /* why the last program was not stored */
 };
 
-static _Thread_local bool is_of_server; /* true while a server's event is reported, perhaps by the server's thread */
+/* True while a server's event is reported, perhaps by the server's thread. Aligned as the section that mold puts behind
+ * it: otherwise the part that is made read-only after relocation may begin in a page that is not mapped. */
+static _Thread_local _Alignas(16) bool is_of_server;
 
 static void note_event(const ingot_event_t *event, void *user)
 {

@@ -173,7 +173,7 @@ ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingo
     if (status != INGOT_SUCCESS)
         return status;
     digest_of(id_size, id, id_digest);
-    (void)alloc_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
+    (void)memory_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
     bytes_writer_init(&writer, &allocator);
     write_artifact_envelope(&writer, kind, id_digest, &known, size, bytes);
     if (writer.failed) {

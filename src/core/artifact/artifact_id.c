@@ -125,7 +125,7 @@ ingot_status_t ingot_artifact_key_get_id(const ingot_artifact_key_t *key, size_t
     struct bytes_writer writer;
     if (id_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "id_size is NULL");
-    (void)alloc_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
+    (void)memory_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
     bytes_writer_init(&writer, &allocator);
     ingot_status_t status = artifact_id_write(&writer, key);
     if (status == INGOT_SUCCESS) {

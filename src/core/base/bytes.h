@@ -4,9 +4,9 @@
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H
 
-#include "core/base/alloc.h"
 #include "util/bytes_reader.h"
 #include "util/bytes_writer.h"
+#include "util/memory.h"
 
 /* Implements the public interface's convention for returning bytes. Sets *out_size to size. Copies the bytes unless
  * `out` is NULL. Returns INGOT_BUFFER_TOO_SMALL if the caller's *out_size was smaller than size. */

@@ -28,7 +28,7 @@ static bool hold_ungathered(struct striped_count *count)
 static bool add_cells(struct striped_count *count, const ingot_allocator_t *allocator)
 {
     struct striped_cell *none = NULL;
-    struct striped_cell *cells = alloc_aligned(allocator, CELLS_SIZE, STRIPE_LINE);
+    struct striped_cell *cells = memory_allocate_aligned(allocator, CELLS_SIZE, STRIPE_LINE);
 
     if (cells == NULL)
         return false;
@@ -42,7 +42,7 @@ static bool add_cells(struct striped_count *count, const ingot_allocator_t *allo
     if (!atomic_compare_exchange_strong_explicit(&count->cells, &none, cells, memory_order_release,
                                                  memory_order_relaxed)) {
         atomic_fetch_sub_explicit(&count->central, CENTRAL_BIG, memory_order_relaxed);
-        alloc_free(allocator, cells, CELLS_SIZE);
+        memory_free(allocator, cells, CELLS_SIZE);
     }
     return true;
 }
@@ -98,5 +98,5 @@ bool striped_count_release(struct striped_count *count)
 
 void striped_count_fini(struct striped_count *count, const ingot_allocator_t *allocator)
 {
-    alloc_free(allocator, atomic_load_explicit(&count->cells, memory_order_relaxed), CELLS_SIZE);
+    memory_free(allocator, atomic_load_explicit(&count->cells, memory_order_relaxed), CELLS_SIZE);
 }

@@ -13,8 +13,8 @@
 #ifndef INGOT_CORE_BASE_STRIPED_COUNT_H
 #define INGOT_CORE_BASE_STRIPED_COUNT_H
 
-#include "core/base/alloc.h"
 #include "core/base/stripe.h"
+#include "util/memory.h"
 
 struct striped_cell {
     _Alignas(STRIPE_LINE) stripe_cell count;

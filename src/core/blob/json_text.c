@@ -11,7 +11,7 @@
 
 void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)
 {
-    (void)alloc_init(allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
+    (void)memory_init(allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
     bytes_writer_init(writer, allocator);
 }
 

@@ -6,27 +6,27 @@
  */
 #include <ingot/backend.h>
 
-#include "core/base/alloc.h"
+#include "util/memory.h"
 #include "util/struct_size.h"
 
 static ingot_allocator_t get_usable_allocator(const ingot_allocator_t *allocator)
 {
     ingot_allocator_t usable;
-    if (alloc_init(&usable, allocator) != INGOT_SUCCESS)
-        (void)alloc_init(&usable, NULL);
+    if (memory_init(&usable, allocator) != INGOT_SUCCESS)
+        (void)memory_init(&usable, NULL);
     return usable;
 }
 
 void *ingot_allocate(const ingot_allocator_t *allocator, size_t size)
 {
     const ingot_allocator_t usable = get_usable_allocator(allocator);
-    return alloc_zeroed(&usable, size);
+    return memory_allocate_zeroed(&usable, size);
 }
 
 void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size)
 {
     const ingot_allocator_t usable = get_usable_allocator(allocator);
-    alloc_free(&usable, memory, size);
+    memory_free(&usable, memory, size);
 }
 
 ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *info)

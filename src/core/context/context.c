@@ -36,16 +36,16 @@ static void destroy_context(struct ingot_context *context)
         for (uint32_t i = 0; i < context->device_count; ++i)
             device_identity_destroy(atomic_load_explicit(&context->identities[i], memory_order_relaxed), &allocator);
     }
-    alloc_free(&allocator, context->identities, context->device_count * sizeof(*context->identities));
-    alloc_free_text(&allocator, context->compile_options);
-    alloc_free_text(&allocator, context->link_options);
+    memory_free(&allocator, context->identities, context->device_count * sizeof(*context->identities));
+    memory_free_text(&allocator, context->compile_options);
+    memory_free_text(&allocator, context->link_options);
     text_rules_fini(&context->text_rules, &allocator);
     if (context->header_memo != NULL && !context->shares_memo)
         header_memo_retire(context->header_memo); /* a persistent store may still hold a reference to the memo */
     header_memo_release(context->header_memo);
     trace_fini(&context->trace);
     striped_count_fini(&context->references, &allocator);
-    alloc_free(&allocator, context, sizeof(*context));
+    memory_free(&allocator, context, sizeof(*context));
 }
 
 static ingot_status_t fill_context(struct ingot_context *context, const ingot_context_info_t *info,
@@ -61,9 +61,10 @@ static ingot_status_t fill_context(struct ingot_context *context, const ingot_co
     if (!striped_count_spread(&context->references, &context->allocator))
         return error_out_of_memory();
     trace_init(&context->trace, info->on_event, info->on_event_user, environment->trace);
-    context->compile_options = alloc_text(&context->allocator, environment->compile_options);
-    context->link_options = alloc_text(&context->allocator, environment->link_options);
-    context->identities = alloc_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
+    context->compile_options = memory_make_text(&context->allocator, environment->compile_options);
+    context->link_options = memory_make_text(&context->allocator, environment->link_options);
+    context->identities =
+        memory_allocate_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
     if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL)
         return error_out_of_memory();
     if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)
@@ -90,7 +91,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
         return error_set(INGOT_INVALID_ARGUMENTS, "context or ops is NULL, or a struct_size is not set");
     if (device_count == 0 || device_count > INT32_MAX)
         return error_set(INGOT_INVALID_ARGUMENTS, "a context needs at least one device");
-    if (alloc_init(&allocator, known_info.allocator) != INGOT_SUCCESS)
+    if (memory_init(&allocator, known_info.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
     if ((known_info.flags & ~(uint32_t)(INGOT_CONTEXT_IGNORE_ENVIRONMENT | INGOT_CONTEXT_NO_HEADER_MEMO)) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)known_info.flags);
@@ -101,7 +102,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     if (status != INGOT_SUCCESS)
         return status;
 
-    struct ingot_context *made = alloc_zeroed(&allocator, sizeof(*made));
+    struct ingot_context *made = memory_allocate_zeroed(&allocator, sizeof(*made));
     if (made == NULL)
         return error_out_of_memory();
     made->allocator = allocator;

@@ -68,7 +68,7 @@ static void put_device_fields(struct id_writing *id)
     const struct ingot_program_desc *desc = id->desc;
     const ingot_allocator_t *allocator = &id->context->allocator;
     const size_t size = desc->device_count * sizeof(struct device_identity *);
-    const struct device_identity **identities = alloc_bytes(allocator, size);
+    const struct device_identity **identities = memory_allocate(allocator, size);
 
     if (identities == NULL) {
         id->status = error_out_of_memory();
@@ -83,7 +83,7 @@ static void put_device_fields(struct id_writing *id)
                 put_id_field(id, identities[i]->size, identities[i]->bytes);
         }
     }
-    alloc_free(allocator, identities, size);
+    memory_free(allocator, identities, size);
 }
 
 static void put_digest(struct id_writing *id, const struct ingot_source *source)
@@ -222,7 +222,7 @@ const struct id_rule id_rules[ID_LAST + 1] = {
 static ingot_status_t create_blob_id(const struct ingot_program_desc *desc, struct cache_blob_id **id)
 {
     const ingot_allocator_t *allocator = &desc->context->allocator;
-    struct cache_blob_id *made = alloc_zeroed(allocator, sizeof(*made));
+    struct cache_blob_id *made = memory_allocate_zeroed(allocator, sizeof(*made));
     struct id_writing writing = {.desc = desc, .context = desc->context, .status = INGOT_SUCCESS};
     struct bytes_writer *bytes = &writing.bytes;
     size_t library_end = 0;
@@ -261,8 +261,8 @@ void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *al
 {
     if (id == NULL)
         return;
-    alloc_free(allocator, id->bytes, id->size);
-    alloc_free(allocator, id, sizeof(*id));
+    memory_free(allocator, id->bytes, id->size);
+    memory_free(allocator, id, sizeof(*id));
 }
 
 ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const struct cache_blob_id **id)

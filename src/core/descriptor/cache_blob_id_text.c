@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/blob/json_text.h"
 #include "core/descriptor/cache_blob_id.h"
-#include "util/arena.h"
+#include "util/memory.h"
 
 ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit, void *user)
 {

@@ -24,7 +24,7 @@ static ingot_status_t refuse_option(struct hermetic *hermetic, const char *what,
         bytes_put_text(&reason, option->problem);
     }
     bytes_put(&reason, 1, "");
-    hermetic->reason = reason.failed ? NULL : alloc_text(reason.allocator, (const char *)reason.bytes);
+    hermetic->reason = reason.failed ? NULL : memory_make_text(reason.allocator, (const char *)reason.bytes);
     bytes_writer_fini(&reason);
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
@@ -103,7 +103,7 @@ static ingot_status_t resolve_request_includes(struct hermetic *hermetic, const 
                                            is_kept ? desc->kept_options : desc->compile_options, arena, want_texts);
     hermetic->replay = NULL;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && replay.next != replay.answer_count) {
-        hermetic->reason = alloc_text(hermetic->files.allocator, include_replay_misfit);
+        hermetic->reason = memory_make_text(hermetic->files.allocator, include_replay_misfit);
         status = hermetic->reason != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
     }
     return status == INGOT_SUCCESS ? INGOT_SUCCESS : error_out_of_memory();

@@ -30,25 +30,25 @@ static void destroy_includes(struct ingot_includes *includes)
     const ingot_allocator_t allocator = includes->allocator;
     for (size_t i = 0; includes->files != NULL && i < includes->file_count; ++i)
         ingot_source_release(includes->files[i]);
-    alloc_free(&allocator, includes->files, includes->file_count * sizeof(*includes->files));
-    alloc_free(&allocator, includes->views, includes->file_count * sizeof(*includes->views));
-    alloc_free(&allocator, includes->numbers, includes->number_count * sizeof(*includes->numbers));
-    alloc_free(&allocator, includes, sizeof(*includes));
+    memory_free(&allocator, includes->files, includes->file_count * sizeof(*includes->files));
+    memory_free(&allocator, includes->views, includes->file_count * sizeof(*includes->views));
+    memory_free(&allocator, includes->numbers, includes->number_count * sizeof(*includes->numbers));
+    memory_free(&allocator, includes, sizeof(*includes));
 }
 
 /* Makes includes with room for this many files and numbers. Returns NULL if out of memory. */
 static struct ingot_includes *make_includes(const ingot_allocator_t *allocator, size_t file_count, size_t number_count)
 {
-    struct ingot_includes *made = alloc_zeroed(allocator, sizeof(*made));
+    struct ingot_includes *made = memory_allocate_zeroed(allocator, sizeof(*made));
     if (made == NULL)
         return NULL;
     atomic_init(&made->references, 1);
     made->allocator = *allocator;
     made->file_count = file_count;
     made->number_count = number_count;
-    made->files = alloc_zeroed(allocator, file_count * sizeof(struct ingot_source *));
-    made->views = alloc_zeroed(allocator, file_count * sizeof(*made->views));
-    made->numbers = alloc_zeroed(allocator, number_count * sizeof(*made->numbers));
+    made->files = memory_allocate_zeroed(allocator, file_count * sizeof(struct ingot_source *));
+    made->views = memory_allocate_zeroed(allocator, file_count * sizeof(*made->views));
+    made->numbers = memory_allocate_zeroed(allocator, number_count * sizeof(*made->numbers));
     if (made->files != NULL && made->views != NULL && made->numbers != NULL)
         return made;
     destroy_includes(made);

@@ -13,7 +13,7 @@
 
 #include "core/context/context.h"
 #include "core/descriptor/source.h"
-#include "util/arena.h"
+#include "util/memory.h"
 
 struct cache_blob_id;
 struct ingot_includes;

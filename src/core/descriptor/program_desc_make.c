@@ -208,7 +208,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
                        sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
                        texts->kept_options.size + (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
-    struct ingot_program_desc *desc = alloc_bytes(&context->allocator, sizes.block_size);
+    struct ingot_program_desc *desc = memory_allocate(&context->allocator, sizes.block_size);
     if (desc == NULL)
         return NULL;
     *desc = sizes;
@@ -314,7 +314,7 @@ static void destroy_descriptor(struct ingot_program_desc *desc)
         source_unreference(desc->sources[i]);
     ingot_includes_release(desc->includes);
     cache_blob_id_destroy(atomic_load_explicit(&desc->id, memory_order_relaxed), &context->allocator);
-    alloc_free(&context->allocator, desc, desc->block_size);
+    memory_free(&context->allocator, desc, desc->block_size);
     context_unreference(context);
 }
 

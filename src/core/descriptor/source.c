@@ -69,19 +69,19 @@ static void destroy_source(struct ingot_source *source)
     const ingot_allocator_t allocator = source->allocator;
     for (size_t i = 0; i < source->header_count; ++i)
         ingot_source_release(source->headers[i]);
-    alloc_free(&allocator, source->headers, source->header_count * sizeof(*source->headers));
-    alloc_free_text(&allocator, source->compile_options);
-    alloc_free(&allocator, source->bytes, source->size + 1);
-    alloc_free_text(&allocator, source->name);
+    memory_free(&allocator, source->headers, source->header_count * sizeof(*source->headers));
+    memory_free_text(&allocator, source->compile_options);
+    memory_free(&allocator, source->bytes, source->size + 1);
+    memory_free_text(&allocator, source->name);
     striped_count_fini(&source->references, &allocator);
-    alloc_free(&allocator, source, sizeof(*source));
+    memory_free(&allocator, source, sizeof(*source));
 }
 
 static bool copy_headers(struct ingot_source *source, const ingot_source_info_t *info)
 {
     if (info->header_count == 0)
         return true;
-    source->headers = alloc_bytes(&source->allocator, info->header_count * sizeof(*source->headers));
+    source->headers = memory_allocate(&source->allocator, info->header_count * sizeof(*source->headers));
     if (source->headers == NULL)
         return false;
     source->header_count = info->header_count;
@@ -104,19 +104,19 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
         status = check_settings(&known);
     if (status != INGOT_SUCCESS)
         return status;
-    if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
+    if (memory_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
 
-    struct ingot_source *made = alloc_zeroed(&allocator, sizeof(*made));
+    struct ingot_source *made = memory_allocate_zeroed(&allocator, sizeof(*made));
     if (made == NULL)
         return error_out_of_memory();
     made->allocator = allocator;
     striped_count_init(&made->references);
     made->kind = known.kind;
     made->size = known.size;
-    made->bytes = alloc_bytes(&allocator, known.size + 1);
-    made->name = alloc_text(&allocator, known.name);
-    made->compile_options = alloc_text(&allocator, known.compile_options);
+    made->bytes = memory_allocate(&allocator, known.size + 1);
+    made->name = memory_make_text(&allocator, known.name);
+    made->compile_options = memory_make_text(&allocator, known.compile_options);
     const bool has_headers = copy_headers(made, &known);
     if (made->bytes == NULL || made->name == NULL || made->compile_options == NULL || !has_headers) {
         destroy_source(made);

@@ -398,7 +398,7 @@ static void put_gap_message(struct bytes_writer *out, const struct graph_text *t
 static ingot_status_t take_written_text(struct bytes_writer *text, char **result)
 {
     bytes_put(text, 1, "");
-    *result = text->failed ? NULL : alloc_text(text->allocator, (const char *)text->bytes);
+    *result = text->failed ? NULL : memory_make_text(text->allocator, (const char *)text->bytes);
     return *result != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
@@ -503,7 +503,7 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
         status = take_written_text(&gap, &hermetic->gap);
     }
     if (graph->assembly != NULL && hermetic->assembly == NULL)
-        hermetic->assembly = alloc_text(graph->arena.allocator, graph->assembly);
+        hermetic->assembly = memory_make_text(graph->arena.allocator, graph->assembly);
     if (shape.failed || graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed ||
         hermetic->texts.failed)
         status = INGOT_OUT_OF_MEMORY;
@@ -542,10 +542,10 @@ void hermetic_fini(struct hermetic *hermetic)
 {
     const ingot_allocator_t *allocator = hermetic->files.allocator;
     witness_fini(&hermetic->witness);
-    alloc_free_text(allocator, hermetic->reason);
-    alloc_free_text(allocator, hermetic->gap);
-    alloc_free_text(allocator, hermetic->assembly);
-    alloc_free(allocator, hermetic->ends, hermetic->end_count * sizeof(*hermetic->ends));
+    memory_free_text(allocator, hermetic->reason);
+    memory_free_text(allocator, hermetic->gap);
+    memory_free_text(allocator, hermetic->assembly);
+    memory_free(allocator, hermetic->ends, hermetic->end_count * sizeof(*hermetic->ends));
     bytes_writer_fini(&hermetic->texts);
     bytes_writer_fini(&hermetic->files);
     hermetic->reason = NULL;
@@ -580,7 +580,7 @@ ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, c
     size_t count = 0;
     for (size_t i = 0; i < input_count; ++i)
         count += inputs[i].source_count;
-    hermetic->ends = alloc_zeroed(hermetic->files.allocator, count * sizeof(*hermetic->ends));
+    hermetic->ends = memory_allocate_zeroed(hermetic->files.allocator, count * sizeof(*hermetic->ends));
     if (hermetic->ends == NULL)
         return INGOT_OUT_OF_MEMORY;
     hermetic->end_count = count;

@@ -11,7 +11,7 @@
 #include <ingot/backend.h>
 
 #include "core/base/bytes.h"
-#include "util/arena.h"
+#include "util/memory.h"
 
 enum option_kind {
     OPTION_PLAIN,     /* known not to read files */

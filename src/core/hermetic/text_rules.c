@@ -81,7 +81,7 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
 
     bytes_writer_init(&options, allocator);
     put_variable_options(&options, rules->of_backend.option_variables);
-    rules->variable_options = options.failed ? NULL : alloc_text(allocator, (const char *)options.bytes);
+    rules->variable_options = options.failed ? NULL : memory_make_text(allocator, (const char *)options.bytes);
     bytes_writer_fini(&options);
     if (rules->variable_options == NULL || !digest_rules(rules, allocator))
         return INGOT_OUT_OF_MEMORY;
@@ -90,6 +90,6 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
 
 void text_rules_fini(struct text_rules *rules, const ingot_allocator_t *allocator)
 {
-    alloc_free_text(allocator, rules->variable_options);
+    memory_free_text(allocator, rules->variable_options);
     rules->variable_options = NULL;
 }

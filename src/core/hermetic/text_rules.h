@@ -8,8 +8,8 @@
 #include <ingot/backend.h>
 #include <stdbool.h>
 
-#include "core/base/alloc.h"
 #include "core/base/digest.h"
+#include "util/memory.h"
 
 struct text_rules {
     ingot_text_rules_t of_backend; /* the backend's rules; `options` is never NULL */

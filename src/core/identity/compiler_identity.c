@@ -16,8 +16,8 @@
 #include "core/identity/device_identity.h"
 #include "core/identity/library_search.h"
 #include "core/identity/loaded_library.h"
-#include "util/arena.h"
 #include "util/hex.h"
+#include "util/memory.h"
 
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 
@@ -226,7 +226,7 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
         return error_set(INGOT_BACKEND_ERROR, "no loaded library contains the driver's function");
 
     const ingot_allocator_t *allocator = identity_allocator(identity);
-    struct library_set *set = alloc_zeroed(allocator, sizeof(*set));
+    struct library_set *set = memory_allocate_zeroed(allocator, sizeof(*set));
     if (set == NULL)
         return error_out_of_memory();
     arena_init(&set->arena, allocator);
@@ -242,6 +242,6 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     if (set->search.arena != NULL)
         library_search_fini(&set->search);
     arena_fini(&set->arena);
-    alloc_free(allocator, set, sizeof(*set));
+    memory_free(allocator, set, sizeof(*set));
     return status == INGOT_OUT_OF_MEMORY ? error_out_of_memory() : status;
 }

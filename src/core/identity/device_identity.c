@@ -81,7 +81,7 @@ ingot_status_t device_identity_create(struct device_identity **identity, const i
     ingot_status_t status = ops->identify_device(state, device, &fields);
     if (status != INGOT_SUCCESS)
         goto done;
-    made = alloc_zeroed(allocator, sizeof(*made));
+    made = memory_allocate_zeroed(allocator, sizeof(*made));
     if (made != NULL)
         made->bytes = bytes_take(&fields.fields, &made->size);
     if (made != NULL && fields.watched.size != 0)
@@ -103,12 +103,12 @@ done:
 bool device_identity_copy(struct device_identity **copy, const ingot_allocator_t *allocator,
                           const struct device_identity *identity)
 {
-    struct device_identity *made = alloc_zeroed(allocator, sizeof(*made));
+    struct device_identity *made = memory_allocate_zeroed(allocator, sizeof(*made));
     if (made == NULL)
         return false;
     *made = *identity;
-    made->bytes = alloc_bytes(allocator, made->size);
-    made->watched = identity->watched != NULL ? alloc_bytes(allocator, made->watched_size) : NULL;
+    made->bytes = memory_allocate(allocator, made->size);
+    made->watched = identity->watched != NULL ? memory_allocate(allocator, made->watched_size) : NULL;
     if (made->bytes == NULL || (identity->watched != NULL && made->watched == NULL)) {
         device_identity_destroy(made, allocator);
         return false;
@@ -129,7 +129,7 @@ void device_identity_destroy(struct device_identity *identity, const ingot_alloc
 {
     if (identity == NULL)
         return;
-    alloc_free(allocator, identity->bytes, identity->size);
-    alloc_free(allocator, identity->watched, identity->watched_size);
-    alloc_free(allocator, identity, sizeof(*identity));
+    memory_free(allocator, identity->bytes, identity->size);
+    memory_free(allocator, identity->watched, identity->watched_size);
+    memory_free(allocator, identity, sizeof(*identity));
 }

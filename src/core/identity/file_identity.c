@@ -9,7 +9,7 @@
 #include "core/identity/content_hash.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/identity_watch.h"
-#include "util/arena.h"
+#include "util/memory.h"
 
 enum { MAX_PATHS = 256 };
 

@@ -62,13 +62,13 @@ static bool is_environment_same(struct bytes_reader *reader, struct bytes_writer
 {
     size_t size = 0;
     const uint64_t count = bytes_get_u64(reader);
-    const char **names = alloc_zeroed(now->allocator, ((size_t)count + 1) * sizeof(*names));
+    const char **names = memory_allocate_zeroed(now->allocator, ((size_t)count + 1) * sizeof(*names));
     for (uint64_t i = 0; names != NULL && i < count; ++i)
         names[i] = (const char *)bytes_get_framed(reader, &size);
     const uint8_t *then = bytes_get_framed(reader, &size);
     const bool is_same = names != NULL && !reader->failed && environment_put(now, names) == INGOT_SUCCESS &&
                          now->size == size && (size == 0 || memcmp(then, now->bytes, size) == 0);
-    alloc_free(now->allocator, names, ((size_t)count + 1) * sizeof(*names));
+    memory_free(now->allocator, names, ((size_t)count + 1) * sizeof(*names));
     return is_same;
 }
 

@@ -6,7 +6,7 @@
 #ifndef INGOT_CORE_IDENTITY_LIBRARY_FILE_H
 #define INGOT_CORE_IDENTITY_LIBRARY_FILE_H
 
-#include "util/arena.h"
+#include "util/memory.h"
 
 /* What was read from a library's file. All memory belongs to an arena. */
 struct library_file {

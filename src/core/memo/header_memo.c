@@ -38,7 +38,7 @@ struct resolution {
 ingot_status_t header_memo_create(struct ingot_header_memo **memo, const ingot_allocator_t *allocator,
                                   uint64_t settle_ns)
 {
-    struct ingot_header_memo *made = alloc_zeroed(allocator, sizeof(*made));
+    struct ingot_header_memo *made = memory_allocate_zeroed(allocator, sizeof(*made));
     if (made == NULL)
         return INGOT_OUT_OF_MEMORY;
     atomic_init(&made->references, 1);
@@ -75,7 +75,7 @@ void header_memo_release(struct ingot_header_memo *memo)
     const ingot_allocator_t allocator = memo->allocator;
     memo_table_fini(&memo->resolutions, &allocator);
     memo_table_fini(&memo->files.table, &allocator);
-    alloc_free(&allocator, memo, sizeof(*memo));
+    memory_free(&allocator, memo, sizeof(*memo));
 }
 
 static void make_resolution_key(uint8_t key[MEMO_KEY_SIZE], const uint8_t digest[DIGEST_SIZE])
@@ -100,7 +100,7 @@ bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST
 static void destroy_resolution(struct memo_entry *entry)
 {
     struct resolution *resolution = (struct resolution *)entry;
-    alloc_free(resolution->allocator, resolution, entry->cost);
+    memory_free(resolution->allocator, resolution, entry->cost);
 }
 
 /* Makes a resolution with one reference. Returns NULL if out of memory. */
@@ -109,7 +109,7 @@ static struct resolution *make_resolution(struct ingot_header_memo *memo, const 
                                           const uint8_t *result)
 {
     const size_t size = sizeof(struct resolution) + answers_size + result_size;
-    struct resolution *made = alloc_bytes(&memo->allocator, size);
+    struct resolution *made = memory_allocate(&memo->allocator, size);
     if (made == NULL)
         return NULL;
     *made = (struct resolution){.entry = {.cost = size, .destroy = destroy_resolution},
@@ -180,7 +180,7 @@ ingot_status_t header_memo_write(struct ingot_header_memo *memo, const uint8_t l
 {
     bytes_writer_init(out, &memo->allocator);
     const size_t room = memo_table_list(&memo->resolutions, 0, NULL);
-    struct memo_entry **entries = alloc_bytes(&memo->allocator, room * sizeof(*entries));
+    struct memo_entry **entries = memory_allocate(&memo->allocator, room * sizeof(*entries));
     if (entries == NULL)
         return error_out_of_memory();
     const size_t there = memo_table_list(&memo->resolutions, room, entries);
@@ -188,7 +188,7 @@ ingot_status_t header_memo_write(struct ingot_header_memo *memo, const uint8_t l
     write_resolutions(out, library, count, entries);
     for (size_t i = 0; i < count; ++i)
         memo_entry_release(entries[i]);
-    alloc_free(&memo->allocator, entries, room * sizeof(*entries));
+    memory_free(&memo->allocator, entries, room * sizeof(*entries));
     return out->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 

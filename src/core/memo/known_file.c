@@ -21,7 +21,7 @@ static void destroy_known_file(struct memo_entry *entry)
     const ingot_allocator_t *allocator = file->content.allocator;
     arena_fini(&file->arena);
     bytes_writer_fini(&file->content);
-    alloc_free(allocator, file, sizeof(*file));
+    memory_free(allocator, file, sizeof(*file));
 }
 
 bool known_file_is_settled(const struct os_file_facts *facts, uint64_t settled_until_ns)
@@ -34,7 +34,7 @@ ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t
                                size_t max_size, uint64_t settled_until_ns, uint64_t reading)
 {
     struct os_file_facts facts = {.was_steady = false};
-    struct known_file *made = alloc_zeroed(allocator, sizeof(*made));
+    struct known_file *made = memory_allocate_zeroed(allocator, sizeof(*made));
     if (made == NULL)
         return INGOT_OUT_OF_MEMORY;
     made->entry.destroy = destroy_known_file;

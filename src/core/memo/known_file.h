@@ -10,7 +10,7 @@
 #include "core/base/digest.h"
 #include "core/base/os_file.h"
 #include "core/memo/memo_table.h"
-#include "util/arena.h"
+#include "util/memory.h"
 
 struct known_file {
     struct memo_entry entry; /* the key consists of the state, `reading` and the reader's rights */

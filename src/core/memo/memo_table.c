@@ -33,7 +33,7 @@ static void release_dead_entries(struct memo_entry *dead)
 void memo_table_fini(struct memo_table *table, const ingot_allocator_t *allocator)
 {
     memo_table_clear(table);
-    alloc_free(allocator, table->buckets, MEMO_BUCKETS * sizeof(struct memo_entry *));
+    memory_free(allocator, table->buckets, MEMO_BUCKETS * sizeof(struct memo_entry *));
     pthread_mutex_destroy(&table->lock);
 }
 
@@ -103,14 +103,14 @@ static void lock_with_buckets(struct memo_table *table, const ingot_allocator_t 
     if (table->buckets != NULL)
         return;
     pthread_mutex_unlock(&table->lock);
-    struct memo_entry **room = alloc_zeroed(allocator, MEMO_BUCKETS * sizeof(struct memo_entry *));
+    struct memo_entry **room = memory_allocate_zeroed(allocator, MEMO_BUCKETS * sizeof(struct memo_entry *));
     pthread_mutex_lock(&table->lock);
     if (table->buckets == NULL) {
         table->buckets = room;
         return;
     }
     pthread_mutex_unlock(&table->lock);
-    alloc_free(allocator, room, MEMO_BUCKETS * sizeof(struct memo_entry *));
+    memory_free(allocator, room, MEMO_BUCKETS * sizeof(struct memo_entry *));
     pthread_mutex_lock(&table->lock);
 }
 

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "core/base/alloc.h"
+#include "util/memory.h"
 
 enum { MEMO_KEY_SIZE = 56, MEMO_BUCKETS = 1024 };
 

@@ -123,11 +123,11 @@ ingot_status_t witness_hash_file(struct witness *witness, const char *path, stru
     const ingot_allocator_t *allocator = witness->answers.allocator;
     struct os_file_facts facts;
     const uint64_t until_ns = witness->files != NULL ? settled_until(witness->files) : 0;
-    uint8_t *part = alloc_aligned(allocator, OS_FILE_PART, 64);
+    uint8_t *part = memory_allocate_aligned(allocator, OS_FILE_PART, 64);
     if (part == NULL)
         return INGOT_OUT_OF_MEMORY;
     const ingot_status_t status = os_hash_file(path, part, hash, &facts);
-    alloc_free(allocator, part, OS_FILE_PART);
+    memory_free(allocator, part, OS_FILE_PART);
     witness->is_lasting = witness->is_lasting && status == INGOT_SUCCESS && known_file_is_settled(&facts, until_ns);
     if (status == INGOT_SUCCESS)
         put_answer(witness, ANSWER_FILE, path, &facts.state);

@@ -19,7 +19,7 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "core/base/os_file.h"
-#include "util/arena.h"
+#include "util/memory.h"
 
 enum {
     WITNESS_PATH_SIZE = 4096, /* capacity for the path of the current directory */

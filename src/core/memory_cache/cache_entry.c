@@ -51,12 +51,12 @@ void cache_pool_fini(struct cache_pool *pool)
     for (size_t i = 0; i < pool->chunk_count; ++i) {
         struct cache_chunk *chunk = directory->chunks[i];
         for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe)
-            alloc_free(&pool->allocator, cells_of(chunk, stripe), CELLS_SIZE);
-        alloc_free(&pool->allocator, chunk, sizeof(*chunk));
+            memory_free(&pool->allocator, cells_of(chunk, stripe), CELLS_SIZE);
+        memory_free(&pool->allocator, chunk, sizeof(*chunk));
     }
     while (directory != NULL) {
         struct chunk_directory *previous = directory->previous;
-        alloc_free(&pool->allocator, directory, directory_size(directory->capacity));
+        memory_free(&pool->allocator, directory, directory_size(directory->capacity));
         directory = previous;
     }
     pthread_mutex_destroy(&pool->lock);
@@ -72,7 +72,7 @@ static bool reserve_number(struct cache_pool *pool)
     if (pool->chunk_count < old_capacity)
         return true;
     struct chunk_directory *directory =
-        capacity <= UINT32_MAX / CHUNK_NUMBERS ? alloc_bytes(&pool->allocator, directory_size(capacity)) : NULL;
+        capacity <= UINT32_MAX / CHUNK_NUMBERS ? memory_allocate(&pool->allocator, directory_size(capacity)) : NULL;
     if (directory == NULL)
         return false;
     directory->previous = old;
@@ -85,9 +85,9 @@ static bool reserve_number(struct cache_pool *pool)
 
 static struct cache_chunk *chunk_create(struct cache_pool *pool)
 {
-    struct cache_chunk *chunk = alloc_aligned(&pool->allocator, sizeof(*chunk), CHUNK_SIZE);
+    struct cache_chunk *chunk = memory_allocate_aligned(&pool->allocator, sizeof(*chunk), CHUNK_SIZE);
     if ((uintptr_t)chunk % CHUNK_SIZE != 0) { /* the allocator cannot align memory to CHUNK_SIZE */
-        alloc_free(&pool->allocator, chunk, sizeof(*chunk));
+        memory_free(&pool->allocator, chunk, sizeof(*chunk));
         return NULL;
     }
     if (chunk == NULL)
@@ -115,7 +115,7 @@ static struct cache_cell *get_cells(struct cache_chunk *chunk, unsigned stripe)
     struct cache_cell *cells = cells_of(chunk, stripe);
     if (cells != NULL)
         return cells;
-    cells = alloc_aligned(&chunk->pool->allocator, CELLS_SIZE, CACHE_LINE);
+    cells = memory_allocate_aligned(&chunk->pool->allocator, CELLS_SIZE, CACHE_LINE);
     if (cells == NULL)
         return NULL;
     for (size_t i = 0; i < ENTRIES_PER_CHUNK; ++i) {

@@ -28,7 +28,7 @@ enum flight_failure flight_failure_of(ingot_status_t status)
 
 struct cache_flight *flight_create(const ingot_allocator_t *allocator)
 {
-    struct cache_flight *flight = alloc_zeroed(allocator, sizeof(*flight));
+    struct cache_flight *flight = memory_allocate_zeroed(allocator, sizeof(*flight));
     if (flight == NULL)
         return NULL;
     pthread_cond_init(&flight->changed, NULL);
@@ -42,9 +42,9 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
         return;
     if (flight->entry != NULL)
         cache_entry_release(flight->entry);
-    alloc_free_text(allocator, flight->detail);
+    memory_free_text(allocator, flight->detail);
     pthread_cond_destroy(&flight->changed);
-    alloc_free(allocator, flight, sizeof(*flight));
+    memory_free(allocator, flight, sizeof(*flight));
 }
 
 /* In a forked child, removes the parent's flights from the list. Does not free them, because this thread may be the

@@ -15,7 +15,7 @@ void groups_init(struct cache_groups *groups)
 void groups_fini(struct cache_groups *groups, const ingot_allocator_t *allocator)
 {
     if (groups->chains != groups->first_chains)
-        alloc_free(allocator, groups->chains, groups->chain_count * sizeof(*groups->chains));
+        memory_free(allocator, groups->chains, groups->chain_count * sizeof(*groups->chains));
     groups_init(groups);
 }
 
@@ -36,7 +36,7 @@ struct cache_group *groups_find(const struct cache_groups *groups, const char *n
 static void grow_chains(struct cache_groups *groups, const ingot_allocator_t *allocator)
 {
     const size_t chain_count = groups->chain_count * 2;
-    struct cache_group **chains = alloc_zeroed(allocator, chain_count * sizeof(*chains));
+    struct cache_group **chains = memory_allocate_zeroed(allocator, chain_count * sizeof(*chains));
     if (chains == NULL)
         return;
     for (struct cache_group *group = groups->oldest; group != NULL; group = group->newer) {
@@ -45,7 +45,7 @@ static void grow_chains(struct cache_groups *groups, const ingot_allocator_t *al
         *chain = group;
     }
     if (groups->chains != groups->first_chains)
-        alloc_free(allocator, groups->chains, groups->chain_count * sizeof(*groups->chains));
+        memory_free(allocator, groups->chains, groups->chain_count * sizeof(*groups->chains));
     groups->chains = chains;
     groups->chain_count = chain_count;
 }
@@ -60,7 +60,7 @@ static struct cache_group *find_or_make_group(struct cache_groups *groups, const
     if (group != NULL)
         return group;
 
-    group = alloc_zeroed(allocator, sizeof(*group) + size + 1);
+    group = memory_allocate_zeroed(allocator, sizeof(*group) + size + 1);
     if (group == NULL)
         return NULL;
     if (groups->count >= groups->chain_count)
@@ -108,17 +108,17 @@ static void release_group(struct cache_group *group, const ingot_allocator_t *al
 {
     /* acq_rel: all reads of the name come before it is freed */
     if (atomic_fetch_sub_explicit(&group->references, 1, memory_order_acq_rel) == 1)
-        alloc_free(allocator, group, sizeof(*group) + strlen(group->name) + 1);
+        memory_free(allocator, group, sizeof(*group) + strlen(group->name) + 1);
 }
 
 bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name,
                       struct cache_entry *entry)
 {
-    struct cache_member *member = alloc_zeroed(allocator, sizeof(*member));
+    struct cache_member *member = memory_allocate_zeroed(allocator, sizeof(*member));
     struct cache_group *group = member != NULL ? find_or_make_group(groups, allocator, name) : NULL;
 
     if (group == NULL) {
-        alloc_free(allocator, member, sizeof(*member));
+        memory_free(allocator, member, sizeof(*member));
         return false;
     }
     member->entry = entry;
@@ -172,7 +172,7 @@ static void drop_first(struct cache_entry *entry, const ingot_allocator_t *alloc
 
     entry->members = member->more;
     release_group(member->group, allocator);
-    alloc_free(allocator, member, sizeof(*member));
+    memory_free(allocator, member, sizeof(*member));
 }
 
 void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)

@@ -14,7 +14,7 @@ void recency_init(struct cache_recency *recency)
 
 void recency_fini(struct cache_recency *recency, const ingot_allocator_t *allocator)
 {
-    alloc_free(allocator, recency->heap, recency->capacity * sizeof(*recency->heap));
+    memory_free(allocator, recency->heap, recency->capacity * sizeof(*recency->heap));
     recency_init(recency);
 }
 
@@ -25,12 +25,12 @@ bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *all
     if (entry_count > UINT32_MAX)
         return false;
     const size_t capacity = recency->capacity != 0 ? recency->capacity * 2 : FIRST_CAPACITY;
-    struct recency_heap_item *heap = alloc_bytes(allocator, capacity * sizeof(*heap));
+    struct recency_heap_item *heap = memory_allocate(allocator, capacity * sizeof(*heap));
     if (heap == NULL)
         return false;
     if (recency->count != 0)
         memcpy(heap, recency->heap, recency->count * sizeof(*heap));
-    alloc_free(allocator, recency->heap, recency->capacity * sizeof(*heap));
+    memory_free(allocator, recency->heap, recency->capacity * sizeof(*heap));
     recency->heap = heap;
     recency->capacity = capacity;
     return true;

@@ -12,7 +12,7 @@ static size_t array_size(size_t count)
 
 static struct table_array *array_create(const struct cache_pool *pool, size_t count)
 {
-    struct table_array *array = alloc_bytes(&pool->allocator, array_size(count));
+    struct table_array *array = memory_allocate(&pool->allocator, array_size(count));
     if (array == NULL)
         return NULL;
     array->previous = NULL;
@@ -64,7 +64,7 @@ void cache_table_fini(struct cache_table *table)
     struct table_array *array = get_current_array(table);
     while (array != NULL) {
         struct table_array *previous = array->previous;
-        alloc_free(&table->pool->allocator, array, array_size(array->count));
+        memory_free(&table->pool->allocator, array, array_size(array->count));
         array = previous;
     }
     atomic_store_explicit(&table->array, NULL, memory_order_relaxed);

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "core/base/alloc.h"
 #include "core/base/digest.h"
+#include "util/memory.h"
 
 /* Tests are written in C++17, which has no _Atomic; std::atomic has the same layout. */
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_alloca
                                    const struct memory_cache_ops *ops, void *user,
                                    const struct memory_cache_limits *limits)
 {
-    struct memory_cache *cache = alloc_aligned(allocator, sizeof(*cache), STRIPE_LINE);
+    struct memory_cache *cache = memory_allocate_aligned(allocator, sizeof(*cache), STRIPE_LINE);
     if (cache == NULL)
         return error_out_of_memory();
     memset(cache, 0, sizeof(*cache));
@@ -33,7 +33,7 @@ ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_alloca
     if (cache_table_init(&cache->table, &cache->pool) != INGOT_SUCCESS) {
         cache_pool_fini(&cache->pool);
         pthread_mutex_destroy(&cache->lock);
-        alloc_free(allocator, cache, sizeof(*cache));
+        memory_free(allocator, cache, sizeof(*cache));
         return error_out_of_memory();
     }
     *out = cache;
@@ -51,7 +51,7 @@ void memory_cache_destroy(struct memory_cache *cache)
     cache_table_fini(&cache->table);
     cache_pool_fini(&cache->pool);
     pthread_mutex_destroy(&cache->lock);
-    alloc_free(&allocator, cache, sizeof(*cache));
+    memory_free(&allocator, cache, sizeof(*cache));
 }
 
 struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value)

@@ -137,7 +137,7 @@ static ingot_status_t lead_flight(struct attempt *attempt, struct cache_entry **
     bool kept = false;
 
     if (status != INGOT_SUCCESS)
-        detail = alloc_text(&cache->pool.allocator, ingot_last_error_detail());
+        detail = memory_make_text(&cache->pool.allocator, ingot_last_error_detail());
     memory_cache_begin_change(cache, &victims);
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
@@ -160,7 +160,7 @@ static ingot_status_t lead_flight(struct attempt *attempt, struct cache_entry **
 
     if (is_last)
         flight_destroy(flight, &cache->pool.allocator);
-    alloc_free_text(&cache->pool.allocator, detail);
+    memory_free_text(&cache->pool.allocator, detail);
     if (status == INGOT_SUCCESS) {
         if (kept)
             memory_cache_remember(cache, attempt->request->memo, made);

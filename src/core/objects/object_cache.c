@@ -95,7 +95,7 @@ static size_t engine_group_capacity(const struct place *place)
 static char *make_engine_group(const ingot_allocator_t *allocator, const struct place *place)
 {
     const size_t capacity = engine_group_capacity(place);
-    char *text = alloc_bytes(allocator, capacity);
+    char *text = memory_allocate(allocator, capacity);
     if (text == NULL) {
         error_out_of_memory();
         return NULL;
@@ -108,7 +108,7 @@ static char *make_engine_group(const ingot_allocator_t *allocator, const struct 
 
 static void free_engine_group(const ingot_allocator_t *allocator, const struct place *place, char *text)
 {
-    alloc_free(allocator, text, engine_group_capacity(place));
+    memory_free(allocator, text, engine_group_capacity(place));
 }
 
 struct wanted_groups {
@@ -165,14 +165,14 @@ static void unreference_cache(struct ingot_object_cache *cache)
         return;
     const ingot_allocator_t allocator = cache->allocator;
     memory_cache_destroy(cache->objects);
-    alloc_free(&allocator, cache, sizeof(*cache));
+    memory_free(&allocator, cache, sizeof(*cache));
 }
 
 static void free_object(struct object *object)
 {
     struct ingot_object_cache *cache = object->cache;
 
-    alloc_free(&cache->allocator, object, sizeof(*object) + texts_size(object->sizes));
+    memory_free(&cache->allocator, object, sizeof(*object) + texts_size(object->sizes));
     unreference_cache(cache);
 }
 
@@ -238,7 +238,7 @@ static const struct memory_cache_ops object_ops = {object_matches_key,    destro
 static struct cache_entry *make_entry(struct ingot_object_cache *cache, const struct place *place,
                                       ingot_object_destructor_t destructor)
 {
-    struct object *object = alloc_bytes(&cache->allocator, sizeof(*object) + texts_size(place->sizes));
+    struct object *object = memory_allocate(&cache->allocator, sizeof(*object) + texts_size(place->sizes));
     if (object == NULL) {
         error_out_of_memory();
         return NULL;
@@ -450,13 +450,13 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
 
     if (cache == NULL || !STRUCT_READ(known, info != NULL ? info : &defaults))
         return error_set(INGOT_INVALID_ARGUMENTS, "cache is NULL, or struct_size is not set");
-    if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
+    if (memory_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
     struct memory_cache_limits limits = {.max_entries = SIZE_MAX};
     ingot_status_t status = known.limits != NULL ? read_object_limits(known.limits, &limits) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
         return status;
-    struct ingot_object_cache *made = alloc_zeroed(&allocator, sizeof(*made));
+    struct ingot_object_cache *made = memory_allocate_zeroed(&allocator, sizeof(*made));
     if (made == NULL)
         return error_out_of_memory();
     atomic_init(&made->holders, 1);
@@ -468,7 +468,7 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     trace_init(&made->trace, known.on_event, known.on_event_user, NULL);
     status = memory_cache_create(&made->objects, &allocator, &object_ops, made, &limits);
     if (status != INGOT_SUCCESS) {
-        alloc_free(&allocator, made, sizeof(*made));
+        memory_free(&allocator, made, sizeof(*made));
         return status;
     }
     *cache = made;

@@ -14,7 +14,7 @@ void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
     if (kernel->native != NULL)
         context->ops.destroy_kernel(context->state, kernel->native);
     pthread_mutex_destroy(&kernel->lock);
-    alloc_free(&context->allocator, kernel, sizeof(*kernel) + strlen(kernel->name) + 1);
+    memory_free(&context->allocator, kernel, sizeof(*kernel) + strlen(kernel->name) + 1);
 }
 
 /* ---- the table ---- */
@@ -44,14 +44,14 @@ void kernel_table_destroy(struct program_body *body)
         return;
     for (size_t i = 0; i < table->count; ++i)
         kernel_destroy(atomic_load_explicit(&table->made[i], memory_order_acquire), context);
-    alloc_free(&context->allocator, table, kernel_table_size(body));
+    memory_free(&context->allocator, table, kernel_table_size(body));
 }
 
 struct kernel_table *kernel_table_get(struct program_body *body)
 {
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
     struct kernel_table *known = atomic_load_explicit(&body->kernels, memory_order_acquire);
-    struct kernel_table *table = known == NULL ? alloc_zeroed(allocator, kernel_table_size(body)) : NULL;
+    struct kernel_table *table = known == NULL ? memory_allocate_zeroed(allocator, kernel_table_size(body)) : NULL;
     uint32_t offset = 0;
 
     if (table == NULL)
@@ -65,7 +65,7 @@ struct kernel_table *kernel_table_get(struct program_body *body)
     if (atomic_compare_exchange_strong_explicit(&body->kernels, &known, table, memory_order_acq_rel,
                                                 memory_order_acquire))
         return table;
-    alloc_free(allocator, table, kernel_table_size(body));
+    memory_free(allocator, table, kernel_table_size(body));
     return known;
 }
 
@@ -75,7 +75,7 @@ struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_en
                                   const char *name)
 {
     const size_t name_size = strlen(name) + 1;
-    struct ingot_kernel *kernel = alloc_zeroed(&context->allocator, sizeof(*kernel) + name_size);
+    struct ingot_kernel *kernel = memory_allocate_zeroed(&context->allocator, sizeof(*kernel) + name_size);
 
     if (kernel == NULL)
         return NULL;

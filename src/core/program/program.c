@@ -57,7 +57,7 @@ static void destroy_body(struct program_body *body)
     kernel_table_destroy(body);
     destroy_native(context, body->native);
     program_free_blob(atomic_load_explicit(&body->blob, memory_order_relaxed), allocator);
-    alloc_free(allocator, body, body_size(body));
+    memory_free(allocator, body, body_size(body));
     ingot_program_desc_release(desc);
 }
 
@@ -84,7 +84,7 @@ static struct program_body *alloc_body(const ingot_allocator_t *allocator, const
     const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
     const size_t block_size =
         offsetof(struct program_body, names) + parts->names_size + parts->log_size + 1 + reason_size;
-    struct program_body *body = alloc_zeroed(allocator, block_size);
+    struct program_body *body = memory_allocate_zeroed(allocator, block_size);
 
     if (body == NULL)
         return NULL;

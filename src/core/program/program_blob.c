@@ -150,7 +150,7 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
     if (status == INGOT_SUCCESS) {
         status = check_compiler(body);
         if (status != INGOT_SUCCESS)
-            alloc_free(&context->allocator, *blob, *size);
+            memory_free(&context->allocator, *blob, *size);
     }
     if (status == INGOT_SUCCESS)
         correct_bytes(program, body, device_bytes);
@@ -164,8 +164,8 @@ void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocato
 {
     if (blob == NULL)
         return;
-    alloc_free(allocator, blob->bytes, blob->size);
-    alloc_free(allocator, blob, sizeof(*blob));
+    memory_free(allocator, blob->bytes, blob->size);
+    memory_free(allocator, blob, sizeof(*blob));
 }
 
 /* Keeps the blob until the next call copies it out. If that is impossible for lack of memory, the next call asks the
@@ -173,10 +173,10 @@ void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocato
 static void keep_blob(struct program_body *body, size_t size, uint8_t *bytes)
 {
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
-    struct kept_blob *blob = alloc_bytes(allocator, sizeof(*blob));
+    struct kept_blob *blob = memory_allocate(allocator, sizeof(*blob));
 
     if (blob == NULL) {
-        alloc_free(allocator, bytes, size);
+        memory_free(allocator, bytes, size);
         return;
     }
     *blob = (struct kept_blob){size, bytes};
@@ -195,7 +195,7 @@ ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_
     size_t blob_size = kept != NULL ? kept->size : 0;
     uint8_t *blob = kept != NULL ? kept->bytes : NULL;
 
-    alloc_free(allocator, kept, sizeof(*kept));
+    memory_free(allocator, kept, sizeof(*kept));
     if (blob == NULL) {
         const ingot_status_t status = take_blob(program, &blob_size, &blob);
         if (status != INGOT_SUCCESS)
@@ -205,6 +205,6 @@ ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_
     if (status != INGOT_SUCCESS || cache_blob == NULL)
         keep_blob(body, blob_size, blob);
     else
-        alloc_free(allocator, blob, blob_size);
+        memory_free(allocator, blob, blob_size);
     return status;
 }

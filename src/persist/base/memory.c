@@ -1,5 +1,5 @@
 /*
- * memory.c - allocates memory and buffers with the caller's allocator.
+ * memory.c - allocates buffers with the caller's allocator, and memory for secrets.
  *
  * A blob may outlive the storage that loaded it, so a copy of the allocator is stored in front of the blob's bytes.
  */
@@ -10,8 +10,6 @@
 #include <stdalign.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "util/c_allocator.h"
 
 /* Alignment of a blob's bytes. A blob of 4 KiB or more begins at a multiple of 4 KiB. On some processors, the kernel
  * copies fastest to the start of a page, and a copy to an address 1 to 31 bytes after it takes six times as long. With
@@ -24,29 +22,6 @@ struct buffer_head {
     alignas(max_align_t) ingot_allocator_t allocator;
     size_t size_bytes; /* of the whole allocation, including the padding and the blob's bytes */
 };
-
-ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted)
-{
-    if (wanted == NULL) {
-        *allocator = (ingot_allocator_t){c_allocator_allocate, c_allocator_deallocate, NULL};
-        return INGOT_SUCCESS;
-    }
-    if (wanted->allocate == NULL || wanted->deallocate == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an allocator needs both of its functions");
-    *allocator = *wanted;
-    return INGOT_SUCCESS;
-}
-
-void *memory_allocate(const ingot_allocator_t *allocator, size_t size)
-{
-    return allocator->allocate(allocator->user, size, alignof(max_align_t));
-}
-
-void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size)
-{
-    if (memory != NULL)
-        allocator->deallocate(allocator->user, memory, size);
-}
 
 static size_t secret_size(size_t size)
 {

@@ -1,19 +1,12 @@
 /*
- * memory.h - allocates memory and buffers with the caller's allocator.
+ * memory.h - allocates buffers with the caller's allocator, and memory for secrets.
  */
 #ifndef INGOT_PERSIST_BASE_MEMORY_H
 #define INGOT_PERSIST_BASE_MEMORY_H
 
 #include <ingot/storage.h>
 
-/* Copies the caller's allocator. If `wanted` is NULL, uses the C library's allocator instead. Returns
- * INGOT_INVALID_ARGUMENTS if the caller's allocator lacks a function. */
-ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted);
-
-/* Allocates memory that is aligned for any object. Returns NULL if memory runs out. Free it with the same size; freeing
- * NULL does nothing. */
-void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
-void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
+#include "util/memory.h"
 
 /* Maps zeroed memory for secrets on pages of its own. If the process has the right to lock memory, these pages are
  * neither swapped out nor dumped. Only whole pages can be protected in this way, and an application's allocator may not

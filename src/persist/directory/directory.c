@@ -330,8 +330,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (!STRUCT_READ(info, given))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
     ingot_status_t status = check_directory_info(&info);
-    if (status == INGOT_SUCCESS)
-        status = memory_init(&allocator, info.allocator);
+    if (status == INGOT_SUCCESS && memory_init(&allocator, info.allocator) != INGOT_SUCCESS)
+        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an allocator needs both of its functions");
     if (status != INGOT_SUCCESS)
         return status;
     struct directory *directory = memory_allocate(&allocator, sizeof(*directory));

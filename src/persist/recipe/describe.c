@@ -7,7 +7,7 @@
 
 #include "persist/base/memory.h"
 #include "persist/recipe/reader.h"
-#include "util/arena.h"
+#include "util/memory.h"
 
 /* The sources and includes from which a descriptor is created. */
 struct description {

@@ -7,8 +7,8 @@
 #include <ingot/private/descriptor.h>
 
 #include "persist/recipe/writer.h"
-#include "util/arena.h"
 #include "util/bytes_writer.h"
+#include "util/memory.h"
 
 /* The records of one program. Their texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {

@@ -203,7 +203,9 @@ static ingot_status_t take_defaults(struct environment_settings *settings, const
     if (settings->info.trust != NULL && !STRUCT_READ_OVER(settings->trust, settings->info.trust))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of defaults->trust is missing");
     settings->info.trust = &settings->trust;
-    return memory_init(&settings->allocator, settings->info.allocator);
+    return memory_init(&settings->allocator, settings->info.allocator) == INGOT_SUCCESS
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an allocator needs both of its functions");
 }
 
 static ingot_status_t read_environment(struct environment_settings *settings, const ingot_persist_info_t *defaults,

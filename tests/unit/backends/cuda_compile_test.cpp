@@ -64,7 +64,7 @@ struct Compilation {
         request.name_expressions = expressions.data();
         request.name_expression_count = expressions.size();
         ingot_allocator_t malloc_based{};
-        EXPECT_EQ(INGOT_SUCCESS, alloc_init(&malloc_based, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, memory_init(&malloc_based, nullptr));
         ingot_sink sink{};
         bytes_writer_init(&sink.writer, &malloc_based);
         const cuda_target target{allocator, driver_version, major, minor};

@@ -15,8 +15,8 @@
 extern "C" {
 #include "backends/opencl/vendor/intel_cpu_files.h"
 #include "backends/opencl/vendor/vendor.h"
-#include "core/base/alloc.h"
 #include "core/identity/device_identity.h"
+#include "util/memory.h"
 }
 #include "support/scratch_directory.h"
 
@@ -32,7 +32,7 @@ std::string fields_of(Identify identify, const void *state)
     ingot_allocator_t allocator;
     device_identity *identity = nullptr;
     ops.identify_device = identify;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
     if (device_identity_create(&identity, &allocator, nullptr, &ops, const_cast<void *>(state), 0) != INGOT_SUCCESS) {
         ADD_FAILURE() << ingot_last_error_detail();
         return "";
@@ -67,7 +67,7 @@ protected:
         return fields_of(
             [](void *function, uint32_t, ingot_identity_t *identity) {
                 ingot_allocator_t allocator;
-                EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+                EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
                 return intel_cpu_add_files(&allocator, function, identity);
             },
             function_);
@@ -97,7 +97,7 @@ TEST_F(IntelCpuFiles, EachIsPartOfTheIdentity)
 TEST_F(IntelCpuFiles, ThatAreNotFoundAreAnError)
 {
     ingot_allocator_t allocator;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
     for (const char *name : {"clbltfnz0.rtl", "clbltfnshared.rtl", "cllibrary.rtl"})
         std::filesystem::remove(directory_ / name);
     EXPECT_EQ(INGOT_BACKEND_ERROR, intel_cpu_add_files(&allocator, function_, nullptr));
@@ -108,7 +108,7 @@ TEST_F(IntelCpuFiles, ThatAreNotFoundAreAnError)
 TEST_F(IntelCpuFiles, VariablesThatNameFilesAreRefused)
 {
     ingot_allocator_t allocator;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
     for (const char *name : {"CL_CONFIG_REPLACE_IR_BEFORE_OPTIMIZER", "CL_CONFIG_REPLACE_IR_AFTER_OPTIMIZER",
                              "CL_CONFIG_FORCE_PROFILE_LIB_PATH"}) {
         setenv(name, "a", 1);

@@ -59,7 +59,7 @@ struct Sink {
     ingot_sink_t sink{};
     Sink()
     {
-        alloc_init(&allocator, nullptr);
+        memory_init(&allocator, nullptr);
         bytes_writer_init(&sink.writer, &allocator);
     }
     ~Sink() { bytes_writer_fini(&sink.writer); }

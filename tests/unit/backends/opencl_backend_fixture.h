@@ -98,7 +98,7 @@ struct Built {
         ingot_allocator_t allocator{};
         ingot_sink_t binary{};
         cl_program of_context = nullptr;
-        alloc_init(&allocator, nullptr);
+        memory_init(&allocator, nullptr);
         bytes_writer_init(&binary.writer, &allocator);
         EXPECT_EQ(INGOT_SUCCESS,
                   opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),

@@ -233,7 +233,7 @@ TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
 {
     Table table;
     ingot_sink_t log{};
-    alloc_init(&table.allocator, nullptr);
+    memory_init(&table.allocator, nullptr);
     bytes_writer_init(&log.writer, &table.allocator);
     for (const char *options : {"-I", "-DA -I", "-I ", "-D", "-w\t-D \t"}) {
         void *program = nullptr;
@@ -308,7 +308,7 @@ TEST(OpenclBuild, ConcludesFromTheDriversCodeWhoseFaultItIs)
                    {CL_OUT_OF_HOST_MEMORY, INGOT_OUT_OF_MEMORY},
                    {CL_COMPILER_NOT_AVAILABLE, INGOT_UNIMPLEMENTED},
                    {CL_INVALID_OPERATION, INGOT_BACKEND_ERROR}};
-    alloc_init(&table.allocator, nullptr);
+    memory_init(&table.allocator, nullptr);
     for (const auto &answer : answers) {
         ingot_sink_t log{};
         bytes_writer_init(&log.writer, &table.allocator);

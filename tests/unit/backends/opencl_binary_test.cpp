@@ -81,7 +81,7 @@ struct Nvidia {
         EXPECT_EQ(INGOT_SUCCESS,
                   ingot_opencl_context_create_with(&context, &functions(), native.native(), 0, nullptr, nullptr));
         ingot_program_t program = build(context);
-        alloc_init(&allocator, nullptr);
+        memory_init(&allocator, nullptr);
         bytes_writer_init(&sink.writer, &allocator);
         EXPECT_EQ(INGOT_SUCCESS,
                   opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
@@ -149,7 +149,7 @@ TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForO
     ingot_sink_t log{}, names{};
     void *program = nullptr;
     const uint32_t device = 1;
-    alloc_init(&request.allocator, nullptr);
+    memory_init(&request.allocator, nullptr);
     bytes_writer_init(&log.writer, &request.allocator);
     bytes_writer_init(&names.writer, &request.allocator);
     ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(state, &request.request, 1, &device, &log, &program));
@@ -172,7 +172,7 @@ TEST(OpenclGetBinary, IsNotRequestedOfPoclIfAKernelsNameCannotBeAFiles)
         table.request.sources = &view;
         ingot_sink_t log{}, binary{};
         void *program = nullptr;
-        alloc_init(&table.allocator, nullptr);
+        memory_init(&table.allocator, nullptr);
         bytes_writer_init(&log.writer, &table.allocator);
         bytes_writer_init(&binary.writer, &table.allocator);
         ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program));

@@ -15,8 +15,8 @@
 
 extern "C" {
 #include "backends/opencl/vendor/pocl_files.h"
-#include "core/base/alloc.h"
 #include "core/identity/device_identity.h"
+#include "util/memory.h"
 }
 #include "support/scratch_directory.h"
 
@@ -61,10 +61,10 @@ protected:
         device_identity *identity = nullptr;
         ops.identify_device = [](void *, uint32_t, ingot_identity_t *fields) {
             ingot_allocator_t own;
-            EXPECT_EQ(INGOT_SUCCESS, alloc_init(&own, nullptr));
+            EXPECT_EQ(INGOT_SUCCESS, memory_init(&own, nullptr));
             return pocl_add_files(&own, "basic", function, fields);
         };
-        EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
         if (device_identity_create(&identity, &allocator, nullptr, &ops, nullptr, 0) != INGOT_SUCCESS) {
             ADD_FAILURE() << ingot_last_error_detail();
             return "";
@@ -77,7 +77,7 @@ protected:
     std::string refusal() const
     {
         ingot_allocator_t allocator;
-        EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
         EXPECT_EQ(INGOT_BACKEND_ERROR, pocl_add_files(&allocator, "basic", function_, nullptr));
         return ingot_last_error_detail();
     }

@@ -31,7 +31,7 @@ inline ingot_status_t ask(Question &question, const ingot_allocator_t *allocator
     ops.identify_device = identify;
     device_identity *identity = nullptr;
     ingot_allocator_t table;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&table, allocator));
     const ingot_status_t status = device_identity_create(&identity, &table, memo, &ops, &question, 0);
     if (status != INGOT_SUCCESS)
         return status;

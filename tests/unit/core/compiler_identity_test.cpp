@@ -185,7 +185,7 @@ library_place place_by_cache(const std::string &text)
     library_search search = {};
     ingot_allocator_t allocator;
     const library_file *file = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
     arena_init(&memory, &allocator);
     search.arena = &memory;
     search.is_known = true;
@@ -222,7 +222,7 @@ TEST(CompilerIdentity, ReadsDamagedLibrariesWithoutCrashing)
     const int memory = memfd_create("damaged", 0);
     const std::string path = "/proc/self/fd/" + std::to_string(memory);
     ingot_allocator_t table;
-    ASSERT_EQ(INGOT_SUCCESS, alloc_init(&table, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, memory_init(&table, nullptr));
     size_t found = 0;
     const auto read = [&](const std::string &bytes) {
         EXPECT_EQ(0, ftruncate(memory, static_cast<off_t>(bytes.size())));
@@ -349,7 +349,7 @@ int print_directories()
     arena memory;
     library_search search;
     ingot_allocator_t allocator;
-    if (alloc_init(&allocator, nullptr) != INGOT_SUCCESS)
+    if (memory_init(&allocator, nullptr) != INGOT_SUCCESS)
         return 2;
     arena_init(&memory, &allocator);
     library_search_init(&search, &memory);
@@ -387,7 +387,7 @@ ingot_status_t ask_file(std::string path, const ingot_allocator_t *allocator)
     ops.identify_device = identify_file;
     device_identity *identity = nullptr;
     ingot_allocator_t table;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&table, allocator));
     const ingot_status_t status = device_identity_create(&identity, &table, nullptr, &ops, path.data(), 0);
     if (status == INGOT_SUCCESS)
         device_identity_destroy(identity, &table);

@@ -22,7 +22,7 @@ namespace hermetic_fixture
 inline ingot_allocator_t default_allocator()
 {
     ingot_allocator_t allocator;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
     return allocator;
 }
 

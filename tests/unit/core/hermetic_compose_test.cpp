@@ -190,7 +190,7 @@ std::string repeated(const std::string &part, size_t size)
 size_t steps_of(const std::string &source, ingot_source_kind_t kind)
 {
     ingot_allocator_t allocator;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
     const Input input{{{"k.cl", source}}, "", {}, kind, nvrtc_rules()};
     struct hermetic hermetic;
     hermetic_init(&hermetic, &allocator);

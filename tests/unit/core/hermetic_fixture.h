@@ -121,7 +121,7 @@ inline Strings split_texts(const struct hermetic *hermetic)
 inline Result resolve_with(const ingot_allocator_t *allocator, const Input &input, bool want_texts = true)
 {
     ingot_allocator_t table;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&table, allocator));
     const Views views(input);
     struct hermetic hermetic;
     hermetic_init(&hermetic, &table);

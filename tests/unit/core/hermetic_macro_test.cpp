@@ -200,7 +200,7 @@ TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
         const std::vector<struct hermetic_input> inputs(count, input);
         ingot_allocator_t allocator;
         struct hermetic hermetic;
-        ASSERT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+        ASSERT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
         hermetic_init(&hermetic, &allocator);
         EXPECT_EQ(INGOT_SUCCESS, hermetic_resolve(&hermetic, count, inputs.data(), true));
         EXPECT_STREQ(count == 2 ? nullptr : too_many_steps, hermetic.reason);

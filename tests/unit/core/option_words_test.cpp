@@ -29,7 +29,7 @@ constexpr ingot_option_quotes_t kAllQuotes[] = {INGOT_QUOTES_UNKNOWN, INGOT_QUOT
 struct Words {
     explicit Words(ingot_option_quotes_t quotes) : rules(rules_with(quotes))
     {
-        EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
         arena_init(&pieces, &allocator);
     }
     ~Words() { arena_fini(&pieces); }
@@ -216,7 +216,7 @@ TEST(OptionsKeep, FailsCleanlyAtEveryAllocation)
         ASSERT_LT(n, 1000u);
         FailingAllocator failing(n);
         ingot_allocator_t allocator;
-        ASSERT_EQ(INGOT_SUCCESS, alloc_init(&allocator, failing.table()));
+        ASSERT_EQ(INGOT_SUCCESS, memory_init(&allocator, failing.table()));
         const ingot_text_rules_t rules = rules_with(INGOT_QUOTES_SHELL);
         arena pieces;
         bytes_writer writer;

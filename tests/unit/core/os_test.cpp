@@ -26,7 +26,7 @@ class ReadFile : public testing::Test
 protected:
     void SetUp() override
     {
-        ASSERT_EQ(INGOT_SUCCESS, alloc_init(&allocator_, nullptr));
+        ASSERT_EQ(INGOT_SUCCESS, memory_init(&allocator_, nullptr));
         bytes_writer_init(&content_, &allocator_);
     }
     void TearDown() override { bytes_writer_fini(&content_); }

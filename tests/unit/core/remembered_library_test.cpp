@@ -53,7 +53,7 @@ class Memo
 public:
     explicit Memo(uint64_t settle_ns = 0)
     {
-        EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table_, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, memory_init(&table_, nullptr));
         EXPECT_EQ(INGOT_SUCCESS, header_memo_create(&memo_, &table_, settle_ns));
     }
     /* The memo of a later process. */
@@ -431,7 +431,7 @@ std::string data_identity(std::string path, ingot_header_memo *memo)
     ops.identify_device = identify_data;
     device_identity *identity = nullptr;
     ingot_allocator_t table;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, memory_init(&table, nullptr));
     EXPECT_EQ(INGOT_SUCCESS, device_identity_create(&identity, &table, memo, &ops, path.data(), 0));
     const std::string bytes(reinterpret_cast<const char *>(identity->bytes), identity->size);
     device_identity_destroy(identity, &table);

@@ -40,7 +40,7 @@ Checked check(const std::vector<Words> &modules, const std::vector<uint32_t> &id
     request.source_count = sources.size();
     request.spec_constants = constants.data();
     request.spec_constant_count = constants.size();
-    alloc_init(&allocator, nullptr);
+    memory_init(&allocator, nullptr);
     bytes_writer_init(&log.writer, &allocator);
     checked.status = ingot_spirv_check_request(&request, &log);
     checked.log.assign(reinterpret_cast<const char *>(log.writer.bytes), log.writer.size);

@@ -11,14 +11,6 @@
 
 enum { CONNECT_MS = 5000, STALL_MS = 30000 };
 
-bool server_is_named(void)
-{
-    struct server_memory memory = {.trust = INGOT_PERSIST_TRUST_INIT};
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    return ingot_remote_info_from_environment(&info, &memory.trust, sizeof(memory.text), memory.text) !=
-           INGOT_NOT_FOUND;
-}
-
 int server_read_info(ingot_remote_info_t *info, const char *url, struct server_memory *memory)
 {
     if (url != NULL && setenv("INGOT_PERSIST_REMOTE", url, 1) != 0)

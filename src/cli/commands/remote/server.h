@@ -17,8 +17,6 @@ struct server_memory {
     char text[SERVER_TEXT_CAPACITY];
 };
 
-/* True if the environment names a server, even if its settings are invalid. */
-bool server_is_named(void);
 /* Reads the environment. If `url` is NULL, uses the environment's URL. The namespace on the server is the
  * environment's, whatever part of the store --namespace names, because applications and layers look there. The info
  * points to `memory`. Returns EXIT_DONE; on failure, prints a message and returns EXIT_USAGE. */

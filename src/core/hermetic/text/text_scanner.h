@@ -8,7 +8,7 @@
 #ifndef INGOT_CORE_HERMETIC_TEXT_TEXT_SCANNER_H
 #define INGOT_CORE_HERMETIC_TEXT_TEXT_SCANNER_H
 
-#include "util/arena.h"
+#include "util/memory.h"
 
 /* A text without line splices. */
 struct clean_text {

@@ -6,8 +6,8 @@
 
 #include <ingot/private/recipe.h>
 
-#include "util/arena.h"
 #include "util/bytes_writer.h"
+#include "util/memory.h"
 
 enum recipe_field {
     FIELD_KIND = 1,

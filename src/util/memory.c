@@ -1,10 +1,79 @@
 /*
- * arena.c - allocates chunks of growing size and cuts pieces from their front; see arena.h.
+ * memory.c - allocates through the application's allocator; see memory.h. An arena allocates chunks of growing size and
+ * cuts pieces from their front.
  */
-#include "util/arena.h"
+#include "util/memory.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+
+static void *allocate_with_c(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    if (alignment <= _Alignof(max_align_t))
+        return malloc(size);
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
+static void free_with_c(void *user, void *memory, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+const ingot_allocator_t memory_c_allocator = {allocate_with_c, free_with_c, NULL};
+
+ingot_status_t memory_init(ingot_allocator_t *out, const ingot_allocator_t *from)
+{
+    if (from != NULL && (from->allocate == NULL || from->deallocate == NULL))
+        return INGOT_INVALID_ARGUMENTS;
+    *out = from != NULL ? *from : memory_c_allocator;
+    return INGOT_SUCCESS;
+}
+
+void *memory_allocate_aligned(const ingot_allocator_t *allocator, size_t size, size_t alignment)
+{
+    return allocator->allocate(allocator->user, size != 0 ? size : 1, alignment);
+}
+
+void *memory_allocate(const ingot_allocator_t *allocator, size_t size)
+{
+    return memory_allocate_aligned(allocator, size, _Alignof(max_align_t));
+}
+
+void *memory_allocate_zeroed(const ingot_allocator_t *allocator, size_t size)
+{
+    void *memory = memory_allocate(allocator, size);
+    if (memory != NULL)
+        memset(memory, 0, size);
+    return memory;
+}
+
+char *memory_make_text(const ingot_allocator_t *allocator, const char *text)
+{
+    const size_t size = text != NULL ? strlen(text) + 1 : 1;
+    char *copy = memory_allocate(allocator, size);
+    if (copy != NULL)
+        memcpy(copy, text != NULL ? text : "", size);
+    return copy;
+}
+
+void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size)
+{
+    if (memory != NULL)
+        allocator->deallocate(allocator->user, memory, size != 0 ? size : 1);
+}
+
+void memory_free_text(const ingot_allocator_t *allocator, char *text)
+{
+    if (text != NULL)
+        memory_free(allocator, text, strlen(text) + 1);
+}
+
+/* ---- arenas ---- */
 
 enum { FIRST_CHUNK = 16384, LARGEST_CHUNK = 1 << 20, PIECE_ALIGNMENT = 16 };
 
