@@ -113,6 +113,52 @@ TEST_F(CliPush, LeavesOutBadEntries)
     EXPECT_EQ("19\n", redis_.ask({"DBSIZE"}));
 }
 
+TEST_F(CliPush, IsPulledIntoAnotherStore)
+{
+    const std::string counts = "j[\"entries\"], j[\"present\"], j[\"failed\"], sep=' '";
+    add_plain(2000, 10); /* more than one part of the server's list */
+    EXPECT_EQ("2020 0 0 0", push_counts());
+    ASSERT_EQ("OK\n", redis_.ask({"SET", "ingot:1:default:" + std::string(64, 'g'), "no key"}));
+    ASSERT_EQ("OK\n", redis_.ask({"SET", "ingot:1:default:" + std::string(64, 'a'), "no object"}));
+    ASSERT_EQ("OK\n", redis_.ask({"SET", "ingot:1:other:" + std::string(64, 'b'), "another namespace"}));
+    fs::remove_all(root());
+    EXPECT_EQ("2020 0 1", json("pull " + redis_.url(), counts));
+    EXPECT_EQ(0, run({"verify"}).code);
+    EXPECT_EQ(2020u, names().size());
+    ASSERT_EQ("1\n", redis_.ask({"DEL", "ingot:1:default:" + std::string(64, 'a')}));
+    EXPECT_EQ("0 2020 0", json("pull " + redis_.url(), counts));
+    const Result other = run_command({CLI_PROGRAM, "pull", "--dir", (scratch() / "other").string(), redis_.url()},
+                                     {{"INGOT_PERSIST_NAMESPACE", "team"}});
+    EXPECT_EQ("0 entries pulled; the store already had 0\n", other.output);
+}
+
+/* A stranger, who has no key, has put programs on the server. */
+TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
+{
+    const std::string key = (scratch() / "key").string();
+    EXPECT_EQ(0, run({"key", "--pair", key}).code);
+    std::map<std::string, std::string> strict = {{"INGOT_PERSIST_TRUST", "require"},
+                                                 {"INGOT_PERSIST_KEYS", key + ".pub"},
+                                                 {"INGOT_PERSIST_DIR", (scratch() / "other").string()}};
+    const auto expect_pull = [&](const std::string &expected) {
+        const Result result = run_command({CLI_PROGRAM, "pull", redis_.url()}, strict);
+        EXPECT_NE(std::string::npos, result.output.find(expected)) << result.output;
+    };
+    EXPECT_EQ("20 0 0 0", push_counts());
+    expect_pull("0 entries pulled; the store already had 0, 20 failed");
+    EXPECT_EQ("OK\n", redis_.ask({"FLUSHALL"}));
+
+    std::map<std::string, std::string> producer = strict;
+    producer["INGOT_PERSIST_DIR"] = root().string();
+    const Result refused = run_command({CLI_PROGRAM, "push", redis_.url()}, producer);
+    EXPECT_EQ(1, refused.code);
+    EXPECT_NE(std::string::npos, refused.output.find("20 left out")) << refused.output;
+    EXPECT_EQ("0\n", redis_.ask({"DBSIZE"}));
+    EXPECT_EQ(0, run({"sign", "--keys", key}).code);
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", redis_.url()}, producer).code);
+    expect_pull("20 entries pulled; the store already had 0\n");
+}
+
 TEST_F(CliPush, FailsIfTheServerDoes)
 {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
@@ -130,7 +176,7 @@ TEST_F(CliPush, KnowsWrongUsage)
 {
     EXPECT_EQ(2, run({"push", "ftp://host"}).code);
     EXPECT_EQ(2, run({"push", "redis://a", "redis://b"}).code);
-    EXPECT_EQ(2, run({"pull", "redis://a"}).code);
+    EXPECT_EQ(2, run({"pull", "http://127.0.0.1:1"}).code) << "it cannot list";
     EXPECT_EQ(2, run({"pull", "--for", (scratch() / "none").string(), "ftp://a"}).code);
     EXPECT_EQ(3, run({"pull", "--for", (scratch() / "none").string(), "redis://a"}).code);
     EXPECT_EQ(3, run_command({CLI_PROGRAM, "push", "--dir", (scratch() / "none").string(), redis_.url()}).code);

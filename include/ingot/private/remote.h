@@ -62,6 +62,24 @@ INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ing
  */
 INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
+#define INGOT_REMOTE_KEY_CAPACITY 65 /* 64 hexadecimal digits and a NUL */
+
+/**
+ * Visits the keys of all objects that a server has in the tier's namespace; some perhaps twice.
+ *
+ * @retval INGOT_UNIMPLEMENTED  The server's protocol cannot list objects, or @p storage is not a remote tier.
+ * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_remote_list(ingot_storage_t storage, void (*visit)(void *user, const char *key),
+                                           void *user);
+/** Writes the key of an id's object. */
+INGOT_API ingot_status_t ingot_remote_key_of(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                             char key[INGOT_REMOTE_KEY_CAPACITY]);
+/** Loads an object by its key: its id, and what the server keeps under it, with its seal, which is not checked.
+ * Statuses as of a load; INGOT_IO_ERROR also if the tier is not contacting the server at present. */
+INGOT_API ingot_status_t ingot_remote_load_key(ingot_storage_t storage, const char *key, ingot_buffer_t *id,
+                                               ingot_buffer_t *kept);
+
 #define INGOT_IMAGE_TAG "store" /**< The name of the image in an OCI image layout. */
 
 /** What writing or reading an image did. */

@@ -33,7 +33,8 @@ struct request {
     uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */
     /* Returns true if the request should end before its deadline. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
-    void *owner; /* a tier, which is_ended uses */
+    void *owner;     /* a tier, which is_ended uses */
+    bool takes_list; /* Redis may answer with a list, which only tools ask for */
     char failure[REQUEST_FAILURE_CAPACITY];
 };
 

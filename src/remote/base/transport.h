@@ -13,7 +13,8 @@
 #include "remote/base/request.h"
 
 #define LEASE_TOKEN_CAPACITY 33u /* 32 hexadecimal digits and a NUL */
-#define LEASE_POINTLESS "-"      /* the value of a lease that says that waiting is useless */
+#define TRANSPORT_CURSOR_CAPACITY 24u
+#define LEASE_POINTLESS "-" /* the value of a lease that says that waiting is useless */
 
 /* Operations on leases. A lease is a text that belongs to a key of an object and expires: the random token of its
  * holder, or LEASE_POINTLESS. */
@@ -41,6 +42,10 @@ struct transport_ops {
     enum outcome (*probe)(void *self, struct request *request);
     void (*destroy)(void *self);
     const struct lease_transport_ops *leases; /* NULL: the protocol has no leases */
+    /* Visits some keys, perhaps twice, and moves the cursor, which is "" at first and after the last ones. NULL: the
+     * protocol cannot list objects. */
+    enum outcome (*list)(void *self, struct request *request, char cursor[TRANSPORT_CURSOR_CAPACITY],
+                         void (*visit)(void *user, const char *key), void *user);
 };
 
 /* A protocol, ready to exchange objects with one server. */

@@ -107,8 +107,12 @@ static ingot_status_t make_http(struct http *http, const struct url *url, const 
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops ops = {
-        http_get_object, http_put_object, http_remove_object, http_has_object, http_probe_server, destroy_http, NULL};
+    static const struct transport_ops ops = {.get = http_get_object,
+                                             .put = http_put_object,
+                                             .remove = http_remove_object,
+                                             .has = http_has_object,
+                                             .probe = http_probe_server,
+                                             .destroy = destroy_http};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

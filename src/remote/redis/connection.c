@@ -40,11 +40,12 @@ static bool is_known_kind(char kind)
     return kind == '$' || kind == '+' || kind == '-' || kind == ':';
 }
 
-/* Refuses a reply if its first byte shows that it is of a kind that no command here returns. A list, for example, could
- * claim any number of elements, for which hiredis would allocate memory. The reader's ridx is -1 between replies. */
+/* Refuses a reply if its first byte shows that it is of a kind that the command does not return. A list, for example,
+ * could claim any number of elements, for which hiredis would allocate memory. The reader's ridx is -1 between replies.
+ */
 static enum outcome check_kind(const redisReader *reader, struct request *request, char first)
 {
-    if (reader->ridx == -1 && !is_known_kind(first))
+    if (reader->ridx == -1 && !is_known_kind(first) && !(first == '*' && request->takes_list))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
     return OUTCOME_DONE;
 }

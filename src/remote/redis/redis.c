@@ -17,12 +17,14 @@
 
 #include "remote/base/clock.h"
 #include "remote/curl/library.h"
+#include "remote/object/object_key.h"
 #include "remote/redis/commands.h"
 #include "remote/redis/connection.h"
 #include "remote/redis/leases.h"
 #include "remote/redis/stream.h"
 
 #define MOST_IDLE 16u
+#define LIST_SIZE 1048576u /* the largest part of a list of names */
 #define DEFAULT_PORT "6379"
 #define DATABASE_CAPACITY 8u
 #define NUMBER_CAPACITY 24u
@@ -299,6 +301,43 @@ static enum outcome redis_has_object(void *self, struct request *request, const 
     return redis_count(self, request, "EXISTS %s", name);
 }
 
+/* Visits the key in a name, unless it is that of a lease or of something else. */
+static void visit_name(const struct redis *redis, const redisReply *name, void (*visit)(void *user, const char *key),
+                       void *user)
+{
+    char prefix[REDIS_NAME_CAPACITY];
+    redis_write_name(redis, "", prefix);
+    const size_t size = strlen(prefix);
+    if (name->type == REDIS_REPLY_STRING && strncmp(name->str, prefix, size) == 0 &&
+        strspn(name->str + size, "0123456789abcdef") == OBJECT_KEY_HEX_SIZE &&
+        name->str[size + OBJECT_KEY_HEX_SIZE] == '\0')
+        visit(user, name->str + size);
+}
+
+static enum outcome redis_list_objects(void *self, struct request *request, char cursor[TRANSPORT_CURSOR_CAPACITY],
+                                       void (*visit)(void *user, const char *key), void *user)
+{
+    char pattern[REDIS_NAME_CAPACITY];
+    redisReply *reply = NULL;
+    redis_write_name(self, "*", pattern);
+    request->takes_list = true;
+    enum outcome outcome = redis_ask(self, request, LIST_SIZE, &reply, "SCAN %s MATCH %s COUNT 1000",
+                                     cursor[0] != '\0' ? cursor : "0", pattern);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 || reply->element[0]->type != REDIS_REPLY_STRING ||
+        reply->element[0]->len >= TRANSPORT_CURSOR_CAPACITY || reply->element[1]->type != REDIS_REPLY_ARRAY) {
+        freeReplyObject(reply);
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to SCAN");
+    }
+    for (size_t i = 0; i < reply->element[1]->elements; ++i)
+        visit_name(self, reply->element[1]->element[i], visit, user);
+    const char *next = reply->element[0]->str;
+    (void)snprintf(cursor, TRANSPORT_CURSOR_CAPACITY, "%s", strcmp(next, "0") != 0 ? next : "");
+    freeReplyObject(reply);
+    return outcome;
+}
+
 static enum outcome redis_probe_server(void *self, struct request *request)
 {
     redisReply *reply = NULL;
@@ -358,7 +397,7 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
 {
     static const struct transport_ops ops = {redis_get_object, redis_put_object,   redis_remove_object,
                                              redis_has_object, redis_probe_server, destroy_redis,
-                                             &redis_leases};
+                                             &redis_leases,    redis_list_objects};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

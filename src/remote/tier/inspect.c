@@ -5,6 +5,7 @@
 #include <ingot/private/remote.h>
 
 #include "remote/base/clock.h"
+#include "remote/object/object_key.h"
 #include "remote/tier/load.h"
 #include "remote/tier/registry.h"
 #include "remote/tier/tier.h"
@@ -58,6 +59,30 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id is missing or empty");
     const ingot_status_t status = find_tier(storage, &tier);
     return status == INGOT_SUCCESS ? tier_has(tier, id_size, id) : status;
+}
+
+ingot_status_t ingot_remote_list(ingot_storage_t storage, void (*visit)(void *user, const char *key), void *user)
+{
+    struct tier *tier = NULL;
+    const ingot_status_t status = find_tier(storage, &tier);
+    return status == INGOT_SUCCESS ? tier_list(tier, visit, user) : status;
+}
+
+ingot_status_t ingot_remote_key_of(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                   char key[INGOT_REMOTE_KEY_CAPACITY])
+{
+    struct tier *tier = NULL;
+    const ingot_status_t status = find_tier(storage, &tier);
+    if (status == INGOT_SUCCESS)
+        object_key_of(tier->name_space, id_size, id, key);
+    return status;
+}
+
+ingot_status_t ingot_remote_load_key(ingot_storage_t storage, const char *key, ingot_buffer_t *id, ingot_buffer_t *kept)
+{
+    struct tier *tier = NULL;
+    const ingot_status_t status = find_tier(storage, &tier);
+    return status == INGOT_SUCCESS ? tier_load_key(tier, key, id, kept) : status;
 }
 
 ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)

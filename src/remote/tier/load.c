@@ -5,6 +5,7 @@
 
 #include <ingot/backend.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "remote/base/clock.h"
 #include "remote/object/envelope.h"
@@ -144,4 +145,62 @@ ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id)
     }
     const enum outcome outcome = tier->transport.ops->has(tier->transport.self, &request, key);
     return conclude_load(tier, outcome, &request, began_ns);
+}
+
+ingot_status_t tier_list(struct tier *tier, void (*visit)(void *user, const char *key), void *user)
+{
+    char cursor[TRANSPORT_CURSOR_CAPACITY] = "";
+    ingot_status_t status;
+    if (tier->transport.ops->list == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "this server cannot list its objects; Redis can");
+    do {
+        struct request request = tier_make_request(tier);
+        const uint64_t began_ns = clock_now_ns();
+        const enum tier_verdict verdict = tier_admit(tier, &request, began_ns);
+        if (verdict != TIER_PASS) {
+            (void)skip_load(tier, verdict);
+            return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
+        }
+        const enum outcome outcome = tier->transport.ops->list(tier->transport.self, &request, cursor, visit, user);
+        status = conclude_load(tier, outcome, &request, began_ns);
+    } while (status == INGOT_SUCCESS && cursor[0] != '\0');
+    return status;
+}
+
+ingot_status_t tier_load_key(struct tier *tier, const char *key, ingot_buffer_t *id, ingot_buffer_t *blob)
+{
+    char own[OBJECT_KEY_CAPACITY] = "";
+    size_t id_size = 0;
+    size_t size = 0;
+    ingot_buffer_t object = INGOT_BUFFER_INIT;
+    struct request request = tier_make_request(tier);
+    const uint64_t began_ns = clock_now_ns();
+    const enum tier_verdict verdict = tier_admit(tier, &request, began_ns);
+    if (verdict != TIER_PASS) {
+        (void)skip_load(tier, verdict);
+        return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
+    }
+    const enum outcome outcome = tier->transport.ops->get(
+        tier->transport.self, &request, key, envelope_max_size(ENVELOPE_MAX_ID_SIZE, tier->max_blob_bytes), &object);
+    if (outcome != OUTCOME_DONE)
+        return conclude_load(tier, outcome, &request, began_ns);
+    const bool has_id = envelope_measure(object.size, object.bytes, &id_size, &size);
+    uint8_t *copy = has_id ? malloc(id_size) : NULL;
+    if (copy != NULL) {
+        memcpy(copy, object.bytes + ENVELOPE_HEADER_SIZE, id_size);
+        object_key_of(tier->name_space, id_size, copy, own);
+    }
+    if (strcmp(own, key) != 0) {
+        free(copy);
+        object.release(&object);
+        return has_id && copy == NULL
+                   ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an id of %zu bytes", id_size)
+                   : ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object of the key %.12s is not its own", key);
+    }
+    const ingot_status_t status = take_object(tier, &object, id_size, copy, began_ns, blob);
+    if (status == INGOT_SUCCESS)
+        *id = (ingot_buffer_t){.size = id_size, .bytes = copy, .release = release_bytes, .owner = copy};
+    else
+        free(copy);
+    return status;
 }

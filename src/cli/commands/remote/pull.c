@@ -9,6 +9,8 @@
 #include "cli/commands/all.h"
 #include "cli/commands/recipe/build.h"
 #if INGOT_WITH_REMOTE
+#include <ingot/private/remote.h>
+
 #include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
 #endif
@@ -21,8 +23,10 @@ struct pulling {
     const char *bundle;       /* NULL: a server */
     const char *url;          /* NULL: from the environment */
     struct text_list recipes; /* those of --for */
-    ingot_storage_t from;     /* this and the next ones: while a bundle is pulled */
+    ingot_storage_t from;     /* a bundle or a server */
     ingot_storage_t store;
+    cJSON *keys; /* its members have the names of the objects that the server has, and the store lacks */
+    uint64_t present_count;
     uint64_t entry_count;
     uint64_t failed_count;
 #if INGOT_WITH_REMOTE
@@ -96,14 +100,81 @@ static int pull_bundle(struct pulling *pulling)
 /* ---- a server ---- */
 
 #if INGOT_WITH_REMOTE
+static void note_key(void *user, const char *key)
+{
+    (void)cJSON_AddItemToObject(user, key, cJSON_CreateTrue());
+}
+
+/* Drops the keys of the entries that the store has. */
+static int drop_present(const ingot_persist_entry_t *entry, void *user)
+{
+    struct pulling *pulling = user;
+    char key[INGOT_REMOTE_KEY_CAPACITY];
+    if (entry->id != NULL && entry->status == INGOT_SUCCESS &&
+        ingot_remote_key_of(pulling->from, entry->id_size, entry->id, key) == INGOT_SUCCESS) {
+        cJSON *present = cJSON_DetachItemFromObjectCaseSensitive(pulling->keys, key);
+        pulling->present_count += present != NULL;
+        cJSON_Delete(present);
+    }
+    return 1;
+}
+
+/* Loads an object and stores it with its seal, which the store checks. */
+static void pull_key(struct pulling *pulling, const char *key)
+{
+    ingot_buffer_t id = INGOT_BUFFER_INIT;
+    ingot_buffer_t kept = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_remote_load_key(pulling->from, key, &id, &kept);
+    if (status == INGOT_NOT_FOUND)
+        return; /* evicted in the meantime */
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_store_sealed(pulling->store, id.size, id.bytes, kept.size, kept.bytes);
+    store_release_blob(&id);
+    store_release_blob(&kept);
+    pulling->entry_count += status == INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS && pulling->failed_count++ == 0)
+        (void)store_failed("pulling an entry", status);
+}
+
+static int pull_all(struct pulling *pulling)
+{
+    const cJSON *key;
+    pulling->keys = cJSON_CreateObject();
+    const ingot_status_t status = ingot_remote_list(pulling->from, note_key, pulling->keys);
+    if (status == INGOT_UNIMPLEMENTED)
+        return parse_refuse(&command_pull, "%s. Name recipes with --for", ingot_last_error_detail());
+    if (status != INGOT_SUCCESS)
+        return store_failed("listing the server", status);
+    interrupt_catch();
+    const int code = entry_visit_all(pulling->store, drop_present, pulling);
+    if (code != EXIT_DONE)
+        return code;
+    cJSON_ArrayForEach(key, pulling->keys)
+    {
+        if (!interrupt_seen())
+            pull_key(pulling, key->string);
+    }
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", pulling->entry_count);
+    json_add_u64(json, "present", pulling->present_count);
+    json_add_u64(json, "failed", pulling->failed_count);
+    output_print(json, pulling->common.is_json,
+                 "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
+    return interrupt_seen() ? EXIT_INTERRUPTED : pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int pull_from_server(struct pulling *pulling)
 {
-    ingot_storage_t server = NULL;
-    if (pulling->recipes.count == 0)
-        return parse_refuse(&command_pull, "name a recipe with --for, or a bundle with --from");
-    const int code = server_open(&server, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
-    ingot_storage_release(server); /* the workers open it as the environment says, which now has this URL */
-    return code == EXIT_DONE ? build_pull(&pulling->common, &pulling->recipes) : code;
+    int code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
+    if (code == EXIT_DONE && pulling->recipes.count == 0) {
+        store_take_namespace(&pulling->common);
+        code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
+        if (code == EXIT_DONE)
+            code = pull_all(pulling);
+        ingot_storage_release(pulling->store);
+    }
+    ingot_storage_release(pulling->from); /* the workers open it as the environment says, which now has this URL */
+    return code == EXIT_DONE && pulling->recipes.count != 0 ? build_pull(&pulling->common, &pulling->recipes) : code;
 }
 #else
 static int pull_from_server(struct pulling *pulling)
@@ -137,8 +208,10 @@ const struct command command_pull = {
     .about =
         "Loads entries into a store, which is created if it is missing, with their seals. Entries that the store "
         "already has are not loaded again.\n\n"
-        "With --for, loads what the programs of a recipe need on the devices of this machine from a server, and "
-        "compiles nothing. With --from, takes all entries of a bundle.\n\n"
+        "Takes all that a Redis server has in the namespace INGOT_PERSIST_NAMESPACE; other servers cannot list what "
+        "they "
+        "have. With --for, loads what the programs of a recipe need on the devices of this machine from any server, "
+        "and compiles nothing. With --from, takes all entries of a bundle.\n\n"
         "With --image, takes what an image in a registry has, into the namespaces that \"ingot push --image\" took it "
         "from, or with --namespace only what is of that namespace. skopeo moves the image, with its credentials, to a "
         "directory beside the store, and only what is not there yet. With --layout alone, the image is only read.\n\n"
