@@ -13,8 +13,6 @@
 #include <ingot/backend.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -402,25 +400,17 @@ int files_remove_directory(int at, const char *path)
     return files_result_of(unlinkat(at, path, AT_REMOVEDIR));
 }
 
-static int open_list(int at, const char *path, DIR **stream)
+int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user)
 {
     const int fd = open_below(at, path, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return fd;
-    *stream = fdopendir(fd);
-    if (*stream != NULL)
-        return 0;
-    const int error = -errno;
-    (void)close(fd);
-    return error;
-}
-
-int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user)
-{
-    DIR *stream;
-    const int opened = open_list(at, path, &stream);
-    if (opened < 0)
-        return opened;
+    DIR *stream = fdopendir(fd);
+    if (stream == NULL) {
+        const int error = -errno;
+        (void)close(fd);
+        return error;
+    }
     const struct dirent *found;
     do {
         errno = 0;

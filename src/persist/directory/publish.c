@@ -423,12 +423,6 @@ static bool must_prepare_in_bucket(struct publication *publication, ingot_status
     return true;
 }
 
-static ingot_status_t synchronize_bucket(const struct publication *publication)
-{
-    const int result = files_sync_directory(publication->root->fd, publication->bucket.path);
-    return result < 0 ? files_write_failed(result, "synchronizing", publication->bucket.path) : INGOT_SUCCESS;
-}
-
 ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_size, const uint8_t *id,
                              size_t blob_size, const uint8_t *blob)
 {
@@ -457,8 +451,11 @@ ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_s
         if (status == INGOT_SUCCESS && !is_done)
             status = commit_publication(&publication);
     }
-    if (status == INGOT_SUCCESS && root->directory->is_durable)
-        status = synchronize_bucket(&publication);
+    if (status == INGOT_SUCCESS && root->directory->is_durable) {
+        const int result = files_sync_directory(root->fd, publication.bucket.path);
+        if (result < 0)
+            status = files_write_failed(result, "synchronizing", publication.bucket.path);
+    }
     if (status == INGOT_SUCCESS)
         evict_expired(root);
 

@@ -74,7 +74,7 @@ struct build_locks {
     /* Asks for one of the places for builds (build_jobs of ingot_persist_info_t). Returns NULL if the store does not
      * limit builds, or if its locks are unusable. The store must outlive the place. */
     struct build_lock *(*ask_place)(void *self);
-    /* True if this build has its place, which it takes in the order in which builds asked. Does not wait. */
+    /* True if this build has a place, or shares one of another build of its process. Does not wait. */
     bool (*has_place)(struct build_lock *place);
     /* Gives the place back, or stops asking. */
     void (*leave_place)(struct build_lock *place);
