@@ -19,29 +19,23 @@
 #include "cli/base/memory.h"
 #include "cli/build/device/device.h"
 #include "cli/build/message.h"
-#include "cli/store/server_behind.h"
+#if INGOT_WITH_REMOTE
+#include "cli/store/server.h"
+#endif
 #include "cli/store/store.h"
 
 struct worker {
     const struct worker_setup *setup;
     ingot_storage_t store; /* on this machine */
-    ingot_storage_t chain; /* the store and the server; NULL: no server, as for the next one */
-    ingot_storage_t server;
-    bool has_tried_server;
+    ingot_storage_t chain; /* the store, and behind it the server from which programs are pulled; otherwise NULL */
     struct device_list devices;
     ingot_context_t *contexts;      /* one per device, created when it is first needed */
     char reason[MESSAGE_TEXT_SIZE]; /* why the last program was not stored */
 };
 
-/* True while a server's event is reported, perhaps by the server's thread. Aligned as the section that mold puts behind
- * it: otherwise the part that is made read-only after relocation may begin in a page that is not mapped. */
-static _Thread_local _Alignas(16) bool is_of_server;
-
 static void note_event(const ingot_event_t *event, void *user)
 {
     struct worker *worker = user;
-    if (is_of_server)
-        return;
     const bool is_native = event->kind == INGOT_EVENT_NATIVE_BUILD;
     const bool is_storing = event->kind == INGOT_EVENT_STORAGE_STORE || event->kind == INGOT_EVENT_STORAGE_DEGRADED;
     if (is_native || (is_storing && event->status != INGOT_SUCCESS))
@@ -65,30 +59,6 @@ static void fail_job(struct message *result, enum outcome outcome, ingot_status_
     set_text(result, text);
 }
 
-/* Reports a server's failures to the context, whose trace shows them. */
-static void tell_server_event(const ingot_event_t *event, void *context)
-{
-    is_of_server = true;
-    ingot_context_emit_event(context, event);
-    is_of_server = false;
-}
-
-/* Puts the server behind the store. */
-static void add_server_to_worker(struct worker *worker, ingot_context_t context)
-{
-    char reason[MESSAGE_TEXT_SIZE];
-    ingot_event_t event = INGOT_EVENT_INIT;
-    worker->has_tried_server = true;
-    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
-    event.status = server_behind_open(&worker->chain, &worker->server, worker->store, tell_server_event, context);
-    if (event.status == INGOT_SUCCESS)
-        return;
-    (void)snprintf(reason, sizeof(reason), "the server of INGOT_PERSIST_REMOTE is not used: %s",
-                   ingot_last_error_detail());
-    event.reason = reason;
-    tell_server_event(&event, context);
-}
-
 static ingot_status_t open_context(struct worker *worker, uint32_t number)
 {
     const ingot_cache_capacity_t capacity = {.struct_size = sizeof(capacity), .flags = INGOT_CACHE_OFF};
@@ -99,10 +69,7 @@ static ingot_status_t open_context(struct worker *worker, uint32_t number)
     info.on_event_user = worker;
     if (worker->contexts[number] != NULL)
         return INGOT_SUCCESS;
-    const ingot_status_t status = device->backend->open(device, &info, &worker->contexts[number]);
-    if (status == INGOT_SUCCESS && worker->setup->is_pull && !worker->has_tried_server)
-        add_server_to_worker(worker, worker->contexts[number]);
-    return status;
+    return device->backend->open(device, &info, &worker->contexts[number]);
 }
 
 /* True if this machine's store has an intact blob for the descriptor. */
@@ -125,8 +92,7 @@ static void pull_program(const struct worker *worker, const_ingot_program_desc_t
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     const uint8_t *id = NULL;
     size_t size = 0;
-    ingot_status_t status = worker->chain != NULL ? ingot_program_desc_get_cache_blob_id(desc, &size, &id)
-                                                  : ingot_set_error_detail(INGOT_IO_ERROR, "the server cannot be used");
+    ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &size, &id);
     if (status == INGOT_SUCCESS)
         status = ingot_storage_load(worker->chain, size, id, &blob);
     store_release_blob(&blob);
@@ -202,6 +168,19 @@ static bool open_store_of_worker(struct worker *worker)
     return ingot_persist_set_settings(worker->store, &settings) == INGOT_SUCCESS;
 }
 
+/* Puts the server that the environment names behind the store. */
+static bool open_server_of_worker(struct worker *worker)
+{
+#if INGOT_WITH_REMOTE
+    ingot_storage_t tiers[] = {worker->store, NULL};
+    return server_open(&tiers[1], worker->setup->options, NULL, INGOT_REMOTE_READ_ONLY) == EXIT_DONE &&
+           ingot_persist_chain(&worker->chain, 2, tiers) == INGOT_SUCCESS;
+#else
+    (void)worker;
+    return false;
+#endif
+}
+
 /* Lists the devices of the backends that the programs need, so that no other driver is loaded. */
 static void list_devices(struct worker *worker)
 {
@@ -240,7 +219,7 @@ static bool prepare_worker(struct worker *worker)
     if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECIPE") != 0 ||
         setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
         return false;
-    return open_store_of_worker(worker);
+    return open_store_of_worker(worker) && (!worker->setup->is_pull || open_server_of_worker(worker));
 }
 
 void worker_run(int socket, void *user)

@@ -12,7 +12,7 @@
 #include <ingot/private/remote.h>
 
 #include "cli/commands/remote/image.h"
-#include "cli/commands/remote/server.h"
+#include "cli/store/server.h"
 #endif
 #include "cli/store/entry.h"
 #include "cli/store/store.h"

@@ -14,9 +14,9 @@
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/remote/image.h"
-#include "cli/commands/remote/server.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
+#include "cli/store/server.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
 

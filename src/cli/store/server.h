@@ -1,8 +1,8 @@
 /*
  * server.h - opens the server that the options or the environment name.
  */
-#ifndef INGOT_CLI_COMMANDS_REMOTE_SERVER_H
-#define INGOT_CLI_COMMANDS_REMOTE_SERVER_H
+#ifndef INGOT_CLI_STORE_SERVER_H
+#define INGOT_CLI_STORE_SERVER_H
 
 #include <ingot/remote.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
  * server.c - opens the server that the options or the environment name; see server.h.
  */
-#include "cli/commands/remote/server.h"
+#include "cli/store/server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
