@@ -31,16 +31,15 @@ static int open_parent(const char *path, const char **name)
     return fd;
 }
 
-int folder_open(int at, const char *name, bool makes)
+/* Opens a folder that is not a link. */
+static int open_folder(int at, const char *name)
 {
-    if (makes && mkdirat(at, name, 0777) != 0 && errno != EEXIST)
-        return -1;
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 int folder_make(int at, const char *name)
 {
-    return mkdirat(at, name, 0777) == 0 ? folder_open(at, name, false) : -1;
+    return mkdirat(at, name, 0777) == 0 ? open_folder(at, name) : -1;
 }
 
 int folder_open_output(const char *path)
@@ -57,12 +56,12 @@ int folder_open_output(const char *path)
     return fd;
 }
 
-bool folder_is_dot(const char *name)
+static bool is_dot(const char *name)
 {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-bool folder_write(int fd, size_t size, const void *bytes)
+static bool write_all(int fd, size_t size, const void *bytes)
 {
     const char *rest = bytes;
     while (size != 0) {
@@ -78,7 +77,7 @@ bool folder_write(int fd, size_t size, const void *bytes)
 bool folder_create_file(int at, const char *name, size_t size, const void *bytes)
 {
     const int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    const bool is_written = fd >= 0 && folder_write(fd, size, bytes);
+    const bool is_written = fd >= 0 && write_all(fd, size, bytes);
     const int error = errno;
     const bool is_closed = fd >= 0 && close(fd) == 0;
     if (!is_written)
@@ -103,9 +102,9 @@ static bool remove_content(int fd, unsigned depth)
     bool is_empty = stream != NULL;
     const struct dirent *item;
     while (is_empty && (item = readdir(stream)) != NULL) {
-        if (folder_is_dot(item->d_name) || unlinkat(fd, item->d_name, 0) == 0)
+        if (is_dot(item->d_name) || unlinkat(fd, item->d_name, 0) == 0)
             continue;
-        const int below = errno == EISDIR || errno == EPERM ? folder_open(fd, item->d_name, false) : -1;
+        const int below = errno == EISDIR || errno == EPERM ? open_folder(fd, item->d_name) : -1;
         is_empty = below >= 0 && remove_content(below, depth + 1) && unlinkat(fd, item->d_name, AT_REMOVEDIR) == 0;
     }
     const int error = errno;
@@ -123,7 +122,7 @@ bool folder_remove(const char *path)
     const int parent = open_parent(path, &name);
     if (parent < 0)
         return false;
-    const int fd = folder_open(parent, name, false);
+    const int fd = open_folder(parent, name);
     const bool is_removed = fd >= 0 && remove_content(fd, 0) && unlinkat(parent, name, AT_REMOVEDIR) == 0;
     const int error = errno;
     (void)close(parent);

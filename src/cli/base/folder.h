@@ -12,16 +12,8 @@
 
 /* Creates a folder and opens it. Fails if it exists. */
 int folder_make(int at, const char *name);
-/* Opens a folder that is not a link. Creates it if it is missing and `makes` is true. */
-int folder_open(int at, const char *name, bool makes);
 /* Opens a folder that the user has named, which may be a link. Creates it if it is missing. */
 int folder_open_output(const char *path);
-
-/* True for "." and "..". */
-bool folder_is_dot(const char *name);
-
-/* Writes all bytes to a file. Returns false and sets errno on failure. */
-bool folder_write(int fd, size_t size, const void *bytes);
 
 /* Creates a file and writes all bytes to it. Returns false and sets errno on failure, also if it exists. */
 bool folder_create_file(int at, const char *name, size_t size, const void *bytes);

@@ -15,7 +15,6 @@ struct common_options {
     ingot_persist_trust_policy_t trust_policy; /* the weakest policy: INGOT_PERSIST_TRUST may name a stricter one */
     bool ignores_trust_variable;               /* ignores INGOT_PERSIST_TRUST */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
-    bool obeys_age;                            /* leaves out entries that exceed the age limit, as in applications */
     bool keeps_recipes;                        /* keeps recipes of what is built; false: the environment decides */
 };
 

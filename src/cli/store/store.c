@@ -60,8 +60,6 @@ static bool is_store(const char *path)
 
 static bool is_store_there(const char *path, enum store_access store_access)
 {
-    if (access(path, F_OK) != 0 && store_access == STORE_TRY)
-        return false;
     if (access(path, F_OK) != 0)
         (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
     else if (store_access == STORE_WRITE && !is_store(path))
@@ -154,14 +152,13 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
         info->recipe_max_bytes = INGOT_UNLIMITED; /* the application's limit for recipes is unknown, too */
     info->name_space = options->name_space;
     info->lock_timeout_ms = LOCK_TIMEOUT_MS;
-    if (!options->obeys_age)
-        info->max_age_ms = 0;
+    info->max_age_ms = 0;
     info->on_miss = INGOT_PERSIST_ON_MISS_COMPILE; /* `ingot build` compiles */
     if (opening->order != NULL && *opening->order != 0)
         info->eviction = *opening->order == STORE_LRU ? INGOT_PERSIST_EVICT_LRU : INGOT_PERSIST_EVICT_FIFO;
     else if (opening->order != NULL)
         *opening->order = info->eviction == INGOT_PERSIST_EVICT_LRU ? STORE_LRU : STORE_FIFO;
-    if (store_access <= STORE_READ)
+    if (store_access == STORE_READ)
         info->flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     opening->is_environment_valid = true;
     opening->is_there = store_access == STORE_MAKE || is_store_there(info->path, store_access);
@@ -170,7 +167,7 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
 
 static int open_failed(const struct opening *opening, ingot_status_t status)
 {
-    if (!opening->is_environment_valid && opening->store_access != STORE_TRY)
+    if (!opening->is_environment_valid)
         (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
     if (!opening->is_environment_valid)
         return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;

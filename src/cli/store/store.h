@@ -9,9 +9,9 @@
 
 #include "cli/base/options.h"
 
-/* The purpose of opening. STORE_TRY reads, too, and prints nothing if there is no store. Only STORE_MAKE creates a
- * store that does not exist, and prints what the store could not do. */
-enum store_access { STORE_TRY, STORE_READ, STORE_WRITE, STORE_MAKE };
+/* The purpose of opening. Only STORE_MAKE creates a store that does not exist, and prints what the store could not do.
+ */
+enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
 
 /* The order of eviction. */
 enum store_order { STORE_FIFO = 1, STORE_LRU };
