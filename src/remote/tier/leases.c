@@ -22,6 +22,7 @@
 
 #define POINTLESS_MS 60000u
 #define PARTS 3u
+#define ATTEMPTS 4u
 #define TOKEN_BYTES 16u
 
 /* Only the tier's thread removes leases, so a lease stays valid while that thread works without the lock. */
@@ -66,15 +67,19 @@ static enum outcome ask_for_lease(struct tier *tier, struct request *request, co
         *answer = strcmp(token, LEASE_POINTLESS) == 0 ? INGOT_LEASE_NONE : INGOT_LEASE_BUSY;
         return outcome;
     }
-    if (outcome == OUTCOME_MISSING)
+    for (unsigned i = 0; outcome == OUTCOME_MISSING && i < ATTEMPTS; ++i) {
         outcome = ops->leases->take(self, request, lease->key, lease->token, tier->lease_time_ms);
-    if (outcome == OUTCOME_MISSING) { /* another machine was faster, or the answer to this one's command was lost */
+        if (outcome != OUTCOME_MISSING)
+            break;
+        /* another machine was faster, and may have ended its lease, or the answer to this one's command was lost */
         outcome = ops->leases->read(self, request, lease->key, token);
-        if (outcome == OUTCOME_MISSING || (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0)) {
+        if (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0) {
             *answer = INGOT_LEASE_BUSY;
             return outcome;
         }
     }
+    if (outcome == OUTCOME_MISSING)
+        return request_fail(request, OUTCOME_BAD_ANSWER, "a lease is taken, but the server has none");
     if (outcome != OUTCOME_DONE)
         return outcome;
     *answer = INGOT_LEASE_TAKEN;
