@@ -8,7 +8,9 @@
 
 #include <ingot/backend.h>
 #include <ingot/persist.h>
+#include <ingot/private/event.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cache/settings.h"
 #include "core/base/error.h"
@@ -91,6 +93,8 @@ static ingot_status_t add_remote(struct ingot_cache *cache, const ingot_cache_in
         return INGOT_SUCCESS;
     if (status == INGOT_INVALID_ARGUMENTS && info->remote != NULL)
         return status;
+    if (status == INGOT_INVALID_ARGUMENTS && strncmp(ingot_last_error_detail(), "INGOT_", 6) != 0)
+        (void)ingot_environment_refuse("INGOT_PERSIST_REMOTE", "INGOT_PERSIST_REMOTE: %s", ingot_last_error_detail());
     return judge_open_failure(cache, info, status, info->remote);
 }
 

@@ -8,6 +8,7 @@
 
 #include <ingot/backend.h>
 #include <ingot/persist.h>
+#include <ingot/private/event.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,11 @@ ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info)
         return INGOT_PERSIST_ON_MISS_REPORT;
     if (has_flag(info, INGOT_CACHE_OPEN_COMPILE_MISSES))
         return INGOT_PERSIST_ON_MISS_COMPILE;
-    if (value != NULL) /* persist reports an invalid value */
-        (void)environment_choose(value, COUNT_OF(words), words, &chosen);
+    if (value != NULL && !environment_choose(value, COUNT_OF(words), words, &chosen)) {
+        (void)ingot_environment_refuse("INGOT_ON_MISS", "INGOT_ON_MISS: \"%.80s\" is not compile, report or fail",
+                                       value);
+        chosen = INGOT_PERSIST_ON_MISS_FAIL;
+    }
     return (ingot_persist_on_miss_t)chosen;
 }
 

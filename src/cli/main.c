@@ -2,6 +2,7 @@
  * main.c - `ingot`: inspects and maintains a directory store.
  */
 #include <ingot/ingot.h>
+#include <ingot/private/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ static int dispatch_arguments(int count, char **arguments)
 
 int main(int argc, char **argv)
 {
+    ingot_environment_be_silent();
     const int code = dispatch_arguments(argc - 1, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         (void)fputs("ingot: writing the output failed\n", stderr);

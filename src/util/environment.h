@@ -197,6 +197,7 @@ struct setting {
     bool is_inverted; /* for a flag: clears and sets them */
     const char *words[SETTING_MOST_WORDS]; /* if any, the value is one of them, and the field gets its index */
     const char *expected;                  /* of words: a list of them for people */
+    uint32_t strictest; /* if not 0, the index of the word that a wrong value stands for, so that nothing fails open */
 };
 
 /* Returns what a value must be, for the sentence "NAME: "VALUE" is not ...". */

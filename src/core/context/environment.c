@@ -5,6 +5,10 @@
  */
 #include "core/context/environment.h"
 
+#include <ingot/private/event.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -13,6 +17,45 @@
 #include "core/base/error.h"
 #include "core/context/capacity.h"
 #include "util/environment.h"
+#include "util/write_signals.h"
+
+static atomic_bool is_silent;
+
+void ingot_environment_be_silent(void)
+{
+    atomic_store_explicit(&is_silent, true, memory_order_relaxed);
+}
+
+/* Writes a line to standard error, unless there was one about this variable. */
+static void tell_wrong_value(const char *name, const char *sentence)
+{
+    static atomic_uint_fast64_t told; /* a bit for each name */
+    char line[1024];
+    size_t at = 0;
+    while (environment_names()[at] != NULL && strcmp(environment_names()[at], name) != 0)
+        ++at;
+    const uint64_t bit = UINT64_C(1) << (at % 64);
+    if (atomic_load_explicit(&is_silent, memory_order_relaxed) ||
+        (atomic_fetch_or_explicit(&told, bit, memory_order_relaxed) & bit) != 0)
+        return;
+    const int length = snprintf(line, sizeof(line), "ingot: %.1000s\n", sentence);
+    const struct write_signals held = write_signals_hold();
+    if (write(STDERR_FILENO, line, (size_t)length) < 0) {
+        /* there is nobody to tell */
+    }
+    write_signals_allow(&held);
+}
+
+ingot_status_t ingot_environment_refuse(const char *name, const char *format, ...)
+{
+    char sentence[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    tell_wrong_value(name, sentence);
+    return error_set(INGOT_INVALID_ARGUMENTS, "%s", sentence);
+}
 
 /* Returns "" if the variable is not set, or if the process has more rights than its user (setuid). */
 static const char *get_variable_text(const char *name)
@@ -28,7 +71,7 @@ static ingot_status_t read_environment_value(const char *name, enum environment_
 
     if (*text == '\0' || environment_parse(kind, text, value))
         return INGOT_SUCCESS;
-    return error_set(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, text, environment_expected(kind));
+    return ingot_environment_refuse(name, "%s: \"%.80s\" is not %s", name, text, environment_expected(kind));
 }
 
 static ingot_status_t read_cache_limits(struct memory_cache_limits *limits)

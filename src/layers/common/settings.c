@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <ingot/backend.h>
+#include <ingot/private/event.h>
 
 #include "util/environment.h"
 
@@ -90,8 +91,8 @@ static ingot_status_t open_local(ingot_storage_t *opened)
     const char *text = NULL;
     uint64_t is_off = 0;
     if (!read_disable(&text, &is_off))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, DISABLE ": \"%.80s\" is not %s", text,
-                                      environment_expected(ENVIRONMENT_SWITCH));
+        return ingot_environment_refuse(DISABLE, DISABLE ": \"%.80s\" is not %s", text,
+                                        environment_expected(ENVIRONMENT_SWITCH));
     name_program(name);
     info.name_space = name;
     ingot_status_t status = ingot_persist_open_from_environment(opened, &info);
@@ -144,6 +145,8 @@ void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_e
         return;
     }
     status = open_remote(&with_server, opened, on_event);
+    if (status == INGOT_INVALID_ARGUMENTS && strncmp(ingot_last_error_detail(), "INGOT_", 6) != 0)
+        (void)ingot_environment_refuse("INGOT_PERSIST_REMOTE", "INGOT_PERSIST_REMOTE: %s", ingot_last_error_detail());
     if (status != INGOT_SUCCESS)
         report_unusable(on_event, status, "the server of INGOT_PERSIST_REMOTE is not used");
     atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
@@ -151,10 +154,10 @@ void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_e
 
 bool settings_must_not_compile(void)
 {
-    static const char *const words[] = {"fail"};
+    static const char *const words[] = {"compile", "report"};
     size_t chosen = 0;
-    const char *text = secure_getenv("INGOT_ON_MISS");
-    return text != NULL && environment_choose(text, 1, words, &chosen);
+    const char *text = secure_getenv("INGOT_ON_MISS"); /* persist tells of a wrong value */
+    return text != NULL && *text != '\0' && !environment_choose(text, 2, words, &chosen);
 }
 
 ingot_storage_t settings_store(void)

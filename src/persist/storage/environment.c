@@ -9,6 +9,7 @@
 #include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/event.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static const char *variable_value(const struct environment *environment, const c
 
 static ingot_status_t fail_bad_setting(const char *name, const char *value, const char *expected)
 {
-    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value, expected);
+    return ingot_environment_refuse(name, "%s: \"%.80s\" is not %s", name, value, expected);
 }
 
 /* The settings of all stores, and those that only a writable store uses, in the order in which they are checked. Words
@@ -62,7 +63,8 @@ static const struct setting policies[] = {
      .size = 4,
      .offset = offsetof(ingot_persist_info_t, on_miss),
      .words = {"compile", "report", "fail"},
-     .expected = "compile, report or fail"},
+     .expected = "compile, report or fail",
+     .strictest = INGOT_PERSIST_ON_MISS_FAIL},
 };
 static const struct setting trust_policy = {.name = "INGOT_PERSIST_TRUST",
                                             .size = 4,
@@ -95,8 +97,12 @@ static ingot_status_t read_setting_list(const struct environment *environment, s
 {
     for (size_t i = 0; i < count; ++i) {
         const char *value = variable_value(environment, settings[i].name);
-        if (value != NULL && !setting_read(&settings[i], value, info))
-            return fail_bad_setting(settings[i].name, value, setting_expected(&settings[i]));
+        if (value == NULL || setting_read(&settings[i], value, info))
+            continue;
+        const ingot_status_t status = fail_bad_setting(settings[i].name, value, setting_expected(&settings[i]));
+        if (settings[i].strictest == 0)
+            return status;
+        (void)setting_read(&settings[i], settings[i].words[settings[i].strictest], info);
     }
     return INGOT_SUCCESS;
 }
@@ -106,8 +112,8 @@ static ingot_status_t check_keys(const struct environment *environment, const in
 {
     if (variable_value(environment, "INGOT_PERSIST_KEYS") != NULL &&
         variable_value(environment, "INGOT_PERSIST_TRUST") == NULL && trust->policy == INGOT_PERSIST_TRUST_NONE)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "INGOT_PERSIST_KEYS has no effect: set "
-                                                               "INGOT_PERSIST_TRUST to verify or require, too");
+        return ingot_environment_refuse("INGOT_PERSIST_KEYS", "INGOT_PERSIST_KEYS has no effect: set "
+                                                              "INGOT_PERSIST_TRUST to verify or require, too");
     return INGOT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "util/environment.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/event.h>
 #include <ingot/remote.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static ingot_status_t read_setting(const struct setting *setting, void *info)
     const char *value = variable_value(setting->name);
     if (value == NULL || setting_read(setting, value, info))
         return INGOT_SUCCESS;
-    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", setting->name, value,
-                                  setting_expected(setting));
+    return ingot_environment_refuse(setting->name, "%s: \"%.80s\" is not %s", setting->name, value,
+                                    setting_expected(setting));
 }
 
 static ingot_status_t read_remote_settings(ingot_remote_info_t *info, ingot_persist_trust_t *trust)

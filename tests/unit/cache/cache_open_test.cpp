@@ -134,6 +134,23 @@ TEST_F(CacheOpen, AFlagOverridesTheEnvironmentsAnswerToAMiss)
     ingot_turn_abandon(turn, 1);
 }
 
+/* A typing error must not make a strict start compile, with a store or without one. */
+TEST_F(CacheOpen, AWrongAnswerToAMissIsFail)
+{
+    const artifact_fixture::Key key("a");
+    for (const char *persist : {"1", "0"}) {
+        ingot_buffer_t value = INGOT_BUFFER_INIT;
+        ingot_turn_t turn = nullptr;
+        setenv("INGOT_ON_MISS", "strict", 1);
+        setenv("INGOT_PERSIST", persist, 1);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info_));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_begin(cache_, key.get(), 0, &value, &turn)) << persist;
+        EXPECT_EQ(nullptr, turn);
+        ingot_cache_release(cache_);
+        cache_ = nullptr;
+    }
+}
+
 TEST_F(CacheOpen, ReadsTheEnvironmentUnlessToldNotTo)
 {
     setenv("INGOT_PERSIST_DIR", in_scratch("variable").c_str(), 1);

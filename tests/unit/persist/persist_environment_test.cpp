@@ -73,6 +73,29 @@ Outcome read(Variables variables, ingot_persist_info_t defaults = INGOT_PERSIST_
 
 } // namespace
 
+TEST(PersistEnvironment, TellsOfAWrongValueOnce)
+{
+    const Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_DURABLE", "enabled"}};
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status);
+    EXPECT_EQ("ingot: INGOT_PERSIST_DURABLE: \"enabled\" is not 0, 1, off, on, no, yes, false or true\n",
+              testing::internal::GetCapturedStderr());
+}
+
+/* A typing error must not make a strict start compile. */
+TEST(PersistEnvironment, AWrongAnswerToAMissIsFail)
+{
+    testing::internal::CaptureStderr();
+    for (const char *word : {"strict", "1", "fial"}) {
+        const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", word}});
+        EXPECT_EQ(INGOT_SUCCESS, outcome.status);
+        EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, outcome.info.on_miss);
+    }
+    EXPECT_EQ("ingot: INGOT_ON_MISS: \"strict\" is not compile, report or fail\n",
+              testing::internal::GetCapturedStderr());
+}
+
 TEST(PersistEnvironment, FindsTheRootInOrder)
 {
     Variables all = {{"INGOT_PERSIST_DIR", "here"}, {"XDG_CACHE_HOME", "/xdg"}, {"HOME", "/home/me"}};
@@ -208,7 +231,6 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
         {"INGOT_PERSIST_BUILD_WAIT", {"never", "1.5s"}},
         {"INGOT_BUILD_JOBS", {"all", "-1"}},
-        {"INGOT_ON_MISS", {"1", "error", "fial"}},
         {"INGOT_PERSIST_DURABLE", {"enabled"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
