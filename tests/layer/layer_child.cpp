@@ -12,9 +12,7 @@
  *   killed   does as threads, and sends SIGKILL to itself once NUMBER programs are ready
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
- *   large    builds two programs with so many kernels that their code takes long to generate, and launches nothing
- *   medium   does so with one program that has fewer kernels
- *   dying    does as large, and then sends SIGKILL to itself
+ *   waiting  does as plain, and then waits until somebody has opened the pipe STORE.end and closed it again
  *   linked   compiles and links a few programs, and launches them
  *   asks     builds a program twice, asks all about it as applications with caches of their own do, and builds one that
  *            does not compile
@@ -44,9 +42,6 @@ constexpr int kAsExpected = 42;
 constexpr size_t kFew = 4;
 constexpr size_t kMany = 100;
 constexpr size_t kThreads = 16;
-constexpr size_t kLarge = 2;
-constexpr size_t kKernels = 11;
-constexpr size_t kMedium = 8;
 constexpr unsigned kDeadlineSeconds = 300;
 
 void require(bool holds, const char *what)
@@ -196,24 +191,6 @@ void plain()
 {
     World once(kFew);
     once.release();
-}
-
-void build_large(size_t count, size_t kernel_count)
-{
-    Device device;
-    for (size_t i = 0; i < count; ++i) {
-        std::string text;
-        for (size_t j = 0; j < kernel_count; ++j)
-            text += "kernel void set" + std::to_string(j) +
-                    "(global int *out) { out[get_global_id(0)] = " + std::to_string(i * kernel_count + j) + "; }\n";
-        const char *string = text.c_str();
-        cl_int error = CL_SUCCESS;
-        const cl_program program = clCreateProgramWithSource(device.context, 1, &string, nullptr, &error);
-        require(error == CL_SUCCESS, "clCreateProgramWithSource");
-        require(clBuildProgram(program, 0, nullptr, nullptr, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
-        clReleaseProgram(program);
-    }
-    device.release();
 }
 
 void link_some()
@@ -455,13 +432,11 @@ int main(int count, char **arguments)
         fork_first();
     else if (mode == "forked")
         fork_later();
-    else if (mode == "large")
-        build_large(kLarge, kKernels);
-    else if (mode == "medium")
-        build_large(1, kMedium);
-    else if (mode == "dying") {
-        build_large(kLarge, kKernels);
-        (void)kill(getpid(), SIGKILL);
+    else if (mode == "waiting") {
+        plain();
+        char end;
+        const int pipe = open((std::string(arguments[2]) + ".end").c_str(), O_RDONLY);
+        (void)!read(pipe, &end, 1);
     } else if (mode == "linked")
         link_some();
     else if (mode == "included")

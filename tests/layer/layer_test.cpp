@@ -3,7 +3,9 @@
  * (layer_child.cpp).
  */
 #include <fstream>
+#include <functional>
 #include <memory>
+#include <thread>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -132,13 +134,32 @@ TEST_F(Layer, EndsAsTheBareDriverIfMemoryIsLimited)
 #endif
 
 #if HAS_REMOTE
+/* Runs a child until the server has all that the child uploads: exit() uploads nothing. A lease ends with its upload.
+ */
+static Ending run_until_uploaded(const server_process::Redis &redis, const std::string &store,
+                                 const std::function<Ending(const std::vector<std::string> &)> &run_with_layer)
+{
+    const std::string pipe = store + ".end";
+    EXPECT_EQ(0, mkfifo(pipe.c_str(), 0600));
+    std::thread waiting([&] {
+        const int end = open(pipe.c_str(), O_WRONLY);
+        while (redis.ask({"KEYS", "*:lease"}).find("lease") != std::string::npos)
+            std::this_thread::yield();
+        close(end);
+    });
+    Ending ending = run_with_layer({LAYER_CHILD, "waiting", store});
+    waiting.join();
+    return ending;
+}
+
 /* Each machine has its own store. */
 TEST_F(Layer, CompilesNothingThatAnotherMachineCompiled)
 {
     const server_process::Redis redis;
     const auto run_machine = [&](const char *store) {
         setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
-        const Ending ending = run({LAYER_CHILD, "plain", path(store)}, layer_above);
+        const Ending ending = run_until_uploaded(
+            redis, path(store), [&](const std::vector<std::string> &command) { return run(command, layer_above); });
         unsetenv("INGOT_PERSIST_REMOTE");
         return ending;
     };
@@ -164,7 +185,8 @@ TEST_F(Layer, RunsNoUnsealedProgramOfAServerIfSealsAreRequired)
             setenv("INGOT_PERSIST_TRUST", "require", 1);
             setenv("INGOT_PERSIST_KEYS", key_file.c_str(), 1);
         }
-        const Ending ending = run({LAYER_CHILD, "plain", path(store)}, layer_above);
+        const Ending ending = run_until_uploaded(
+            redis, path(store), [&](const std::vector<std::string> &command) { return run(command, layer_above); });
         for (const char *name : {"INGOT_PERSIST_REMOTE", "INGOT_PERSIST_TRUST", "INGOT_PERSIST_KEYS"})
             unsetenv(name);
         expect_right(ending, "4");
