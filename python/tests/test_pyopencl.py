@@ -36,14 +36,13 @@ def run(tmp_path: Path) -> Run:
         stats.unlink(missing_ok=True)
         variables = {
             "INGOT_PERSIST_DIR": str(tmp_path / store),
-            "INGOT_PERSIST_STORE_MODE": "now",  # otherwise, PoCL's own cache serves its programs
             "INGOT_LAYER_STATS": str(stats),
             "POCL_CACHE_DIR": str(tmp_path / "pocl"),
             "PYOPENCL_NO_CACHE": "1",
             **environment,
         }
         # `env` sets variables that the tool itself must not see.
-        command = ["ingot", "run", "--", "env", *(f"{name}={value}" for name, value in variables.items())]
+        command = ["ingot", "run", "--now", "--", "env", *(f"{name}={value}" for name, value in variables.items())]
         output = subprocess.run(
             [*command, sys.executable, "-c", textwrap.dedent(PROGRAM)],
             stdout=subprocess.PIPE,
@@ -62,6 +61,23 @@ def run(tmp_path: Path) -> Run:
 def test_a_program_comes_from_the_store(run: Run) -> None:
     assert run("store") == 1
     assert run("store") == 0
+
+
+def test_without_the_word_nothing_is_stored_and_the_statistics_name_it(run: Run, tmp_path: Path) -> None:
+    child = subprocess.run(
+        ["ingot", "run", "--stats", "--", sys.executable, "-c", textwrap.dedent(PROGRAM)],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "INGOT_PERSIST_DIR": str(tmp_path / "store"),
+            "POCL_CACHE_DIR": str(tmp_path / "pocl"),
+            "PYOPENCL_NO_CACHE": "1",
+        },
+    )
+    assert child.stdout == "[0, 2, 4, 6]\n"
+    assert "--now" in child.stderr
+    assert run("store") == 1
 
 
 def test_a_program_comes_from_a_server(run: Run, redis: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import site
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -54,10 +54,9 @@ def run_at(place: Path, framework: str, program: str) -> tuple[int, int]:
     """Runs the program as if all that it uses was installed here. Returns how much it compiled and found."""
     packages = place / "environment"
     packages.mkdir(parents=True)
-    for folder in site.getsitepackages():
-        for item in Path(folder).iterdir():
-            if item.suffix != ".pth":
-                (packages / item.name).symlink_to(item)
+    for item in Path(sysconfig.get_path("purelib")).iterdir():
+        if item.suffix != ".pth":
+            (packages / item.name).symlink_to(item)
     (place / "application.py").write_text(program)
     moved = {name: str(place / name.lower()) for name in ("HOME", "XDG_CACHE_HOME", "TRITON_HOME", "TMPDIR")}
     for directory in moved.values():

@@ -8,7 +8,7 @@
 #include "util/thread.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed;
 static pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
 
 static void lock_mutex(void)
@@ -24,19 +24,19 @@ static void unlock_mutex(void)
 /* The threads that waited do not exist in the child, so the condition forgets them. */
 static void give_in_child(void)
 {
-    static const pthread_cond_t none = PTHREAD_COND_INITIALIZER;
-    changed = none;
+    thread_condition_init(&changed);
     unlock_mutex();
 }
 
-static void register_fork_handlers(void)
+static void prepare(void)
 {
+    thread_condition_init(&changed);
     (void)pthread_atfork(lock_mutex, unlock_mutex, give_in_child);
 }
 
 void lock_take(void)
 {
-    (void)pthread_once(&is_prepared, register_fork_handlers);
+    (void)pthread_once(&is_prepared, prepare);
     lock_mutex();
 }
 

@@ -28,6 +28,16 @@ static inline bool thread_start(pthread_t *thread, void *(*run)(void *user), voi
     return is_started;
 }
 
+/* Makes a condition for thread_wait. */
+static inline void thread_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t steady;
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(condition, &steady);
+    (void)pthread_condattr_destroy(&steady);
+}
+
 /* Waits on a condition until moment_ns on the steady clock at most. The caller holds the lock. */
 static inline void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t moment_ns)
 {
@@ -35,7 +45,7 @@ static inline void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
     if (moment_ns == THREAD_NO_TIME)
         (void)pthread_cond_wait(condition, lock);
     else
-        (void)pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &moment);
+        (void)pthread_cond_timedwait(condition, lock, &moment);
 }
 
 /* Waits for the end of a thread. */

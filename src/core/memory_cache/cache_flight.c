@@ -31,7 +31,7 @@ struct cache_flight *flight_create(const ingot_allocator_t *allocator)
     struct cache_flight *flight = memory_allocate_zeroed(allocator, sizeof(*flight));
     if (flight == NULL)
         return NULL;
-    pthread_cond_init(&flight->changed, NULL);
+    thread_condition_init(&flight->changed);
     flight->references = 1;
     return flight;
 }

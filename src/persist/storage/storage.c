@@ -17,6 +17,7 @@
 #include "persist/storage/trust.h"
 #include "util/process_number.h"
 #include "util/struct_size.h"
+#include "util/thread.h"
 
 static void take_storage_info(struct ingot_storage *storage, const ingot_persist_info_t *info)
 {
@@ -53,7 +54,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     pthread_mutex_init(&made->deferred.lock, NULL);
     pthread_mutex_init(&made->settings_lock, NULL);
     pthread_mutex_init(&made->uses_lock, NULL);
-    pthread_cond_init(&made->uses_changed, NULL);
+    thread_condition_init(&made->uses_changed);
     if (info != NULL)
         take_storage_info(made, info);
     const ingot_status_t trusted = info != NULL ? ingot_persist_set_trust(made, info->trust) : INGOT_SUCCESS;

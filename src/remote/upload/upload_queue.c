@@ -34,7 +34,7 @@ void upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t ma
     *queue = (struct upload_queue){.max_bytes = max_bytes, .max_count = max_count};
     queue->last = &queue->first;
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->has_changed, NULL);
+    thread_condition_init(&queue->has_changed);
 }
 
 /* Removes from the list the item that `at` points to, and returns it. */

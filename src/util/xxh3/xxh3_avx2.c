@@ -6,14 +6,10 @@
 
 #include "util/xxh3/xxh3.h"
 
-#if defined(__AVX2__)
-#include <sys/platform/x86.h> /* the C library knows what the processor and the system support */
-#endif
-
 bool xxh3_has_avx2(void)
 {
 #if defined(__AVX2__)
-    return CPU_FEATURE_ACTIVE(AVX2);
+    return __builtin_cpu_supports("avx2") != 0;
 #else
     return false;
 #endif

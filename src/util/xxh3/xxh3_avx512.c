@@ -6,14 +6,10 @@
 
 #include "util/xxh3/xxh3.h"
 
-#if defined(__AVX512F__)
-#include <sys/platform/x86.h> /* the C library knows what the processor and the system support */
-#endif
-
 bool xxh3_has_avx512(void)
 {
 #if defined(__AVX512F__)
-    return CPU_FEATURE_ACTIVE(AVX512F);
+    return __builtin_cpu_supports("avx512f") != 0;
 #else
     return false;
 #endif
