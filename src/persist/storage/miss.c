@@ -98,11 +98,15 @@ static ingot_status_t compare_entry_with_missed(const ingot_persist_entry_t *ent
     return INGOT_SUCCESS;
 }
 
-/* Compares an id with those of a storage, or of a chain's tiers. A server's entries cannot be listed. */
+/* Compares an id with those of a storage, or of a chain's tiers. A server's entries cannot be listed. If nothing could
+ * be compared because the storage cannot be read, that is the reason. */
 static void compare_all(struct nearest *nearest, ingot_storage_t storage)
 {
+    ingot_status_t status = INGOT_SUCCESS;
     if (storage->tier_count == 0)
-        (void)ingot_persist_for_each(storage, compare_entry_with_missed, nearest);
+        status = ingot_persist_for_each(storage, compare_entry_with_missed, nearest);
+    if (status != INGOT_SUCCESS && status != INGOT_BUSY && status != INGOT_UNIMPLEMENTED && nearest->compared == 0)
+        (void)snprintf(nearest->reason, sizeof(nearest->reason), "miss: %.900s", ingot_last_error_detail());
     for (size_t i = 0; i < storage->tier_count; ++i)
         compare_all(nearest, storage->tiers[i]);
 }

@@ -3,6 +3,10 @@
  */
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 #include <string>
 
@@ -224,6 +228,23 @@ TEST_F(PersistMiss, AppliesToAChainThroughItsFirstTierWithAPolicy)
     Session warm;
     EXPECT_EQ(INGOT_SUCCESS, request(warm, chain, warm.describe()));
     ingot_storage_release(chain);
+}
+
+TEST_F(PersistMiss, BeginsWithWhyTheStoreCannotBeRead)
+{
+    {
+        Session filling;
+        filling.create(filling.describe(), open(INGOT_PERSIST_ON_MISS_COMPILE));
+    }
+    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    const uid_t user = geteuid();
+    ASSERT_EQ(0, user == 0 ? seteuid(65534) : chmod(path_.c_str(), 0)); /* root may read everything */
+    Session session;
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
+    ASSERT_EQ(0, user == 0 ? seteuid(user) : chmod(path_.c_str(), 0700));
+    EXPECT_EQ(0u, detail_.find("miss: ")) << detail_;
+    EXPECT_EQ(std::string::npos, detail_.find("no entry to compare with")) << detail_;
+    EXPECT_NE(std::string::npos, detail_.find(strerror(EACCES))) << detail_;
 }
 
 TEST_F(PersistMiss, RefusesAWrongPolicy)
