@@ -128,8 +128,7 @@ void process_end(struct process *process, size_t text_size, char *text)
         while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
         }
         if (text_size != 0 && WIFSIGNALED(status))
-            (void)snprintf(text, text_size, "signal %d (%s)", WTERMSIG(status),
-                           strsignal(WTERMSIG(status)));
+            (void)snprintf(text, text_size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
         else if (text_size != 0)
             (void)snprintf(text, text_size, "exit status %d", WEXITSTATUS(status));
         if (text_size != 0)

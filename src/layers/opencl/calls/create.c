@@ -11,7 +11,6 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/common/trace.h"
-#include "layers/opencl/extension_lookup.h"
 #include "layers/opencl/program/platforms.h"
 #include "layers/opencl/program/reclaim.h"
 
