@@ -499,6 +499,31 @@ TEST_F(PersistPolicy, ALargeStoreExceedsItsLimitByAFifthAtMost)
     EXPECT_EQ(0u, store.stats().bytes);
 }
 
+/* exit() ends the thread that evicts before it has counted. */
+TEST_F(PersistPolicy, ProcessesThatStoreOneEntryAndEndKeepTheLimit)
+{
+    constexpr unsigned count = 1000;
+    const std::string path = use_fast_store(count);
+    {
+        Store store(info);
+        for (unsigned i = 0; i < count; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
+    }
+    for (unsigned i = count; i < count + count / 4; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            ingot_storage_t storage = nullptr;
+            const Bytes id = small_id(i);
+            if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
+                _exit(1);
+            _exit(
+                ingot_storage_store(storage, id.size(), id.data(), 20, random_bytes(1, 20).data())); /* not released */
+        }
+        ASSERT_EQ(0, forked_child::wait_for(child)) << i;
+    }
+    EXPECT_GE(count + count / 5, entries_of(path).size());
+}
+
 TEST_F(PersistPolicy, AWrongTotalEvictsNothingAndIsCorrected)
 {
     constexpr unsigned count = 400;

@@ -6,9 +6,10 @@
  * share of the store. The lock is held for one entry at a time. Several threads and processes may evict at once: they
  * choose the same entries, and each counts those as gone that another one removed.
  *
- * A thread that stores a blob evicts from a small store itself. It never waits for the thread that evicts from a larger
- * one, which starts when it is needed, evicts once and ends. When the store is closed, that thread counts for at most
- * half a second more, and removes entries until a second has passed.
+ * A thread that stores a blob evicts from a small store itself. For a larger one, it starts a thread, which evicts once
+ * and ends, and does not wait for it. When the store is closed, that thread counts for at most half a second more, and
+ * removes entries until a second has passed. If it does not get to it, as in processes that store little and end, the
+ * storing thread evicts from a sample itself. It does not correct size.txt, because other threads may do the same.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -30,6 +31,7 @@
 #define UNSET_CLOCK_NS (UINT64_C(1704067200) * NS_PER_SECOND)
 #define MAX_COUNTING_NS (NS_PER_SECOND / 2)
 #define MAX_ENDING_NS (9 * NS_PER_SECOND / 10)
+#define MAX_SAMPLE_NS (6 * NS_PER_MS)
 #define LEISURE_NS (60 * NS_PER_SECOND)
 
 static _Thread_local bool is_orphan; /* in an evictor's thread: a callback has closed the store */
@@ -187,14 +189,19 @@ struct own_watch {
     const struct directory *directory;
     bool is_small;
     bool is_removing;
+    uint64_t began_ns; /* of an eviction by a thread that stores; 0: the store's own thread, which has more time */
 };
 
 static ingot_status_t goes_on(const ingot_persist_upkeep_progress_t *so_far, void *user)
 {
     const struct own_watch *own = user;
-    const bool ends = own->is_small
-                          ? !own->is_removing && so_far->entry_count > 2 * EVICT_SMALL
-                          : ending_for_ns(own->directory) > (own->is_removing ? MAX_ENDING_NS : MAX_COUNTING_NS);
+    bool ends = false;
+    if (own->is_small)
+        ends = !own->is_removing && so_far->entry_count > 2 * EVICT_SMALL;
+    else if (own->began_ns != 0)
+        ends = files_steady_clock_ns() - own->began_ns > (own->is_removing ? 2 * MAX_SAMPLE_NS : MAX_SAMPLE_NS);
+    else
+        ends = ending_for_ns(own->directory) > (own->is_removing ? MAX_ENDING_NS : MAX_COUNTING_NS);
     return ends ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
@@ -240,13 +247,16 @@ static ingot_status_t count_any(const struct root *root, struct survey *survey, 
  * low-water mark, and further ones until the entry fits. Sets *is_sample if counting ended early: then the counted
  * buckets stand for all. With is_small, counts under the lock; if counting ends early, corrects and evicts nothing.
  */
-static ingot_status_t evict_entries(const struct root *root, uint64_t wanted_bytes, bool is_small, bool *is_sample)
+static ingot_status_t evict_entries(const struct root *root, uint64_t wanted_bytes, bool is_small, uint64_t began_ns,
+                                    bool *is_sample)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    struct own_watch own = {root->directory, is_small, false};
+    struct own_watch own = {root->directory, is_small, false, began_ns};
     struct upkeep_watch watch = upkeep_watch_of(goes_on, &own);
     struct survey survey = {.watch = &watch};
-    ingot_status_t status = is_small ? count_small(root, &survey, &watch) : count_any(root, &survey, &watch);
+    ingot_status_t status = is_small        ? count_small(root, &survey, &watch)
+                            : began_ns == 0 ? count_any(root, &survey, &watch)
+                                            : survey_init(&survey, root, root->directory->name_space, &watch);
     *is_sample = watch.ended != INGOT_SUCCESS;
     watch.ended = INGOT_SUCCESS;
     own.is_removing = true;
@@ -276,7 +286,7 @@ static void *run_evictor_thread(void *user)
     evictor->wanted_bytes = 0;
     pthread_mutex_unlock(&evictor->lock);
     if (root_open_existing(directory, &root) == INGOT_SUCCESS)
-        (void)evict_entries(&root, wanted_bytes, false, &is_sample);
+        (void)evict_entries(&root, wanted_bytes, false, 0, &is_sample);
     root_close(&root);
     if (is_orphan)
         return NULL;
@@ -329,12 +339,18 @@ void evict_fini(struct directory *directory)
 ingot_status_t evict_from_small(const struct root *root, uint64_t wanted_bytes, bool *is_done)
 {
     bool is_sample = false;
-    const ingot_status_t status = evict_entries(root, wanted_bytes, true, &is_sample);
+    const ingot_status_t status = evict_entries(root, wanted_bytes, true, 0, &is_sample);
     *is_done = status == INGOT_SUCCESS && !is_sample;
     if (status == INGOT_SUCCESS)
         atomic_store_explicit(&root->directory->evictor.large_ns, is_sample ? files_steady_clock_ns() : 0,
                               memory_order_relaxed);
     return status;
+}
+
+ingot_status_t evict_from_sample(const struct root *root, uint64_t wanted_bytes)
+{
+    bool is_sample = false;
+    return evict_entries(root, wanted_bytes, false, files_steady_clock_ns(), &is_sample);
 }
 
 bool evict_knows_large(const struct directory *directory)
