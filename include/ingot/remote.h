@@ -95,10 +95,10 @@ typedef struct ingot_remote_info {
  * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
  * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are immediate misses
- * (INGOT_NOT_FOUND). The first load after a pause shows whether the server works again. Each pause is twice as long as
- * the one before, until a load succeeds. Uploads that fail never stop loads: they wait by themselves, and the next
- * upload after such a pause shows whether the server takes them again. Events report when loads or uploads stop and
- * when they resume.
+ * (INGOT_NOT_FOUND). After a pause, the tier's thread asks the server, and each pause is twice as long as the one
+ * before. Once it answers, loads ask it again. Uploads that fail never stop loads: they wait by themselves, and the
+ * next upload after such a pause shows whether the server takes them again. Events report when loads or uploads stop
+ * and when they resume.
  *
  * lost_time_ms is a budget. Requests that fail, loads that take longer than slow_ms (plus a second for each 16 MiB),
  * and misses that take longer than two fifths of slow_ms use it up. A load fails if it takes more than a quarter of

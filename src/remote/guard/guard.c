@@ -31,12 +31,10 @@ void pauses_begin(struct pauses *pauses, uint64_t now_ns)
     pauses->next_ns = pauses->next_ns > pauses->longest_ns / 2 ? pauses->longest_ns : pauses->next_ns * 2;
 }
 
-bool pauses_end(struct pauses *pauses)
+void pauses_end(struct pauses *pauses)
 {
-    const bool was_paused = pauses->until_ns != 0;
     pauses->until_ns = 0;
     pauses->next_ns = pauses->shortest_ns;
-    return was_paused;
 }
 
 /* ---- the guard ---- */
@@ -44,11 +42,6 @@ bool pauses_end(struct pauses *pauses)
 void guard_init(struct guard *guard, uint64_t whole_ns, uint64_t now_ns)
 {
     *guard = (struct guard){.whole_ns = whole_ns, .refilled_at_ns = now_ns};
-}
-
-bool guard_is_paused(const struct guard *guard, uint64_t now_ns)
-{
-    return now_ns < guard->pauses.until_ns;
 }
 
 static void refill_budget(struct guard *guard, uint64_t now_ns)
@@ -85,11 +78,12 @@ void guard_lose(struct guard *guard, uint64_t from_ns, uint64_t until_ns)
 
 bool guard_note(struct guard *guard, enum guard_finding finding, uint64_t now_ns)
 {
-    if (guard_is_paused(guard, now_ns))
+    if (guard_is_paused(guard))
         return false; /* the request began before the pause */
     if (finding == GUARD_WORKS) {
         guard->doubts = 0;
-        return pauses_end(&guard->pauses);
+        pauses_end(&guard->pauses);
+        return false;
     }
     if (finding == GUARD_DOUBTFUL && ++guard->doubts < MOST_DOUBTS)
         return false;
@@ -97,4 +91,12 @@ bool guard_note(struct guard *guard, enum guard_finding finding, uint64_t now_ns
     ++guard->pause_count;
     pauses_begin(&guard->pauses, now_ns);
     return true;
+}
+
+void guard_end_pause(struct guard *guard, bool works, uint64_t now_ns)
+{
+    if (works)
+        guard->pauses.until_ns = 0;
+    else
+        pauses_begin(&guard->pauses, now_ns);
 }

@@ -5,8 +5,9 @@
  * budget refills within a day, so that a service that runs for months is not cut off from its server permanently. If
  * requests of several threads fail at the same time, their time counts once.
  *
- * A failure begins a pause. The first request after the pause shows whether the server works again. Each pause is twice
- * as long as the one before, until a request succeeds.
+ * A failure begins a pause, in which only the storage's own thread asks the server, at its end, which costs the
+ * application nothing. Each pause is twice as long as the one before. A request that succeeds makes the next one short
+ * again; an answer to the thread alone does not, because a server may answer that and fail all other requests.
  *
  * Only one thread at a time may use a guard. The caller passes the current time.
  */
@@ -21,15 +22,15 @@ struct pauses {
     uint64_t shortest_ns;
     uint64_t longest_ns;
     uint64_t next_ns;  /* the next pause, without its random part */
-    uint64_t until_ns; /* when the pause ends; 0: nothing has failed since the last success */
+    uint64_t until_ns; /* when the pause ends; 0: there is none */
     uint64_t random;   /* state of a random generator, so that the processes of a fleet do not all ask at once */
 };
 
 /* seed: differs between processes. */
 void pauses_init(struct pauses *pauses, uint64_t shortest_ns, uint64_t longest_ns, uint64_t seed);
 void pauses_begin(struct pauses *pauses, uint64_t now_ns);
-/* Notes a success, after which the next pause is short again. Returns true if there was a pause before. */
-bool pauses_end(struct pauses *pauses);
+/* Notes a success, after which the next pause is short again. */
+void pauses_end(struct pauses *pauses);
 
 /* What a request showed about the server. */
 enum guard_finding {
@@ -52,12 +53,17 @@ struct guard {
 /* whole_ns: the time that may be lost; UINT64_MAX: no limit. */
 void guard_init(struct guard *guard, uint64_t whole_ns, uint64_t now_ns);
 /* True if the server is not asked now. */
-bool guard_is_paused(const struct guard *guard, uint64_t now_ns);
+static inline bool guard_is_paused(const struct guard *guard)
+{
+    return guard->pauses.until_ns != 0;
+}
 /* Returns how long a request that begins now may take; 0: too little time is left. */
 uint64_t guard_allowance(struct guard *guard, uint64_t now_ns);
 /* Records that a request lost the time between the two moments. */
 void guard_lose(struct guard *guard, uint64_t from_ns, uint64_t until_ns);
-/* Records what a request showed. Returns true if that began a pause, or ended one. */
+/* Records what a request of the application showed. Returns true if that began a pause. */
 bool guard_note(struct guard *guard, enum guard_finding finding, uint64_t now_ns);
+/* Ends a pause whose time is over, or begins the next one if the server still does not answer. */
+void guard_end_pause(struct guard *guard, bool works, uint64_t now_ns);
 
 #endif

@@ -32,7 +32,7 @@ static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
     stats->waiting = tier->queue.count + is_active;
     stats->pauses = tier->guard.pause_count;
     stats->lost_ns = tier->guard.total_ns;
-    stats->is_asking = !guard_is_paused(&tier->guard, clock_now_ns());
+    stats->is_asking = !guard_is_paused(&tier->guard);
     /* an upload that failed is not yet back in the queue when the pause begins */
     stats->is_uploading = !tier_pauses_uploads(tier) || is_active;
     tier_unlock(tier);

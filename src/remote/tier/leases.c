@@ -33,7 +33,8 @@ struct lease {
     bool has_upload;        /* the program's blob was queued */
     bool has_upload_failed; /* and the uploads of other machines probably would fail, too */
     uint64_t extend_at_ns;
-    bool is_lost; /* an event has reported that the server lacks the lease; only the thread uses this */
+    uint64_t runs_out_at_ns; /* only the thread uses this and the next field */
+    bool is_lost;            /* an event has reported that the lease ran out, or that the server lacks it */
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];
 };
@@ -52,6 +53,7 @@ static struct lease *make_lease(struct tier *tier, const char *key)
     memcpy(lease->key, key, sizeof(lease->key));
     hex_put(lease->token, sizeof(bytes), bytes);
     lease->extend_at_ns = clock_now_ns() + tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
+    lease->runs_out_at_ns = clock_now_ns() + tier->lease_time_ms * CLOCK_NS_PER_MS;
     return lease;
 }
 
@@ -245,9 +247,12 @@ static void end_lease(struct tier *tier, struct lease *lease, bool is_pointless)
 static void extend_lease(struct tier *tier, struct lease *lease)
 {
     struct request request = tier_make_request(tier);
+    const uint64_t began_ns = clock_now_ns();
     const enum outcome outcome =
         tier->transport.ops->leases->extend(tier->transport.self, &request, lease->key, tier->lease_time_ms);
-    if (outcome != OUTCOME_MISSING || lease->is_lost)
+    if (outcome == OUTCOME_DONE)
+        lease->runs_out_at_ns = began_ns + tier->lease_time_ms * CLOCK_NS_PER_MS;
+    if ((outcome != OUTCOME_MISSING && clock_now_ns() < lease->runs_out_at_ns) || lease->is_lost)
         return;
     lease->is_lost = true;
     tier_tell(tier, INGOT_BUSY, 0,

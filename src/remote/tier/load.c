@@ -34,6 +34,8 @@ static ingot_status_t skip_load(struct tier *tier, enum tier_verdict verdict)
 {
     TIER_COUNT(tier, skipped, 1);
     if (verdict == TIER_IS_PAUSED)
+        (void)tier_need_worker(tier); /* it may be missing, because memory ran out earlier */
+    if (verdict == TIER_IS_PAUSED)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
     if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
         tier_tell(tier, INGOT_IO_ERROR, 0,

@@ -37,7 +37,7 @@ struct request tier_make_request(struct tier *tier)
 enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns)
 {
     tier_lock(tier);
-    const bool is_paused = guard_is_paused(&tier->guard, now_ns);
+    const bool is_paused = guard_is_paused(&tier->guard);
     const uint64_t allowance_ns = is_paused ? 0 : guard_allowance(&tier->guard, now_ns);
     tier_unlock(tier);
     request->deadline_ns = allowance_ns < CLOCK_NEVER - now_ns ? now_ns + allowance_ns : CLOCK_NEVER;
@@ -68,15 +68,14 @@ void tier_settle(struct tier *tier, enum guard_finding finding, uint64_t fair_ns
     tier_lock(tier);
     if (ended_ns - began_ns > fair_ns)
         guard_lose(&tier->guard, began_ns, ended_ns);
-    const bool has_changed = guard_note(&tier->guard, finding, ended_ns);
+    const bool is_pause = guard_note(&tier->guard, finding, ended_ns);
     tier_unlock(tier);
-    if (!has_changed)
+    if (!is_pause)
         return;
-    (void)snprintf(text, sizeof(text), "the remote tier's server is not asked for a while: %s", reason);
-    if (finding == GUARD_WORKS)
-        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
-    else
-        tier_tell(tier, INGOT_IO_ERROR, 0, text);
+    (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers again: %s", reason);
+    tier_tell(tier, INGOT_IO_ERROR, 0, text);
+    (void)tier_need_worker(tier);
+    upload_queue_wake(&tier->queue); /* the thread must find out when it asks the server */
 }
 
 /* The time of a request that failed always counts as lost. A server that works should not need long to say that it has

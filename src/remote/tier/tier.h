@@ -2,8 +2,8 @@
  * tier.h - a remote tier: a storage that keeps its blobs on one server.
  *
  * Requests that the application waits for are made in its threads, and pass the guard. The tier's thread uploads,
- * removes and extends leases. Locks: the queue's lock guards all fields that change, unless they are atomic. No lock is
- * held during a request or an event.
+ * removes, extends leases, and asks a server that has failed. Locks: the queue's lock guards all fields that change,
+ * unless they are atomic. No lock is held during a request or an event.
  */
 #ifndef INGOT_REMOTE_TIER_TIER_H
 #define INGOT_REMOTE_TIER_TIER_H
@@ -76,7 +76,7 @@ bool tier_need_worker(struct tier *tier);
 void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason);
 
 /* Passes the result of an admitted request to the guard. Its time counts as lost if it took longer than fair_ns. An
- * event reports, with the reason, that the server is not asked for a while, or that it works again. */
+ * event reports, with the reason, that the server is not asked for a while; the tier's thread then asks it. */
 void tier_settle(struct tier *tier, enum guard_finding finding, uint64_t fair_ns, uint64_t began_ns, uint64_t ended_ns,
                  const char *reason);
 /* Does the same for a request with this outcome, which brought no blob. */

@@ -85,6 +85,35 @@ static void upload_one(struct tier *tier)
 
 /* ---- the thread ---- */
 
+/* Asks a server that has failed whether it answers again. */
+static void probe_server(struct tier *tier)
+{
+    struct request request = tier_make_request(tier);
+    const enum outcome outcome = tier->transport.ops->probe(tier->transport.self, &request);
+    const bool works = tier_finding_of(outcome) == GUARD_WORKS;
+    tier_lock(tier);
+    guard_end_pause(&tier->guard, works, clock_now_ns());
+    tier_unlock(tier);
+    if (works)
+        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
+}
+
+static uint64_t earliest(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* Returns when the server is to be probed, and when the first upload is due. Require the lock. */
+static uint64_t probe_due_ns(const struct tier *tier)
+{
+    return guard_is_paused(&tier->guard) ? tier->guard.pauses.until_ns : CLOCK_NEVER;
+}
+
+static uint64_t upload_due_ns(const struct tier *tier)
+{
+    return tier->queue.first != NULL ? tier->upload_pauses.until_ns : CLOCK_NEVER;
+}
+
 static bool is_ending(const struct tier *tier)
 {
     return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
@@ -95,9 +124,7 @@ static bool wait_for_work(struct tier *tier)
 {
     tier_lock(tier);
     for (;;) {
-        const uint64_t upload_at_ns = tier->queue.first != NULL ? tier->upload_pauses.until_ns : CLOCK_NEVER;
-        const uint64_t lease_at_ns = leases_due_ns(tier);
-        const uint64_t due_ns = upload_at_ns < lease_at_ns ? upload_at_ns : lease_at_ns;
+        const uint64_t due_ns = earliest(earliest(upload_due_ns(tier), probe_due_ns(tier)), leases_due_ns(tier));
         tier->is_working = !is_ending(tier) && (due_ns != CLOCK_NEVER || leases_are_left(tier, true));
         if (!tier->is_working || due_ns <= clock_now_ns())
             break;
@@ -112,7 +139,16 @@ static void *run_tier_worker(void *user)
 {
     struct tier *tier = user;
     while (wait_for_work(tier)) {
-        if (!leases_work(tier))
+        const uint64_t now_ns = clock_now_ns();
+        tier_lock(tier);
+        const bool is_probe = probe_due_ns(tier) <= now_ns;
+        const bool is_upload = upload_due_ns(tier) <= now_ns;
+        tier_unlock(tier);
+        if (leases_work(tier))
+            continue;
+        if (is_probe)
+            probe_server(tier);
+        else if (is_upload)
             upload_one(tier);
     }
     return NULL;

@@ -1,6 +1,6 @@
 /*
- * worker.h - the tier's thread, which uploads and removes blobs, and extends and ends leases. It runs only while there
- * is something to do.
+ * worker.h - the tier's thread, which uploads and removes blobs, extends and ends leases, and asks a server that has
+ * failed. It runs only while there is something to do.
  */
 #ifndef INGOT_REMOTE_TIER_WORKER_H
 #define INGOT_REMOTE_TIER_WORKER_H
