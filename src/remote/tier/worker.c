@@ -92,7 +92,10 @@ static void probe_server(struct tier *tier)
     const enum outcome outcome = tier->transport.ops->probe(tier->transport.self, &request);
     const bool works = tier_finding_of(outcome) == GUARD_WORKS;
     tier_lock(tier);
-    guard_end_pause(&tier->guard, works, clock_now_ns());
+    const uint64_t now_ns = clock_now_ns();
+    guard_end_pause(&tier->guard, works, now_ns);
+    if (works && tier_pauses_uploads(tier))
+        tier->upload_pauses.until_ns = now_ns; /* the server may take uploads again, too */
     tier_unlock(tier);
     if (works)
         tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
