@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 extern "C" {
@@ -38,8 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(body.bytes);
 
     request request = {};
+    const std::string page(expected.begin(), expected.end());
     for (const http_method method : {HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE}) {
-        const outcome found = answer_outcome(method, static_cast<long>(announced), &request);
+        const outcome found = answer_outcome(method, static_cast<long>(announced), page.c_str(), &request);
         if ((found == OUTCOME_DONE) != (announced >= 200 && announced <= (method < HTTP_PUT ? 200 : 204)))
             abort();
     }
