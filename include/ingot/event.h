@@ -31,15 +31,15 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_STORAGE_STORE = 8, /**< Passed a blob to a storage: status, bytes, duration_ns. */
     INGOT_EVENT_STORAGE_EVICT = 9, /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage could not do something and continued; see status and reason. */
-    INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found, so
+    INGOT_EVENT_NATIVE_BUILD = 11, /**< Compiled as the application asked, with the files that the compiler found, so
                                       the program has no blob; reason: what Ingot could not replace or does not know. */
-    INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
-    INGOT_EVENT_PASSED_THROUGH = 14, /**< A layer passed the application's build on to the driver; reason: why. */
-    INGOT_EVENT_NO_ID = 15, /**< The id of a program could not be made, so a storage was neither asked for the program
+    INGOT_EVENT_ENVIRONMENT = 12, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
+    INGOT_EVENT_PASSED_THROUGH = 13, /**< A layer passed the application's build on to the driver; reason: why. */
+    INGOT_EVENT_NO_ID = 14, /**< The id of a program could not be made, so a storage was neither asked for the program
                               nor will it get it; status, reason. */
     /** A storage whose policy reports misses (ingot_persist_on_miss_t) has not what was requested; reason: how the
      * nearest entry differs, or why there is no id. */
-    INGOT_EVENT_STORAGE_MISS = 16
+    INGOT_EVENT_STORAGE_MISS = 15
 } ingot_event_kind_t;
 
 /** An event. Its pointers are never NULL, and valid only during the callback. */

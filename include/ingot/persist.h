@@ -220,8 +220,7 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  *
  * This function does not wait for threads of this process that compile the program for another context, or that have
  * compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing it. It does not wait in a thread that is compiling
- * another program. It waits only where every program is stored right after its build. So it does not wait for devices
- * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. In a chain, its first writable
+ * another program. It does not wait if the storage has INGOT_PERSIST_STORE_ON_FLUSH. In a chain, its first writable
  * directory store decides this. Processes do not wait if the store is read-only or has
  * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_ops_t), this function
  * waits for other machines in the same way, and for the same time.

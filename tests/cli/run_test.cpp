@@ -191,8 +191,6 @@ TEST_F(CliRun, StartsTheCommandInAnySandbox)
 TEST_F(CliRun, RunsTheCommandWithoutAStore)
 {
     store_fixture::write_file(scratch() / "file", {});
-    fs::create_directory(scratch() / "target");
-    fs::create_directory_symlink(scratch() / "target", scratch() / "link");
     fs::create_directory(scratch() / "open");
     fs::permissions(scratch() / "open", fs::perms::all);
     const struct {
@@ -202,7 +200,6 @@ TEST_F(CliRun, RunsTheCommandWithoutAStore)
     } situations[] = {
         {{"--store", "/nonexistent/store"}, {}, "/nonexistent"},
         {{"--store", (scratch() / "file").string()}, {}, "/file"},
-        {{"--store", (scratch() / "link").string()}, {}, "/link"},
         {{"--store", (scratch() / "open").string()}, {}, "/open"},
         {{"--read-only"}, {{"INGOT_PERSIST_DIR", (scratch() / "none").string()}}, "/none"},
         {{"--namespace", ".."}, {}, "INGOT_PERSIST_NAMESPACE: \"..\""},

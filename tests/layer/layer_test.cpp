@@ -359,7 +359,6 @@ TEST_F(Layer, SaysOnceInTheTraceWhyItCachesNothing)
 {
     fs::create_directory(path("open"));
     fs::permissions(path("open"), fs::perms::all);
-    fs::create_directory_symlink(path("open"), path("link"));
     const struct {
         std::vector<std::string> settings;
         std::string store;
@@ -369,7 +368,6 @@ TEST_F(Layer, SaysOnceInTheTraceWhyItCachesNothing)
         {{"INGOT_PERSIST_READ_ONLY=yse"}, path("store"), "INGOT_PERSIST_READ_ONLY: \"yse\""},
         {{"INGOT_LAYER_DISABLE=yse"}, path("store"), "INGOT_LAYER_DISABLE: \"yse\""},
         {{"INGOT_PERSIST_NAMESPACE=a/b"}, path("store"), "INGOT_PERSIST_NAMESPACE: \"a/b\""},
-        {{}, path("link"), "/link"},
         {{}, path("open"), "/open"},
         {{"XDG_CACHE_HOME=", "HOME="}, "", "HOME"},
     };

@@ -1,42 +1,28 @@
 /*
- * assembly_check.c - decides whether the compiler can show that a program reaches no asm statement.
+ * assembly_check.c - chooses how the compiler shows that a program reaches no asm statement.
  *
- * An assembler reads files, whose names may be composed or escaped. Most texts with asm do not use it. So inline_walk.c
- * defines the keyword as a macro whose expansion is an error wherever it happens: in code, in an argument, in an #if,
- * and also where ## composes the keyword. In a definition that is never expanded, it has no effect.
- *
- * Such a macro changes only what asks whether the keyword is defined. So a directive must not have the keyword, except
- * for the replacement of a #define, and no macro may bring a `defined` whose operand could be the keyword. Texts that
- * break these rules are not replaced.
+ * An assembler reads files, whose names may be composed or escaped. Most texts with asm do not use it. So the compiler
+ * refuses the keyword (inline_walk.c), in one of two ways, both also where ## composes it. As a macro whose expansion
+ * is an error, it may stand in the replacement of a macro that nothing expands. But such a macro answers a question
+ * whether the keyword is defined. So if a directive other than a #define has the keyword, or a macro may bring a
+ * `defined` whose operand could be the keyword, the name is poisoned instead: then the compiler also refuses those
+ * questions, and definitions in code that it does not skip.
  */
 #include "core/hermetic/source_graph.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char clause_of_directive[] = "in a directive, so that the compiler cannot show that nothing reaches it";
-static const char clause_of_defined[] = "in a macro, which may ask for the keyword asm";
-
 /* A text that is searched. */
 struct search {
     struct source_graph *graph;
     struct graph_text *text; /* NULL: the definition of an option */
     struct scanner scanner;
-    bool may_arise;                 /* true if the texts have the keyword, or macros may compose it */
+    bool is_asked_for;              /* true if something may ask whether the keyword is defined */
     const struct graph_text *place; /* a text with the keyword; NULL: none so far */
     size_t line;
     bool is_in_definition; /* true if only definitions have had it so far */
 };
-
-static void set_doubt(const struct search *search, const struct token *token, const char *noun, const char *clause)
-{
-    if (!search->may_arise)
-        return;
-    if (search->text != NULL)
-        graph_set_problem(search->text, token->start, noun, clause);
-    else
-        search->graph->limit = "an option defines a macro with `defined`, which may ask for the keyword asm";
-}
 
 /* Remembers a place of the keyword. One outside of definitions replaces one inside. */
 static void note_place(struct search *search, const struct token *token, bool is_in_definition)
@@ -79,7 +65,6 @@ static void skip_line(struct search *search, struct token *token)
 /* Reads a `defined` in a replacement. Its operand must be a whole name that stands there. */
 static void read_defined(struct search *search, struct token *token)
 {
-    const struct token defined = *token;
     scanner_next(&search->scanner, token);
     if (token_is(token, "("))
         scanner_next(&search->scanner, token);
@@ -87,14 +72,13 @@ static void read_defined(struct search *search, struct token *token)
     if (is_name)
         scanner_next(&search->scanner, token);
     if (!is_name || token->kind == TOKEN_HASH_HASH)
-        set_doubt(search, &defined, "`defined`", clause_of_defined);
+        search->is_asked_for = true;
 }
 
 /* Reads the name, the parameters and the replacement of a definition. */
 static void read_definition(struct search *search, struct token *token)
 {
-    if (name_is_asm(token))
-        set_doubt(search, token, "asm", clause_of_directive);
+    search->is_asked_for = search->is_asked_for || name_is_asm(token);
     scanner_next(&search->scanner, token);
     while (!is_end_of_line(token)) {
         note_place(search, token, true);
@@ -122,8 +106,7 @@ static void read_directive(struct search *search, struct token *token)
         skip_line(search, token);
     }
     for (; !is_end_of_line(token); scanner_next(&search->scanner, token))
-        if (name_is_asm(token))
-            set_doubt(search, token, "asm", clause_of_directive);
+        search->is_asked_for = search->is_asked_for || name_is_asm(token);
 }
 
 static void search_text(struct search *search)
@@ -137,7 +120,7 @@ static void search_text(struct search *search)
             read_directive(search, &token);
         note_place(search, &token, false);
         if (is_pragma && token.kind == TOKEN_STRING && memmem(token.start, token.size, "asm", 3) != NULL)
-            set_doubt(search, &token, "asm", clause_of_directive);
+            search->is_asked_for = true;
         is_pragma = token_is(&token, "_Pragma") || (is_pragma && token_is(&token, "("));
         is_line_start = token.kind == TOKEN_NEWLINE;
     }
@@ -167,25 +150,27 @@ static bool has_keyword(const struct source_graph *graph)
 void graph_check_assembly(struct source_graph *graph)
 {
     static const char *const keywords[] = {"asm", "__asm", "__asm__"};
-    struct search search = {.graph = graph, .may_arise = has_keyword(graph)};
+    struct search search = {.graph = graph};
+    const bool has_asm = has_keyword(graph);
+    bool may_arise = has_asm;
     if (!graph->input->rules->assembler_reads_files)
         return;
-    graph->refuses_asm = graph->has_paste || search.may_arise;
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]) && graph->has_paste; ++i)
-        search.may_arise = search.may_arise || graph_may_compose(graph, keywords[i]);
-    if (!search.may_arise)
-        return;
-    if (graph->has_paste && graph_may_compose(graph, "defined"))
-        graph->limit = "macros may compose `defined` from parts, and ask for the keyword asm";
-    for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        search.text = text;
-        if (is_searched(text))
-            search_text(&search);
-        if (text->size != 0 && memmem(text->bytes, text->size, HERMETIC_NO_ASM, strlen(HERMETIC_NO_ASM)) != NULL)
-            graph->limit = "a text uses the name " HERMETIC_NO_ASM;
+        may_arise = may_arise || graph_may_compose(graph, keywords[i]);
+    if (may_arise) {
+        search.is_asked_for = graph->has_paste && graph_may_compose(graph, "defined");
+        for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
+            search.text = text;
+            if (is_searched(text))
+                search_text(&search);
+            if (text->size != 0 && memmem(text->bytes, text->size, HERMETIC_NO_ASM, strlen(HERMETIC_NO_ASM)) != NULL)
+                search.is_asked_for = true;
+        }
+        search.text = NULL;
+        for (const struct definition *each = graph->definitions; each != NULL; each = each->next)
+            search_option(&search, each);
+        describe_assembly(&search);
     }
-    search.text = NULL;
-    for (const struct definition *each = graph->definitions; each != NULL; each = each->next)
-        search_option(&search, each);
-    describe_assembly(&search);
+    if (graph->has_paste || has_asm)
+        graph->refusal = search.is_asked_for ? ASM_IS_POISONED : ASM_IS_A_MACRO;
 }

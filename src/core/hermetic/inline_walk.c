@@ -29,10 +29,11 @@ enum { SHAPE_NO_ASM = SHAPE_TEXT }; /* texts are numbered from 1 */
 
 /* Each expansion has too many arguments. That is an error also where the result would not be seen. The marker names the
  * place of these definitions, so the compiler's log has the name. */
-static const char refuse_asm[] = "#define " HERMETIC_NO_ASM "()\n"
-                                 "#define asm " HERMETIC_NO_ASM "(,)\n"
-                                 "#define __asm " HERMETIC_NO_ASM "(,)\n"
-                                 "#define __asm__ " HERMETIC_NO_ASM "(,)\n";
+static const char asm_as_macro[] = "#define " HERMETIC_NO_ASM "()\n"
+                                   "#define asm " HERMETIC_NO_ASM "(,)\n"
+                                   "#define __asm " HERMETIC_NO_ASM "(,)\n"
+                                   "#define __asm__ " HERMETIC_NO_ASM "(,)\n";
+static const char poisoned_asm[] = "#pragma GCC poison asm __asm __asm__\n";
 
 /* A text that the walk assumes to be already included. */
 struct assumption {
@@ -398,11 +399,11 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     if (source->size >= 3 && memcmp(source->bytes, byte_order_mark, 3) == 0)
         put_inlined_bytes(walk, 3, byte_order_mark);
-    if (walk->graph->refuses_asm) {
+    if (walk->graph->refusal != ASM_IS_ACCEPTED) {
         ++walk->replaced;
         put_shape(walk, SHAPE_NO_ASM);
         put_marker(walk, 1, HERMETIC_NO_ASM, " 1\n");
-        put_inlined_text(walk, refuse_asm);
+        put_inlined_text(walk, walk->graph->refusal == ASM_IS_A_MACRO ? asm_as_macro : poisoned_asm);
         put_marker(walk, 1, get_marker_name(walk, source), " 2\n");
         put_line(walk, 1);
         put_inlined_text(walk, "\n");

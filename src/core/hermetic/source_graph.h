@@ -117,6 +117,9 @@ struct graph_text {
     size_t record_number; /* a file's number among the recorded ones, from 1; 0 if it was not recorded */
 };
 
+/* How the compiler refuses the keyword asm (assembly_check.c). */
+enum asm_refusal { ASM_IS_ACCEPTED, ASM_IS_A_MACRO, ASM_IS_POISONED };
+
 struct source_graph {
     struct arena arena;
     struct arena scratch;
@@ -146,11 +149,11 @@ struct source_graph {
                                  * the like */
     bool has_debug_information; /* true if the result contains debug information, which names the current directory */
     bool has_paste;             /* true if a text or an option has ## */
-    bool has_beginning;   /* true if a text or an option has a name with which a special name begins, such as __TI */
-    bool refuses_asm;     /* true if the compiler must refuse the keyword asm (assembly_check.c) */
-    const char *assembly; /* says that the compiler reached the keyword, if it must refuse it */
-    size_t scan_steps;    /* sum of the scans' steps */
-    const char *limit;    /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
+    bool has_beginning; /* true if a text or an option has a name with which a special name begins, such as __TI */
+    enum asm_refusal refusal;   /* how the compiler refuses the keyword asm */
+    const char *assembly;       /* says that the compiler reached the keyword, if it must refuse it */
+    size_t scan_steps;          /* sum of the scans' steps */
+    const char *limit;          /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
     const char *option_problem; /* a name in an option's definition that prevents an id, or NULL */
     ingot_status_t status;
 };
@@ -220,8 +223,7 @@ void graph_check_composed_names(struct source_graph *graph);
 /* True if macros may put together this name. The graph must have a ##. */
 bool graph_may_compose(struct source_graph *graph, const char *name);
 
-/* assembly_check.c: sets refuses_asm and assembly, and the problems of texts in which the compiler cannot show that
- * nothing reaches the keyword. */
+/* assembly_check.c: sets refusal and assembly. */
 void graph_check_assembly(struct source_graph *graph);
 /* True for a name that begins an asm statement. */
 bool name_is_asm(const struct token *token);

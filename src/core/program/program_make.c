@@ -97,8 +97,10 @@ static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_requ
 /* Returns why the hermetic texts did not build. `log` is what the compiler said. */
 static const char *hermetic_failure(const struct hermetic *hermetic, size_t size, const void *log)
 {
-    if (hermetic->assembly != NULL && memmem(log, size, HERMETIC_NO_ASM, strlen(HERMETIC_NO_ASM)) != NULL)
-        return hermetic->assembly;
+    static const char *const refusals[] = {HERMETIC_NO_ASM, "poisoned identifier"};
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]) && hermetic->assembly != NULL; ++i)
+        if (memmem(log, size, refusals[i], strlen(refusals[i])) != NULL)
+            return hermetic->assembly;
     return hermetic->gap != NULL ? hermetic->gap
                                  : "the program did not build without the files that its compiler finds by itself";
 }

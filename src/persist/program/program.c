@@ -65,7 +65,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     ingot_status_t status =
         storage_load_blob(request->storage, request->context, true, request->id_size, request->id, &blob);
     request->is_to_store = status != INGOT_SUCCESS;
-    request->was_refused = status == INGOT_SUCCESS || storage_is_refusal(status); /* not if a server failed */
+    request->was_refused = status == INGOT_SUCCESS || status == INGOT_UNTRUSTED || storage_is_refusal(status);
     if (status == INGOT_SUCCESS) {
         status = storage_make_program(request->storage, program, desc, request->id_size, request->id, &blob);
         request->is_to_store = storage_is_refusal(status);
@@ -129,11 +129,12 @@ static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
 }
 
 /* If another process is building the program, waits for it and loads the program. Returns false if this thread should
- * build the program. Does not wait if blobs are not stored right after a build, because waiting for the blob would then
- * cost more than a build. */
+ * build the program. Does not wait if only a flush stores programs. On a device that generates code at launch, the
+ * build shows whether the program is stored at once; if not, the turn ends as pointless. */
 static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
-    if (request->turn == NULL && request->is_to_store && stores_now(request->storage, desc))
+    if (request->turn == NULL && request->is_to_store && storage_is_writable(request->storage) &&
+        ingot_persist_get_store_mode(request->storage) != INGOT_PERSIST_STORE_ON_FLUSH)
         request->turn = build_turn_begin(request->storage, request->id_size, request->id, request->was_refused);
     bool is_loaded = false;
     while (!is_loaded && request->turn != NULL && build_turn_wait(request->turn))
@@ -210,7 +211,7 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
         return end_of_store(
             deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, NULL));
     deferred_add(storage, request->context, program, request->id_size, request->id);
-    return BUILD_TURN_NOT_STORED;
+    return BUILD_TURN_POINTLESS; /* those that wait now would wait for a flush */
 }
 
 /* Stores the program, if it should be stored, and then ends the turn. */

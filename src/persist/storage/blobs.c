@@ -94,7 +94,7 @@ ingot_status_t artifact_blob_load(ingot_storage_t storage, size_t id_size, const
             reject_artifact_envelope(storage, status, id_size, id, size, started_ns);
         memory_release_buffer(&blob);
     }
-    *was_refused = *was_refused || storage_is_refusal(status); /* not if a server failed */
+    *was_refused = *was_refused || status == INGOT_UNTRUSTED || storage_is_refusal(status);
     return status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY ? status : INGOT_NOT_FOUND;
 }
 

@@ -430,8 +430,9 @@ TEST_F(BuildTurn, IsOffWhereTheApplicationOrTheStoreSaysSo)
     finish(builder);
 }
 
-TEST_F(BuildTurn, IsOffForADeviceThatGeneratesCodeAtLaunchUnlessItStoresNow)
+TEST_F(BuildTurn, OfADeviceThatGeneratesCodeAtLaunchIsAwaitedUnlessOnlyAFlushStores)
 {
+    info_.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     pid_t builder = start(
         info_, kSource, [] {}, true);
     expect_no_wait(info_, kSource, true);
@@ -440,7 +441,7 @@ TEST_F(BuildTurn, IsOffForADeviceThatGeneratesCodeAtLaunchUnlessItStoresNow)
     finish(builder);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(Store(info_).get()));
 
-    info_.store_mode = INGOT_PERSIST_STORE_NOW;
+    info_.store_mode = INGOT_PERSIST_STORE_AUTO;
     builder = start(
         info_, kSource, [] {}, true);
     const Store store(info_);

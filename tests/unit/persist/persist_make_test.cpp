@@ -202,16 +202,6 @@ TEST(PersistMake, ExplainsAParentThatMakesNoDirectories)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "allows no new directories")) << ingot_last_error_detail();
 }
 
-TEST(PersistMake, ExplainsALinkInPlaceOfAStore)
-{
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    fs::create_directory(scratch.path() / "real");
-    fs::create_directory_symlink(scratch.path() / "real", root);
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "is a symbolic link")) << ingot_last_error_detail();
-}
-
 TEST_P(PersistOpenToOthers, IsReportedByVerify)
 {
     EXPECT_EQ(1u, verify(0).foreign_count);
