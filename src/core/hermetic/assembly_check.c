@@ -136,7 +136,7 @@ static void search_option(struct search *search, const struct definition *defini
 
 static bool is_searched(const struct graph_text *text)
 {
-    return !text->absent && text->problem == NULL;
+    return !text->absent && text->problem == NULL && text->clean.start != NULL;
 }
 
 static bool has_keyword(const struct source_graph *graph)

@@ -7,7 +7,8 @@
  *
  * If the entry does not fit, a small store evicts at once. From a larger store, a thread evicts, and the entry is
  * stored although the store is over its limit. The store exceeds it by a fifth at most: a store that would exceed more
- * waits a few milliseconds for the thread, then evicts from a sample itself, and gives up if that is not enough.
+ * evicts from a sample if its process has not evicted yet. Otherwise, it waits a few milliseconds for the thread, and
+ * then gives up.
  */
 #include "persist/directory/publish.h"
 
@@ -48,7 +49,6 @@ struct publication {
     bool is_over;                 /* true if the store exceeds a limit with this entry */
     bool has_counted;             /* true if the entries were counted because size.txt could not be relied on */
     unsigned evictions;           /* from a small store, for this entry */
-    bool has_sampled;             /* this thread has evicted from a sample */
     uint64_t waiting_ns;          /* when waiting for the thread that evicts began; 0: not yet */
     char prepared[PATH_CAPACITY]; /* path in tmp, or in the bucket; "" once published */
     char aside[PATH_CAPACITY];    /* where an entry is now that was replaced; "" if none */
@@ -368,7 +368,8 @@ static void count_entries_first(struct publication *publication)
         (void)evict_from_small(publication->root, 0, &is_done);
 }
 
-/* Evicts from a small store. For a larger one, wakes the thread that evicts, and waits for a moment. */
+/* Evicts from a small store, or from a sample of a larger one. Otherwise, wakes the thread that evicts, and waits for a
+ * moment. */
 static ingot_status_t make_entry_room(struct publication *publication, const struct account_total *total)
 {
     struct directory *directory = publication->root->directory;
@@ -381,14 +382,13 @@ static ingot_status_t make_entry_room(struct publication *publication, const str
         if (status != INGOT_SUCCESS || is_done)
             return status;
     }
+    const ingot_status_t status = evict_from_sample(publication->root, publication->bytes, &is_done);
+    if (status != INGOT_SUCCESS || is_done)
+        return status;
     const uint64_t now_ns = files_steady_clock_ns();
     evict_in_thread(directory, publication->bytes, true);
     if (publication->waiting_ns == 0)
         publication->waiting_ns = now_ns;
-    if (now_ns - publication->waiting_ns > MAX_WAIT_NS && !publication->has_sampled) {
-        publication->has_sampled = true;
-        return evict_from_sample(publication->root, publication->bytes);
-    }
     if (now_ns - publication->waiting_ns > MAX_WAIT_NS)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full, and evicting entries takes longer than "
                                                       "storing them");

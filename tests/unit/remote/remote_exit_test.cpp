@@ -26,10 +26,11 @@ const int kProcesses = 40;
 {
     static std::atomic<int> count{0};
     static const Tier *const tier = new Tier(url);
+    static const Bytes *const id = new Bytes(kId); /* exit() destroys static objects */
     for (int t = 0; t < 8; ++t)
         std::thread([] {
             for (;; ++count)
-                (void)tier->load(kId);
+                (void)tier->load(*id);
         }).detach();
     for (int i = 0; i < 20; ++i)
         (void)tier->put(bytes_of("id " + std::to_string(i)), random_bytes(1, 1 << 20));

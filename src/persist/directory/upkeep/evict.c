@@ -8,8 +8,9 @@
  *
  * A thread that stores a blob evicts from a small store itself. For a larger one, it starts a thread, which evicts once
  * and ends, and does not wait for it. When the store is closed, that thread counts for at most half a second more, and
- * removes entries until a second has passed. If it does not get to it, as in processes that store little and end, the
- * storing thread evicts from a sample itself. It does not correct size.txt, because other threads may do the same.
+ * removes entries until a second has passed. It may not get to that in processes that store little and end. So the
+ * first eviction of a process, if the store is too full for its entry, is by the storing thread from a sample. It does
+ * not correct size.txt, because other threads may do the same.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -347,10 +348,16 @@ ingot_status_t evict_from_small(const struct root *root, uint64_t wanted_bytes, 
     return status;
 }
 
-ingot_status_t evict_from_sample(const struct root *root, uint64_t wanted_bytes)
+ingot_status_t evict_from_sample(const struct root *root, uint64_t wanted_bytes, bool *is_done)
 {
-    bool is_sample = false;
-    return evict_entries(root, wanted_bytes, false, files_steady_clock_ns(), &is_sample);
+    struct evictor *evictor = &root->directory->evictor;
+    const uint64_t now_ns = files_steady_clock_ns();
+    bool is_sample;
+    pthread_mutex_lock(&evictor->lock);
+    *is_done = evictor->began_ns == 0;
+    evictor->began_ns = *is_done ? now_ns : evictor->began_ns;
+    pthread_mutex_unlock(&evictor->lock);
+    return *is_done ? evict_entries(root, wanted_bytes, false, now_ns, &is_sample) : INGOT_SUCCESS;
 }
 
 bool evict_knows_large(const struct directory *directory)

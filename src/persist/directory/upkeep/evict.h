@@ -33,9 +33,10 @@ void evict_fini(struct directory *directory);
  * and further entries down to the low-water mark. Also corrects size.txt. Sets *is_done to false and changes nothing if
  * the store is not small. */
 ingot_status_t evict_from_small(const struct root *root, uint64_t wanted_bytes, bool *is_done);
-/* Evicts the oldest entries of as many random buckets as can be counted in some milliseconds, in the proportion in
- * which the whole store should shrink. */
-ingot_status_t evict_from_sample(const struct root *root, uint64_t wanted_bytes);
+/* If the process has not evicted from this store yet, evicts the oldest entries of as many random buckets as can be
+ * counted in some milliseconds, in the proportion in which the whole store should shrink. Otherwise, sets *is_done to
+ * false. */
+ingot_status_t evict_from_sample(const struct root *root, uint64_t wanted_bytes, bool *is_done);
 /* Makes the store's thread do the same, unless it is at work already. Unless is_urgent is set, at most once per
  * minute. */
 void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is_urgent);
