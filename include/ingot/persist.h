@@ -147,14 +147,13 @@ typedef struct ingot_persist_info {
 /**
  * Opens a directory store.
  *
- * A relative path is relative to the current working directory. The store stays in the opened directory even if that
- * directory is moved. If the directory is deleted, the next miss, or the next attempt to store a blob, opens or creates
- * the directory at the path and emits an INGOT_EVENT_STORAGE_DEGRADED.
+ * A relative path is relative to the current working directory of this call. Each operation opens the directory at that
+ * path. If the directory is deleted or moved, the next attempt to store a blob creates it again.
  *
  * @retval INGOT_INVALID_ARGUMENTS  @p info is malformed.
- * @retval INGOT_UNTRUSTED          The root is a link, is not a directory, belongs to another user (a store that is
- *                                  opened read-only may also belong to root, and with required seals to any user), or
- *                                  is writable by others; or one of these applies to a key file
+ * @retval INGOT_UNTRUSTED          The root is another user's link, is not a directory, belongs to another user (a
+ *                                  store that is opened read-only may also belong to root, and with required seals to
+ *                                  any user), or is writable by others; or one of these applies to a key file
  *                                  (ingot_persist_set_trust). The detail has owner, mode and remedy.
  * @retval INGOT_NOT_FOUND          The root's parent directory (INGOT_PERSIST_MAKE_PARENTS creates it) or a key file
  *                                  is missing.
@@ -226,7 +225,7 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  * waits for other machines in the same way, and for the same time.
  *
  * With build_jobs of ingot_persist_info_t, at most that many of these processes' threads compile at the same time; the
- * others wait in the order in which they asked. The place of a process that ends is free at once. After build_wait_ms,
+ * others wait, in no order. The place of a process that ends is free at once. After build_wait_ms,
  * this function compiles anyway, and an INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that. A thread that is
  * already compiling, and compiles another program meanwhile, does not wait. On a network file system whose locks reach
  * other machines, all of them share the limit.
