@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,11 @@ import pytest
 from ingot_cache import Cache
 
 Spawn = Callable[..., "subprocess.Popen[str]"]
+
+# A shell's background jobs ignore these signals, and so would the processes of the tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(_number, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
