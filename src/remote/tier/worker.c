@@ -1,9 +1,9 @@
 /*
  * worker.c - the tier's thread; see worker.h.
  *
- * The thread makes at most three attempts at an upload, with a pause between them; the first upload after the pause
- * shows whether the server takes uploads again. Leases go before uploads. Signals are not delivered to the thread. It
- * ends when nothing is left to do, so that most processes end without one.
+ * The thread makes at most three attempts at an upload, with a pause between them; attempts in which nobody listens do
+ * not count. The first upload after the pause shows whether the server takes uploads again. Leases go before uploads.
+ * Signals are not delivered to the thread. It ends when nothing is left to do, so that most processes end without one.
  */
 #include "remote/tier/worker.h"
 
@@ -71,8 +71,8 @@ static void upload_one(struct tier *tier)
     const enum outcome outcome = perform_upload(tier, upload, &request);
     const bool is_done = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING;
     const bool is_final = outcome == OUTCOME_REFUSED || outcome == OUTCOME_TOO_LARGE || outcome == OUTCOME_NO_MEMORY;
-    const bool is_tried_again =
-        outcome == OUTCOME_ENDED || (!is_done && !is_final && ++upload->attempt_count < MOST_ATTEMPTS);
+    const bool is_tried_again = outcome == OUTCOME_ENDED || outcome == OUTCOME_UNREACHABLE ||
+                                (!is_done && !is_final && ++upload->attempt_count < MOST_ATTEMPTS);
     if (is_done || (outcome != OUTCOME_ENDED && outcome != OUTCOME_TOO_LARGE && outcome != OUTCOME_NO_MEMORY))
         tier_note_upload(tier, is_done, request.failure);
     if (!is_done && !is_tried_again) {
