@@ -19,7 +19,11 @@ using namespace remote_fixture;
 namespace
 {
 
+#if defined(__SANITIZE_THREAD__) /* a process takes five seconds then */
+const int kProcesses = 6;
+#else
 const int kProcesses = 40;
+#endif
 
 /* Calls exit() while eight threads load, some of which are still connecting, and while the tier uploads. */
 [[noreturn]] void exit_while_threads_work(const std::string &url)
