@@ -225,7 +225,7 @@ static int run_application(void *values)
     struct running *running = values;
     set_variables(running);
     /* each of these says what is wrong */
-    const bool has_layer = set_layer(); /* each says what is missing */
+    const bool has_layer = set_layer();
     const bool has_recipe = check_recipe();
     const bool has_store = check_store(running);
     const bool is_ready = has_layer && has_recipe && has_store;
