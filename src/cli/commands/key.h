@@ -9,7 +9,7 @@
 /* How a key is shown; see output.h. */
 #define KEY_PATTERN "{path}: {kind}, id {id}[public_key?, public key {public_key}]\n"
 
-/* Returns the public facts of the key in a file, or NULL if it is no key file. */
+/* Returns the public facts of the key in a file, or NULL if it is not a key file. */
 cJSON *key_describe(const char *path);
 
 #endif

@@ -105,7 +105,7 @@ static int show_file(const struct showing *showing, const char *path)
     struct entry entry = {.name = ""};
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     cJSON *key = key_describe(path);
-    char *why = memory_copy_text(ingot_last_error_detail()); /* why it is no key */
+    char *why = memory_copy_text(ingot_last_error_detail()); /* why it is not a key */
     int code = EXIT_DONE;
     if (key != NULL)
         (void)cJSON_AddItemToArray(showing->entries, key);

@@ -29,7 +29,7 @@ struct deferred_item {
 
 /* ---- storing ---- */
 
-/* True if a flush fails because of this status. The driver's refusal and the user's own limits are no failures. */
+/* True if a flush fails because of this status. The driver's refusal and the user's own limits are not failures. */
 static bool is_store_failure(ingot_status_t status)
 {
     return status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE &&
