@@ -200,9 +200,12 @@ library_place place_by_cache(const std::string &text)
 /* ldconfig does not repeat a path that is the end of another one. */
 TEST(CompilerIdentity, FindsAPathThatIsTheEndOfAnotherInTheLinkersCache)
 {
+    /* The build directory may itself be in a copy of its path, so both files are in directories of their own. */
     const ScratchDirectory scratch;
-    const std::string shorter = one + "/libidentity_leaf.so";
-    const std::string longer = scratch.path().string() + shorter;
+    const ScratchDirectory outer;
+    const std::string shorter = scratch.path().string() + "/libidentity_leaf.so";
+    const std::string longer = outer.path().string() + shorter;
+    std::filesystem::copy_file(one + "/libidentity_leaf.so", shorter);
     EXPECT_EQ(LIBRARY_FOUND, place_by_cache(shorter));
     EXPECT_EQ(LIBRARY_FOUND, place_by_cache(longer)) << "only the shorter path has a file";
     std::filesystem::create_directories(std::filesystem::path(longer).parent_path());
@@ -211,7 +214,7 @@ TEST(CompilerIdentity, FindsAPathThatIsTheEndOfAnotherInTheLinkersCache)
     std::filesystem::remove(longer);
     std::filesystem::create_symlink(shorter, longer);
     EXPECT_EQ(LIBRARY_FOUND, place_by_cache(longer)) << "both are the same file";
-    EXPECT_EQ(LIBRARY_ABSENT, place_by_cache(scratch.path().string() + "/libidentity_leaf.so"));
+    EXPECT_EQ(LIBRARY_ABSENT, place_by_cache(outer.path().string() + "/libidentity_leaf.so"));
 }
 
 /* Truncates the library at many lengths, and changes each of its first bytes. Reading it must never crash. */
