@@ -14,7 +14,7 @@
 #include <ingot/persist.h>
 
 extern "C" {
-#include "cache/cache.h"
+#include "front/cache.h"
 }
 
 namespace artifact_fixture

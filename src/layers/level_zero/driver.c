@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/loader/level_zero.h"
+#include "front/loader/level_zero.h"
 
 typedef ze_result_t(ZE_APICALL *fill_table_t)(ze_api_version_t version, void *table);
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cache/cache.h"
+#include "front/cache.h"
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/common/trace.h"

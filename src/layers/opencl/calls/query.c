@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "cache/lock.h"
+#include "front/lock.h"
 #include "layers/opencl/program/shadow.h"
 
 static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *value, size_t *size_ret)

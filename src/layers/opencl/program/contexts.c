@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/lock.h"
+#include "front/lock.h"
 #include "layers/common/settings.h"
 #include "layers/opencl/compiler/compiler.h"
 

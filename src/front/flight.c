@@ -5,11 +5,11 @@
  * compile or the storage does not take it, each of them compiles it, all at once.
  * Locks: the lock of lock.h guards the list.
  */
-#include "cache/flight.h"
+#include "front/flight.h"
 
 #include <string.h>
 
-#include "cache/lock.h"
+#include "front/lock.h"
 #include "persist/base/files.h"
 #include "util/process_number.h"
 

@@ -1,14 +1,14 @@
 /*
  * request.c - gets a program through a cache's storage; see request.h.
  */
-#include "cache/request.h"
+#include "front/request.h"
 
 #include <ingot/backend.h>
 #include <ingot/persist.h>
 #include <stdio.h>
 
-#include "cache/flight.h"
 #include "core/context/context.h"
+#include "front/flight.h"
 #include "persist/storage/miss.h"
 
 static void trace_event(const ingot_event_t *event, void *user)

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cache/artifact/turn.h"
-#include "cache/cache.h"
-#include "cache/request.h"
+#include "front/artifact/turn.h"
+#include "front/cache.h"
+#include "front/request.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/blobs.h"

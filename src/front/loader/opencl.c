@@ -4,7 +4,7 @@
  * libingot-opencl is linked with the loader (libOpenCL.so.1) and creates contexts in backends/opencl/loader.c, which
  * this file replaces. If the application has loaded the loader already, dlopen returns the same one.
  */
-#include "cache/loader/opencl.h"
+#include "front/loader/opencl.h"
 
 #include <ingot/backend.h>
 #include <ingot/private/opencl.h>

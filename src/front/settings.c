@@ -4,7 +4,7 @@
  * If a field of the info overrides an environment variable, the variable is not read, so its value need not be valid.
  * Persist and remote read all other variables.
  */
-#include "cache/settings.h"
+#include "front/settings.h"
 
 #include <ingot/backend.h>
 #include <ingot/persist.h>

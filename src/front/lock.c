@@ -1,7 +1,7 @@
 /*
  * lock.c - the lock of this library; see lock.h.
  */
-#include "cache/lock.h"
+#include "front/lock.h"
 
 #include <pthread.h>
 

@@ -6,12 +6,12 @@
  * keep what this process makes, waiting would be useless, so everyone gets a turn at once. A thread never waits for
  * what it makes itself.
  */
-#include "cache/artifact/turn.h"
+#include "front/artifact/turn.h"
 
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "cache/artifact/turn_list.h"
+#include "front/artifact/turn_list.h"
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"

@@ -10,8 +10,8 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-#include "cache/devices.h"
 #include "core/base/trace.h"
+#include "front/devices.h"
 #include "persist/storage/serving.h"
 
 struct ingot_cache {

@@ -14,13 +14,13 @@
  * The library's lock guards everything here. It is held for a few instructions, and not while a turn is ended for other
  * processes.
  */
-#include "cache/artifact/turn_list.h"
+#include "front/artifact/turn_list.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/lock.h"
+#include "front/lock.h"
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/storage/storage.h"

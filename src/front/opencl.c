@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/loader/opencl.h"
-#include "cache/request.h"
+#include "front/loader/opencl.h"
+#include "front/request.h"
 
 struct build {
     const cl_icd_dispatch *cl;

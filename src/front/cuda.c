@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "backends/cuda/backend.h"
-#include "cache/request.h"
+#include "front/request.h"
 
 /* True if the text is PTX: its first word, after comments, is the directive .version. */
 static bool is_ptx(size_t size, const char *text)

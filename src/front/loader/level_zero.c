@@ -5,7 +5,7 @@
  * machines without it. Here are functions with the names and types of the loader's, which are local to this library and
  * forward to the loader. If the application has loaded it already, dlopen returns the same one.
  */
-#include "cache/loader/level_zero.h"
+#include "front/loader/level_zero.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 
 #include <ingot/ingot.h>
 
-#include "cache/cache.h"
+#include "front/cache.h"
 
 /* A device of a request, as its backend identifies it. 0: a device that must not be remembered, such as a sub-device.
  */

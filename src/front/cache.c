@@ -4,7 +4,7 @@
  * A storage that cannot be used never makes an application fail, because a cache is only there to save time. So
  * ingot_cache_open reports such a storage, and the cache compiles instead.
  */
-#include "cache/cache.h"
+#include "front/cache.h"
 
 #include <ingot/backend.h>
 #include <ingot/persist.h>
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/settings.h"
 #include "core/base/error.h"
 #include "core/context/environment.h"
 #include "core/memo/header_memo.h"
+#include "front/settings.h"
 #include "persist/base/files.h"
 #include "persist/memo/headers.h"
 #include "util/environment.h"

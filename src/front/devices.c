@@ -3,14 +3,14 @@
  *
  * Locks: the lock of lock.h, which is held for a search and a copy only.
  */
-#include "cache/devices.h"
+#include "front/devices.h"
 
 #include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/lock.h"
 #include "core/context/context.h"
+#include "front/lock.h"
 #include "util/memory.h"
 
 struct known_device {

@@ -9,8 +9,8 @@
 
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
-#include "cache/loader/level_zero.h"
-#include "cache/request.h"
+#include "front/loader/level_zero.h"
+#include "front/request.h"
 
 struct creation {
     ze_context_handle_t context;
