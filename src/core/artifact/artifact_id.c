@@ -12,12 +12,10 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "util/entry_kind.h"
 #include "util/struct_size.h"
 
-#define MAGIC "INGOTAID"
-
 enum {
-    MAGIC_SIZE = 8,
     FORMAT_VERSION = 1,
     MAX_NAME_SIZE = 255,
     MAX_FIELDS = 256,
@@ -105,7 +103,7 @@ ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifa
     ingot_status_t status = check_key(&known);
     if (status != INGOT_SUCCESS)
         return status;
-    bytes_put(writer, MAGIC_SIZE, MAGIC);
+    bytes_put(writer, ENTRY_MAGIC_SIZE, ENTRY_ARTIFACT_MAGIC);
     bytes_put_u32(writer, FORMAT_VERSION);
     bytes_put_framed(writer, strlen(known.kind), known.kind);
     status = put_artifact_fields(writer, &known);
@@ -138,11 +136,6 @@ ingot_status_t ingot_artifact_key_get_id(const ingot_artifact_key_t *key, size_t
 }
 
 /* ---- reading ---- */
-
-bool artifact_id_is(size_t size, const uint8_t *id)
-{
-    return size >= MAGIC_SIZE && memcmp(id, MAGIC, MAGIC_SIZE) == 0;
-}
 
 /* True if people can read the value. UTF-8 is not checked. */
 static bool is_printable(size_t size, const uint8_t *value)
@@ -202,9 +195,9 @@ ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_vis
     size_t kind_size = 0;
     size_t count = 0;
     bytes_reader_init(&reader, size, id);
-    const uint8_t *magic = bytes_get(&reader, MAGIC_SIZE);
+    const uint8_t *magic = bytes_get(&reader, ENTRY_MAGIC_SIZE);
     const uint32_t version = bytes_get_u32(&reader);
-    if (magic != NULL && memcmp(magic, MAGIC, MAGIC_SIZE) != 0)
+    if (magic != NULL && memcmp(magic, ENTRY_ARTIFACT_MAGIC, ENTRY_MAGIC_SIZE) != 0)
         return error_set(INGOT_BLOB_CORRUPT, "these bytes are not the id of an artifact");
     if (reader.failed)
         return fail_truncated_artifact_id(size);

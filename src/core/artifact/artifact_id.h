@@ -19,9 +19,6 @@ ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifa
 /* True if a text of this size may be the kind of a key. */
 bool artifact_id_is_kind(size_t size, const char *kind);
 
-/* True if the bytes begin as the id of an artifact. */
-bool artifact_id_is(size_t size, const uint8_t *id);
-
 #define ARTIFACT_KIND_PATH "artifact"
 
 /* Receives a part of an id: its path, which is ARTIFACT_KIND_PATH for the kind and "key.NAME" for a field, and its

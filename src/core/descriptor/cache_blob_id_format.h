@@ -6,8 +6,10 @@
 #ifndef INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
 #define INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
 
-#define ID_MAGIC "INGOTID\n"
-#define ID_MAGIC_SIZE 8
+#include "util/entry_kind.h"
+
+#define ID_MAGIC ENTRY_RESULT_MAGIC
+#define ID_MAGIC_SIZE ENTRY_MAGIC_SIZE
 #define ID_FORMAT_VERSION 2u
 
 /* The value of the field ID_LIBRARY: the version of the rules by which Ingot turns a request into the compiler's input.
