@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include <ingot/backend.h>
+#include <ingot/storage.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,63 @@ INGOT_API ingot_status_t ingot_source_get_info(const_ingot_source_t source, ingo
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason);
+
+/* ---- requests ---- */
+
+#define INGOT_REQUEST_DIGEST_SIZE 32 /* BLAKE2b-256 */
+
+/**
+ * Serializes what a program is compiled from: the texts that the compiler gets, with all that they include, the
+ * options, constants and name expressions (doc/request-format.md). A builder needs nothing else.
+ *
+ * @param[out] request  The caller releases it.
+ * @retval INGOT_NOT_CACHEABLE  The program cannot be compiled elsewhere, or only natively; the error detail says why.
+ * It may name files.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, ingot_buffer_t *request);
+
+/**
+ * Writes the digest of a descriptor's request, which is that of ingot_request_get_digest and, in the descriptor's id,
+ * "request.blake2b". Reads no file.
+ *
+ * @param[out] digest  INGOT_REQUEST_DIGEST_SIZE bytes.
+ * @return As ingot_program_desc_get_cache_blob_id.
+ */
+INGOT_API ingot_status_t ingot_program_desc_get_request_digest(const_ingot_program_desc_t desc, uint8_t *digest);
+
+/**
+ * Creates a descriptor from a request that ingot_program_desc_get_request made, perhaps on another machine. Its id is
+ * that of the original descriptor, with the devices of @p context. Neither creating nor building it reads a file that
+ * the request names, and it is never built natively: a request may come from anyone.
+ *
+ * @param[in] device_count    0: all devices of the context; @p device_indices is then ignored.
+ * @param[in] group           NULL: none.
+ * @retval INGOT_NOT_CACHEABLE      A text, an option or a name might make a compiler read or write files.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the request is for another backend.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION
+ * @return Otherwise as ingot_program_desc_create.
+ */
+INGOT_API ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc, ingot_context_t context,
+                                                                size_t size, const uint8_t *request,
+                                                                size_t device_count, const uint32_t *device_indices,
+                                                                const char *group);
+
+/** Receives a field of an id: its path, such as "device[0].driver_version", and its value, which is text or raw bytes.
+ *  Both are valid only during the call. */
+typedef void (*ingot_cache_blob_id_visit_t)(void *user, const char *path, size_t size, const uint8_t *value,
+                                            bool is_text);
+
+/**
+ * Visits a request's fields: "backend", then those of an id's request, but "source[0].text" instead of
+ * "source[0].blake2b".
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_request_visit(size_t size, const uint8_t *request, ingot_cache_blob_id_visit_t visit,
+                                             void *user);
+/** Computes a request's digest. @param[out] digest  INGOT_REQUEST_DIGEST_SIZE bytes. Statuses as
+ *  ingot_request_visit. */
+INGOT_API ingot_status_t ingot_request_get_digest(size_t size, const uint8_t *request, uint8_t *digest);
 
 /** The files that a descriptor's sources include, and the file that each include leads to. Immutable. */
 typedef struct ingot_includes *ingot_includes_t;
@@ -111,11 +169,6 @@ typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_
  */
 INGOT_API ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
                                                           ingot_build_request_visitor_t visit, void *user);
-
-/** Receives a field of an id: its path, such as "device[0].driver_version", and its value, which is text or raw bytes.
- *  Both are valid only during the call. */
-typedef void (*ingot_cache_blob_id_visit_t)(void *user, const char *path, size_t size, const uint8_t *value,
-                                            bool is_text);
 
 /**
  * Visits the fields of the id of a program or an artifact, in order. Fields before a malformed one are visited.

@@ -1,0 +1,418 @@
+/*
+ * request.c - writes, reads and visits build requests; see request.h and doc/request-format.md.
+ */
+#include "core/descriptor/request.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+#define REQUEST_MAGIC "INGOTREQ"
+
+enum {
+    REQUEST_MAGIC_SIZE = 8,
+    REQUEST_VERSION = 1,
+    REQUEST_NAMES_MATTER = 1,
+    MAX_COUNT = UINT16_MAX, /* of sources, headers and name expressions */
+    PATH_CAPACITY = 80
+};
+
+/* ---- writing ---- */
+
+static void put_string(struct bytes_writer *out, const char *text)
+{
+    bytes_put_framed(out, strlen(text), text);
+}
+
+struct writing {
+    struct bytes_writer *out;
+    enum request_form form;
+    const struct request *request;
+};
+
+static void put_text(const struct writing *writing, const ingot_source_view_t *text)
+{
+    uint8_t digest[DIGEST_SIZE];
+    if (writing->form == REQUEST_OF_TEXTS) {
+        bytes_put_framed(writing->out, text->size, text->bytes);
+        return;
+    }
+    if (writing->request->form == REQUEST_OF_TEXTS)
+        digest_of(text->size, text->bytes, digest);
+    bytes_put(writing->out, DIGEST_SIZE, writing->request->form == REQUEST_OF_TEXTS ? digest : text->bytes);
+}
+
+static void put_headers(const struct writing *writing, size_t count, const ingot_source_view_t *headers)
+{
+    bytes_put_u32(writing->out, (uint32_t)count);
+    for (size_t i = 0; i < count; ++i) {
+        put_string(writing->out, headers[i].name);
+        put_text(writing, &headers[i]);
+    }
+}
+
+static void put_sources(const struct writing *writing)
+{
+    const ingot_build_request_t *build = &writing->request->build;
+    const bool has_names = writing->form == REQUEST_OF_TEXTS || writing->request->names_matter;
+    bytes_put_u32(writing->out, (uint32_t)build->source_count);
+    for (size_t i = 0; i < build->source_count; ++i) {
+        bytes_put_u32(writing->out, (uint32_t)build->sources[i].kind);
+        put_string(writing->out, has_names ? build->sources[i].name : "");
+        put_text(writing, &build->sources[i]);
+    }
+}
+
+static void put_settings(const struct writing *writing)
+{
+    const ingot_build_request_t *build = &writing->request->build;
+    const size_t shared = writing->request->shared_headers;
+    bytes_put_u32(writing->out, build->source_settings != NULL ? (uint32_t)build->source_count : 0);
+    for (size_t i = 0; build->source_settings != NULL && i < build->source_count; ++i) {
+        const ingot_source_settings_t *settings = &build->source_settings[i];
+        put_string(writing->out, settings->compile_options);
+        put_headers(writing, settings->header_count - shared, settings->headers + shared);
+    }
+}
+
+void request_write(struct bytes_writer *out, enum request_form form, const struct request *request)
+{
+    const struct writing writing = {out, form, request};
+    const ingot_build_request_t *build = &request->build;
+    bytes_put_u32(out, (uint32_t)form);
+    bytes_put_u32(out, request->names_matter ? REQUEST_NAMES_MATTER : 0);
+    put_sources(&writing);
+    put_headers(&writing, build->header_count, build->headers);
+    put_string(out, build->compile_options);
+    put_string(out, build->link_options);
+    put_settings(&writing);
+    bytes_put_u32(out, (uint32_t)build->spec_constant_count);
+    for (size_t i = 0; i < build->spec_constant_count; ++i) {
+        bytes_put_u32(out, build->spec_constants[i].id);
+        bytes_put_framed(out, build->spec_constants[i].size, build->spec_constants[i].value);
+    }
+    bytes_put_u32(out, (uint32_t)build->name_expression_count);
+    for (size_t i = 0; i < build->name_expression_count; ++i)
+        put_string(out, build->name_expressions[i]);
+    bytes_put_framed(out, request->directory != NULL ? DIGEST_SIZE : 0, request->directory);
+}
+
+bool request_digest(const struct request *request, const ingot_allocator_t *allocator, uint8_t digest[DIGEST_SIZE])
+{
+    struct bytes_writer out;
+    bytes_writer_init(&out, allocator);
+    request_write(&out, REQUEST_OF_DIGESTS, request);
+    const bool is_made = !out.failed;
+    if (is_made)
+        digest_of(out.size, out.bytes, digest);
+    bytes_writer_fini(&out);
+    return is_made;
+}
+
+void request_write_head(struct bytes_writer *out, const char *backend)
+{
+    bytes_put(out, REQUEST_MAGIC_SIZE, REQUEST_MAGIC);
+    bytes_put_u32(out, REQUEST_VERSION);
+    put_string(out, backend);
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    struct bytes_reader in;
+    struct arena *arena;
+    enum request_form form;
+    const char *problem; /* what is wrong with the bytes, or NULL */
+};
+
+static bool is_good(const struct reading *reading)
+{
+    return !reading->in.failed && reading->problem == NULL && !reading->arena->failed;
+}
+
+static void refuse(struct reading *reading, bool is_wrong, const char *problem)
+{
+    if (is_wrong && reading->problem == NULL && !reading->in.failed)
+        reading->problem = problem;
+}
+
+static const char *get_string(struct reading *reading)
+{
+    size_t size = 0;
+    const uint8_t *bytes = bytes_get_framed(&reading->in, &size);
+    if (bytes == NULL)
+        return "";
+    refuse(reading, size != 0 && memchr(bytes, '\0', size) != NULL, "a name or an option contains NUL");
+    const char *copy = arena_copy(reading->arena, size, bytes);
+    return copy != NULL ? copy : "";
+}
+
+/* Reads a count. Each of the things takes at least `least` bytes, so a count that the bytes cannot have is refused
+ * before anything is allocated for it. */
+static size_t get_count(struct reading *reading, size_t most, size_t least)
+{
+    const size_t count = bytes_get_u32(&reading->in);
+    if (reading->in.failed)
+        return 0;
+    refuse(reading, count > most, "it has too many parts");
+    if (count > bytes_left(&reading->in) / least)
+        reading->in.failed = true;
+    return is_good(reading) ? count : 0;
+}
+
+static void get_text(struct reading *reading, ingot_source_view_t *text)
+{
+    text->size = DIGEST_SIZE;
+    text->bytes = reading->form == REQUEST_OF_TEXTS ? bytes_get_framed(&reading->in, &text->size)
+                                                    : bytes_get(&reading->in, DIGEST_SIZE);
+}
+
+enum { LEAST_HEADER = 8 + 8, LEAST_SOURCE = 4 + 8 + 8, LEAST_SETTINGS = 8 + 4, LEAST_CONSTANT = 4 + 8 };
+
+static size_t get_headers(struct reading *reading, const ingot_source_view_t **headers)
+{
+    const size_t count = get_count(reading, MAX_COUNT, LEAST_HEADER);
+    ingot_source_view_t *made = arena_take(reading->arena, count * sizeof(*made));
+    for (size_t i = 0; made != NULL && i < count && is_good(reading); ++i) {
+        made[i].kind = INGOT_SOURCE_HEADER;
+        made[i].name = get_string(reading);
+        refuse(reading, made[i].name[0] == '\0', "a header has no name");
+        get_text(reading, &made[i]);
+    }
+    *headers = made;
+    return count;
+}
+
+static void get_sources(struct reading *reading, ingot_build_request_t *build, bool has_names)
+{
+    build->source_count = get_count(reading, MAX_COUNT, LEAST_SOURCE);
+    refuse(reading, build->source_count == 0, "it has no source");
+    ingot_source_view_t *made = arena_take(reading->arena, build->source_count * sizeof(*made));
+    for (size_t i = 0; made != NULL && i < build->source_count && is_good(reading); ++i) {
+        made[i].kind = (ingot_source_kind_t)bytes_get_u32(&reading->in);
+        made[i].name = get_string(reading);
+        refuse(reading, made[i].name[0] != '\0' && !has_names, "a source has a name that does not count");
+        get_text(reading, &made[i]);
+    }
+    build->sources = made;
+}
+
+static void get_settings(struct reading *reading, ingot_build_request_t *build)
+{
+    const size_t count = get_count(reading, MAX_COUNT, LEAST_SETTINGS);
+    if (count == 0)
+        return;
+    refuse(reading, count != build->source_count, "it does not have settings for each source");
+    ingot_source_settings_t *made = arena_take(reading->arena, count * sizeof(*made));
+    for (size_t i = 0; made != NULL && i < count && is_good(reading); ++i) {
+        made[i].compile_options = get_string(reading);
+        made[i].header_count = get_headers(reading, &made[i].headers);
+    }
+    build->source_settings = made;
+}
+
+static void get_constants(struct reading *reading, ingot_build_request_t *build)
+{
+    build->spec_constant_count = get_count(reading, UINT32_MAX, LEAST_CONSTANT);
+    ingot_spec_constant_t *made = arena_take(reading->arena, build->spec_constant_count * sizeof(*made));
+    for (size_t i = 0; made != NULL && i < build->spec_constant_count && is_good(reading); ++i) {
+        size_t size = 0;
+        made[i].id = bytes_get_u32(&reading->in);
+        made[i].value = bytes_get_framed(&reading->in, &size);
+        refuse(reading, size != 1 && size != 2 && size != 4 && size != 8, "a constant has a wrong size");
+        refuse(reading, i != 0 && made[i].id <= made[i - 1].id, "its constants are not in order");
+        made[i].size = (uint32_t)size;
+    }
+    build->spec_constants = made;
+}
+
+static void get_name_expressions(struct reading *reading, ingot_build_request_t *build)
+{
+    build->name_expression_count = get_count(reading, MAX_COUNT, sizeof(uint64_t));
+    const char **made = arena_take(reading->arena, build->name_expression_count * sizeof(*made));
+    for (size_t i = 0; made != NULL && i < build->name_expression_count && is_good(reading); ++i) {
+        made[i] = get_string(reading);
+        refuse(reading, made[i][0] == '\0', "a name expression is empty");
+        refuse(reading, i != 0 && strcmp(made[i], made[i - 1]) <= 0, "its name expressions are not in order");
+    }
+    build->name_expressions = made;
+}
+
+static void get_request(struct reading *reading, struct request *request)
+{
+    ingot_build_request_t *build = &request->build;
+    size_t directory_size = 0;
+    const uint32_t form = bytes_get_u32(&reading->in);
+    const uint32_t flags = bytes_get_u32(&reading->in);
+    refuse(reading, form != (uint32_t)reading->form, "it has texts instead of digests, or the reverse");
+    refuse(reading, (flags & ~(uint32_t)REQUEST_NAMES_MATTER) != 0, "it has unknown flags");
+    request->names_matter = (flags & REQUEST_NAMES_MATTER) != 0;
+    get_sources(reading, build, request->names_matter || reading->form == REQUEST_OF_TEXTS);
+    build->header_count = get_headers(reading, &build->headers);
+    build->compile_options = get_string(reading);
+    build->link_options = get_string(reading);
+    get_settings(reading, build);
+    get_constants(reading, build);
+    get_name_expressions(reading, build);
+    request->directory = bytes_get_framed(&reading->in, &directory_size);
+    if (directory_size == 0)
+        request->directory = NULL;
+    refuse(reading, directory_size != 0 && directory_size != DIGEST_SIZE, "its directory is not a digest");
+    refuse(reading, bytes_left(&reading->in) != 0, "it has bytes after its last field");
+}
+
+ingot_status_t request_read(struct request *request, enum request_form form, struct arena *arena, size_t size,
+                            const uint8_t *bytes)
+{
+    struct reading reading = {.arena = arena, .form = form};
+    *request = (struct request){.form = form, .build = {.struct_size = sizeof(request->build)}};
+    bytes_reader_init(&reading.in, size, bytes);
+    get_request(&reading, request);
+    if (arena->failed)
+        return error_out_of_memory();
+    if (reading.problem != NULL)
+        return error_set(INGOT_BLOB_CORRUPT, "the request is malformed: %s", reading.problem);
+    return reading.in.failed ? error_set(INGOT_BLOB_TRUNCATED, "a request of %zu bytes ends too early", size)
+                             : INGOT_SUCCESS;
+}
+
+ingot_status_t request_read_whole(struct request *request, const char **backend, struct arena *arena, size_t size,
+                                  const uint8_t *bytes)
+{
+    struct reading head = {.arena = arena};
+    bytes_reader_init(&head.in, size, bytes);
+    const uint8_t *magic = bytes_get(&head.in, REQUEST_MAGIC_SIZE);
+    const uint32_t version = bytes_get_u32(&head.in);
+    if (magic != NULL && memcmp(magic, REQUEST_MAGIC, REQUEST_MAGIC_SIZE) != 0)
+        return error_set(INGOT_BLOB_CORRUPT, "these bytes are not a request");
+    if (!head.in.failed && version != REQUEST_VERSION)
+        return error_set(INGOT_BLOB_VERSION, "a request has the unknown format version %" PRIu32, version);
+    *backend = get_string(&head);
+    if (arena->failed)
+        return error_out_of_memory();
+    if (head.in.failed)
+        return error_set(INGOT_BLOB_TRUNCATED, "a request of %zu bytes ends too early", size);
+    if (head.problem != NULL || (*backend)[0] == '\0')
+        return error_set(INGOT_BLOB_CORRUPT, "the request is malformed: its backend has no name");
+    return request_read(request, REQUEST_OF_TEXTS, arena, size - head.in.offset, bytes + head.in.offset);
+}
+
+/* ---- visiting ---- */
+
+struct visit {
+    ingot_cache_blob_id_visit_t visit;
+    void *user;
+    const struct request *request;
+    char path[PATH_CAPACITY];
+};
+
+static void visit_string(struct visit *visit, const char *text)
+{
+    visit->visit(visit->user, visit->path, strlen(text), (const uint8_t *)text, true);
+}
+
+static void visit_text(struct visit *visit, const char *start, size_t number, const ingot_source_view_t *text)
+{
+    const bool is_text = visit->request->form == REQUEST_OF_TEXTS;
+    (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].%s", start, number, is_text ? "text" : "blake2b");
+    visit->visit(visit->user, visit->path, text->size, text->bytes, is_text);
+}
+
+static void visit_headers(struct visit *visit, const char *start, size_t count, const ingot_source_view_t *headers)
+{
+    for (size_t i = 0; i < count; ++i) {
+        (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].name", start, i);
+        visit_string(visit, headers[i].name);
+        visit_text(visit, start, i, &headers[i]);
+    }
+}
+
+static void visit_kind(struct visit *visit, size_t number, ingot_source_kind_t kind)
+{
+    static const char *const names[] = {[INGOT_SOURCE_OPENCL_C] = "opencl_c",
+                                        [INGOT_SOURCE_SPIRV] = "spirv",
+                                        [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp",
+                                        [INGOT_SOURCE_PTX] = "ptx"};
+    char of_backend[9]; /* a kind that a custom backend defines */
+    const uint32_t value = (uint32_t)kind;
+    const bool is_known = value < sizeof(names) / sizeof(names[0]) && names[value] != NULL;
+    (void)snprintf(of_backend, sizeof(of_backend), "%08" PRIx32, value);
+    (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].kind", number);
+    visit_string(visit, is_known ? names[value] : of_backend);
+}
+
+static void visit_sources(struct visit *visit)
+{
+    const ingot_build_request_t *build = &visit->request->build;
+    char headers[PATH_CAPACITY / 2];
+    for (size_t i = 0; i < build->source_count; ++i) {
+        visit_kind(visit, i, build->sources[i].kind);
+        if (build->sources[i].name[0] != '\0') {
+            (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].name", i);
+            visit_string(visit, build->sources[i].name);
+        }
+        visit_text(visit, "source", i, &build->sources[i]);
+        if (build->source_settings == NULL)
+            continue;
+        (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].compile_options", i);
+        visit_string(visit, build->source_settings[i].compile_options);
+        (void)snprintf(headers, sizeof(headers), "source[%zu].header", i);
+        visit_headers(visit, headers, build->source_settings[i].header_count, build->source_settings[i].headers);
+    }
+}
+
+void request_visit(const struct request *request, ingot_cache_blob_id_visit_t to, void *user)
+{
+    const ingot_build_request_t *build = &request->build;
+    struct visit visit = {.visit = to, .user = user, .request = request};
+    visit_sources(&visit);
+    visit_headers(&visit, "header", build->header_count, build->headers);
+    (void)snprintf(visit.path, PATH_CAPACITY, "compile_options");
+    visit_string(&visit, build->compile_options);
+    (void)snprintf(visit.path, PATH_CAPACITY, "link_options");
+    visit_string(&visit, build->link_options);
+    for (size_t i = 0; i < build->spec_constant_count; ++i) {
+        (void)snprintf(visit.path, PATH_CAPACITY, "spec_constant[%" PRIu32 "]", build->spec_constants[i].id);
+        to(user, visit.path, build->spec_constants[i].size, build->spec_constants[i].value, false);
+    }
+    for (size_t i = 0; i < build->name_expression_count; ++i) {
+        (void)snprintf(visit.path, PATH_CAPACITY, "name_expression[%zu]", i);
+        visit_string(&visit, build->name_expressions[i]);
+    }
+    if (request->directory != NULL)
+        to(user, "directory.blake2b", DIGEST_SIZE, request->directory, false);
+}
+
+ingot_status_t ingot_request_visit(size_t size, const uint8_t *request, ingot_cache_blob_id_visit_t visit, void *user)
+{
+    struct arena arena;
+    struct request read;
+    const char *backend = NULL;
+    if ((request == NULL && size != 0) || visit == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "request or visit is NULL");
+    arena_init(&arena, &memory_c_allocator);
+    const ingot_status_t status = request_read_whole(&read, &backend, &arena, size, request);
+    if (status == INGOT_SUCCESS) {
+        visit(user, "backend", strlen(backend), (const uint8_t *)backend, true);
+        request_visit(&read, visit, user);
+    }
+    arena_fini(&arena);
+    return status;
+}
+
+ingot_status_t ingot_request_get_digest(size_t size, const uint8_t *request, uint8_t *digest)
+{
+    struct arena arena;
+    struct request read;
+    const char *backend = NULL;
+    if ((request == NULL && size != 0) || digest == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "request or digest is NULL");
+    arena_init(&arena, &memory_c_allocator);
+    ingot_status_t status = request_read_whole(&read, &backend, &arena, size, request);
+    if (status == INGOT_SUCCESS && !request_digest(&read, arena.allocator, digest))
+        status = error_out_of_memory();
+    arena_fini(&arena);
+    return status;
+}
