@@ -103,7 +103,8 @@ typedef struct ingot_remote_info {
  * lost_time_ms is a budget. Requests that fail, loads that take longer than slow_ms (plus a second for each 16 MiB),
  * and misses that take longer than two fifths of slow_ms use it up. A load fails if it takes more than a quarter of
  * what is left, so the budget is never exceeded. The budget is refilled within 24 hours. Waiting for a lease costs
- * nothing.
+ * nothing. All tiers of a process that have one URL share the budget and the pauses, also after they are closed; the
+ * limits of the tier that was opened last hold.
  *
  * Nothing is uploaded in exit(). The last release of the storage uploads what is pending, for exit_time_ms at most;
  * ingot_remote_flush does at any time.
@@ -186,8 +187,8 @@ typedef struct ingot_remote_stats {
     uint64_t dropped_uploads;          /**< Uploads that never began, for lack of room or because the process ended. */
     uint64_t waiting;                  /**< Uploads and removals that are pending now. */
     uint64_t loaded_bytes, sent_bytes; /**< Sizes of objects. */
-    uint64_t pauses;                   /**< How often loads stopped asking the server. */
-    uint64_t lost_ns;                  /**< The application's time that failed and slow loads cost. */
+    uint64_t pauses;                   /**< How often loads of this process stopped asking the server. */
+    uint64_t lost_ns;                  /**< The process's time that this server's failed and slow loads cost. */
     int is_asking;                     /**< 0: the server failed, and loads do not ask it at present. */
     uint64_t leases;                   /**< Leases that this process took, to compile a program for all machines. */
     uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "remote/base/clock.h"
+#include "util/nanoseconds.h"
 
 bool request_is_ended(const struct request *request)
 {
@@ -32,7 +32,7 @@ int request_slice_ms(uint64_t now_ns, uint64_t moment_ns)
 {
     if (moment_ns <= now_ns)
         return 0;
-    const uint64_t left_ms = (moment_ns - now_ns) / CLOCK_NS_PER_MS + ((moment_ns - now_ns) % CLOCK_NS_PER_MS != 0);
+    const uint64_t left_ms = (moment_ns - now_ns) / NS_PER_MS + ((moment_ns - now_ns) % NS_PER_MS != 0);
     return left_ms < REQUEST_SLICE_MS ? (int)left_ms : REQUEST_SLICE_MS;
 }
 

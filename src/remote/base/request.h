@@ -28,7 +28,7 @@ enum outcome {
 };
 
 struct request {
-    uint64_t deadline_ns;      /* CLOCK_NEVER: no deadline */
+    uint64_t deadline_ns;      /* NS_NEVER: no deadline */
     uint64_t connect_limit_ns; /* how long connecting may take */
     uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */
     /* Returns true if the request should end before its deadline. NULL: it never should. */

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "remote/base/clock.h"
+#include "util/nanoseconds.h"
 
 #define LONGEST_HEAD_START_MS 200L
 #define HEAD_START_PARTS 4
@@ -48,7 +48,7 @@ ingot_status_t library_init(void)
 
 static long span_ms(uint64_t span_ns)
 {
-    const uint64_t ms = span_ns / CLOCK_NS_PER_MS + 1;
+    const uint64_t ms = span_ns / NS_PER_MS + 1;
     return ms < INT32_MAX ? (long)ms : INT32_MAX;
 }
 

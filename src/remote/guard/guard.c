@@ -3,11 +3,15 @@
  */
 #include "remote/guard/guard.h"
 
-#include "remote/base/clock.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define REFILL_NS (UINT64_C(86400) * CLOCK_NS_PER_S)
+#include "util/nanoseconds.h"
+
+#define REFILL_NS (UINT64_C(86400) * NS_PER_SECOND)
 #define QUARTER 4u
-#define LEAST_ALLOWANCE_NS (50 * CLOCK_NS_PER_MS)
+#define LEAST_ALLOWANCE_NS (50 * NS_PER_MS)
 #define RESERVE 10u /* a tenth of the budget is for what a busy processor adds to waits */
 #define MOST_DOUBTS 3u
 
@@ -48,7 +52,7 @@ static void refill_budget(struct guard *guard, uint64_t now_ns)
 {
     const uint64_t elapsed_ns = now_ns > guard->refilled_at_ns ? now_ns - guard->refilled_at_ns : 0;
     const double refilled = (double)elapsed_ns / (double)REFILL_NS * (double)guard->whole_ns;
-    if (refilled < (double)CLOCK_NS_PER_MS)
+    if (refilled < (double)NS_PER_MS)
         return; /* leaves refilled_at_ns unchanged, so that short times add up */
     guard->refilled_at_ns = now_ns;
     guard->lost_ns = refilled < (double)guard->lost_ns ? guard->lost_ns - (uint64_t)refilled : 0;
@@ -93,10 +97,75 @@ bool guard_note(struct guard *guard, enum guard_finding finding, uint64_t now_ns
     return true;
 }
 
-void guard_end_pause(struct guard *guard, bool works, uint64_t now_ns)
+bool guard_begin_probe(struct guard *guard, uint64_t now_ns)
 {
-    if (works)
-        guard->pauses.until_ns = 0;
-    else
+    const bool is_due = guard_is_paused(guard) && guard->pauses.until_ns <= now_ns;
+    if (is_due)
         pauses_begin(&guard->pauses, now_ns);
+    return is_due;
+}
+
+void guard_end_pause(struct guard *guard)
+{
+    guard->pauses.until_ns = 0;
+}
+
+/* ---- servers ---- */
+
+struct guarded_server {
+    struct guarded_server *next;
+    struct guard guard;
+    char url[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct guarded_server *servers; /* guarded by `lock`; never freed */
+
+/* Called in a forked child, which keeps what the parent knew. */
+static void renew_guard_lock(void)
+{
+    (void)pthread_mutex_init(&lock, NULL);
+}
+
+static void watch_forks_for_guards(void)
+{
+    (void)pthread_atfork(NULL, NULL, renew_guard_lock);
+}
+
+void guard_lock(void)
+{
+    (void)pthread_mutex_lock(&lock);
+}
+
+void guard_unlock(void)
+{
+    (void)pthread_mutex_unlock(&lock);
+}
+
+struct guard *guard_of_server(const char *url, uint64_t whole_ns, uint64_t shortest_ns, uint64_t longest_ns)
+{
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
+    const uint64_t now_ns = nanoseconds_now();
+    (void)pthread_once(&watched, watch_forks_for_guards);
+    guard_lock();
+    struct guarded_server *found = servers;
+    while (found != NULL && strcmp(found->url, url) != 0)
+        found = found->next;
+    if (found == NULL && (found = malloc(sizeof(*found) + strlen(url) + 1)) != NULL) {
+        (void)strcpy(found->url, url);
+        guard_init(&found->guard, whole_ns, now_ns);
+        pauses_init(&found->guard.pauses, shortest_ns, longest_ns, now_ns ^ (uintptr_t)found);
+        found->next = servers;
+        servers = found;
+    } else if (found != NULL) {
+        struct pauses *pauses = &found->guard.pauses;
+        const struct pauses earlier = *pauses;
+        pauses_init(pauses, shortest_ns, longest_ns, earlier.random);
+        pauses->until_ns = earlier.until_ns;
+        if (earlier.next_ns > shortest_ns)
+            pauses->next_ns = earlier.next_ns < pauses->longest_ns ? earlier.next_ns : pauses->longest_ns;
+        found->guard.whole_ns = whole_ns;
+    }
+    guard_unlock();
+    return found != NULL ? &found->guard : NULL;
 }

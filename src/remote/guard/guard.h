@@ -1,15 +1,17 @@
 /*
  * guard.h - limits what a process loses to a server that fails: a budget of time, and pauses in which it is not asked.
+ * All tiers of the process that have one URL share a guard, which outlives them.
  *
  * A request may take a quarter of the time that is left to lose, so that several can fail before nothing is left. The
  * budget refills within a day, so that a service that runs for months is not cut off from its server permanently. If
  * requests of several threads fail at the same time, their time counts once.
  *
- * A failure begins a pause, in which only the storage's own thread asks the server, at its end, which costs the
+ * A failure begins a pause, in which only a tier's own thread asks the server, at its end, which costs the
  * application nothing. Each pause is twice as long as the one before. A request that succeeds makes the next one short
  * again; an answer to the thread alone does not, because a server may answer that and fail all other requests.
  *
- * Only one thread at a time may use a guard. The caller passes the current time.
+ * Only one thread at a time may use a guard: between guard_lock and guard_unlock, if it is a server's. The caller
+ * passes the current time.
  */
 #ifndef INGOT_REMOTE_GUARD_GUARD_H
 #define INGOT_REMOTE_GUARD_GUARD_H
@@ -63,7 +65,15 @@ uint64_t guard_allowance(struct guard *guard, uint64_t now_ns);
 void guard_lose(struct guard *guard, uint64_t from_ns, uint64_t until_ns);
 /* Records what a request of the application showed. Returns true if that began a pause. */
 bool guard_note(struct guard *guard, enum guard_finding finding, uint64_t now_ns);
-/* Ends a pause whose time is over, or begins the next one if the server still does not answer. */
-void guard_end_pause(struct guard *guard, bool works, uint64_t now_ns);
+/* If the time of a pause is over, begins the next one and returns true: the caller asks the server. */
+bool guard_begin_probe(struct guard *guard, uint64_t now_ns);
+/* Ends the pause, because the server has answered. */
+void guard_end_pause(struct guard *guard);
+
+/* Lock and unlock the guards of all servers, for a few instructions. */
+void guard_lock(void);
+void guard_unlock(void);
+/* Returns the guard of a server, or NULL if memory runs out. The limits of the last call hold. */
+struct guard *guard_of_server(const char *url, uint64_t whole_ns, uint64_t shortest_ns, uint64_t longest_ns);
 
 #endif

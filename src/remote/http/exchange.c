@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/clock.h"
 #include "remote/curl/library.h"
 #include "remote/curl/sockets.h"
+#include "util/nanoseconds.h"
 #include "util/write_signals.h"
 
 #define MOST_IGNORED (64u * 1024u) /* how much of an error page is read to keep the connection usable */
@@ -83,7 +83,7 @@ static size_t on_received(char *bytes, size_t one, size_t size, void *user)
     long code = 0;
     curl_off_t announced = -1;
     (void)one;
-    transfer->progress_at_ns = clock_now_ns();
+    transfer->progress_at_ns = nanoseconds_now();
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_RESPONSE_CODE, &code);
     if (code != 200 || transfer->exchange->method != HTTP_GET) {
         const size_t used = strlen(transfer->page);
@@ -101,7 +101,7 @@ static size_t on_sending(char *bytes, size_t one, size_t capacity, void *user)
     struct transfer *transfer = user;
     const size_t left = transfer->exchange->sent_size - transfer->sent_size;
     const size_t size = left < one * capacity ? left : one * capacity;
-    transfer->progress_at_ns = clock_now_ns();
+    transfer->progress_at_ns = nanoseconds_now();
     if (size != 0)
         memcpy(bytes, transfer->exchange->sent + transfer->sent_size, size);
     transfer->sent_size += size;
@@ -228,7 +228,7 @@ static enum outcome run_transfer(struct transfer *transfer)
             return get_transfer_outcome(transfer, message->data.result);
         if (!can_go_on || running == 0)
             return request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result");
-        const uint64_t now_ns = clock_now_ns();
+        const uint64_t now_ns = nanoseconds_now();
         const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
         if (request_is_ended(request))
             return request_fail(request, OUTCOME_ENDED, "ended early");
@@ -240,7 +240,7 @@ static enum outcome run_transfer(struct transfer *transfer)
 
 static enum outcome perform_exchange(struct http_handle *handle, struct exchange *exchange)
 {
-    struct transfer transfer = {.exchange = exchange, .handle = handle, .progress_at_ns = clock_now_ns()};
+    struct transfer transfer = {.exchange = exchange, .handle = handle, .progress_at_ns = nanoseconds_now()};
     const struct write_signals held = write_signals_hold();
     const CURLcode code = set_transfer_options(&transfer);
     enum outcome outcome = OUTCOME_DONE;

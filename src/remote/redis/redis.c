@@ -15,21 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/clock.h"
 #include "remote/curl/library.h"
 #include "remote/object/object_key.h"
 #include "remote/redis/commands.h"
 #include "remote/redis/connection.h"
 #include "remote/redis/leases.h"
 #include "remote/redis/stream.h"
+#include "util/nanoseconds.h"
 
 #define MOST_IDLE 16u
 #define LIST_SIZE 1048576u /* the largest part of a list of names */
 #define DEFAULT_PORT "6379"
 #define DATABASE_CAPACITY 8u
 #define NUMBER_CAPACITY 24u
-#define LIVELY_NS CLOCK_NS_PER_S /* a connection that was used since then is not dead */
-#define DEAD_PARTS 4u            /* a part of a request's limits shows that another one is */
+#define LIVELY_NS NS_PER_SECOND /* a connection that was used since then is not dead */
+#define DEAD_PARTS 4u           /* a part of a request's limits shows that another one is */
 
 struct redis {
     struct stream_server server;
@@ -161,7 +161,7 @@ static enum outcome ask_on(struct redis *redis, struct redis_connection *connect
 static bool ask_on_idle(struct redis *redis, struct request *request, size_t max_size, redisReply **reply,
                         enum outcome *outcome, const char *format, va_list arguments)
 {
-    const uint64_t now_ns = clock_now_ns();
+    const uint64_t now_ns = nanoseconds_now();
     const uint64_t left_ns = request->deadline_ns > now_ns ? request->deadline_ns - now_ns : 0;
     struct redis_connection *connection = take_idle_connection(redis);
     while (connection != NULL && !stream_is_idle(&connection->stream)) {

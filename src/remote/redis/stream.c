@@ -10,8 +10,8 @@
 #include <poll.h>
 #include <string.h>
 
-#include "remote/base/clock.h"
 #include "remote/curl/library.h"
+#include "util/nanoseconds.h"
 
 #define ALERT " alert "
 
@@ -67,14 +67,14 @@ static bool take_connect_result(const struct stream *stream, CURLcode *code)
 
 static enum outcome wait_until_connected(struct stream *stream, struct request *request)
 {
-    const uint64_t moment_ns = request_connect_moment(request, clock_now_ns());
+    const uint64_t moment_ns = request_connect_moment(request, nanoseconds_now());
     for (;;) {
         int running = 0;
         CURLcode code = CURLE_OUT_OF_MEMORY;
         const bool can_go_on = curl_multi_perform(stream->multi, &running) == CURLM_OK;
         if (take_connect_result(stream, &code) || !can_go_on)
             return code == CURLE_OK ? OUTCOME_DONE : library_explain(stream->easy, code, stream->error, request);
-        const uint64_t now_ns = clock_now_ns();
+        const uint64_t now_ns = nanoseconds_now();
         if (request_is_ended(request))
             return request_fail(request, OUTCOME_ENDED, "ended early");
         if (now_ns >= moment_ns)
@@ -137,7 +137,7 @@ static enum outcome stream_wait_slice(const struct stream *stream, struct reques
                                       uint64_t moment_ns)
 {
     struct pollfd polled = {.fd = stream->socket, .events = events};
-    const uint64_t now_ns = clock_now_ns();
+    const uint64_t now_ns = nanoseconds_now();
     if (request_is_ended(request))
         return request_fail(request, OUTCOME_ENDED, "ended early");
     if (now_ns >= moment_ns)
@@ -168,7 +168,7 @@ enum outcome stream_send(struct stream *stream, struct request *request, size_t 
         next += sent;
         size -= sent;
         if (sent != 0 || moment_ns == 0)
-            moment_ns = request_stall_moment(request, clock_now_ns());
+            moment_ns = request_stall_moment(request, nanoseconds_now());
         const enum outcome outcome = sent == 0 ? stream_wait_slice(stream, request, POLLOUT, moment_ns) : OUTCOME_DONE;
         if (outcome != OUTCOME_DONE)
             return outcome;
@@ -187,10 +187,10 @@ enum outcome stream_receive(struct stream *stream, struct request *request, size
             return library_explain(stream->easy, code, stream->error, request);
         /* A server that keeps sending a few bytes never stalls, so the deadline is checked here. */
         if (code == CURLE_OK)
-            return clock_now_ns() < request->deadline_ns ? OUTCOME_DONE
-                                                         : request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+            return nanoseconds_now() < request->deadline_ns ? OUTCOME_DONE
+                                                            : request_fail(request, OUTCOME_TIMED_OUT, "timed out");
         if (moment_ns == 0)
-            moment_ns = request_stall_moment(request, clock_now_ns());
+            moment_ns = request_stall_moment(request, nanoseconds_now());
         const enum outcome outcome = stream_wait_slice(stream, request, POLLIN, moment_ns);
         if (outcome != OUTCOME_DONE)
             return outcome;

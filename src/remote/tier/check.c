@@ -11,12 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "remote/base/clock.h"
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
-#include "remote/tier/open.h"
 #include "remote/tier/tier.h"
 #include "util/error_text.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #define BLOB_SIZE (64u * 1024u)
@@ -73,9 +72,9 @@ static ingot_status_t check_round_trips(struct tier *tier, ingot_remote_report_t
     report->round_trip_ns = UINT64_MAX;
     for (int i = 0; i <= ROUND_TRIPS && status == INGOT_SUCCESS; ++i) {
         struct request request = tier_make_request(tier);
-        const uint64_t began_ns = clock_now_ns();
+        const uint64_t began_ns = nanoseconds_now();
         status = end_step(report, tier->transport.ops->probe(tier->transport.self, &request), &request);
-        const uint64_t taken_ns = clock_now_ns() - began_ns;
+        const uint64_t taken_ns = nanoseconds_now() - began_ns;
         if (i == 0)
             report->connect_ns = taken_ns;
         else if (taken_ns < report->round_trip_ns)
@@ -95,9 +94,9 @@ static ingot_status_t check_write(struct tier *tier, const char *key, const stru
     report->step = INGOT_REMOTE_STEP_WRITE;
     if (envelope_encode(probe->id_size, probe->id, BLOB_SIZE, probe->blob, 0, 0, &size, &object) != INGOT_SUCCESS)
         return fail_check(report, INGOT_OUT_OF_MEMORY, ingot_last_error_detail());
-    const uint64_t began_ns = clock_now_ns();
+    const uint64_t began_ns = nanoseconds_now();
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, &request, key, size, object);
-    report->write_ns = clock_now_ns() - began_ns;
+    report->write_ns = nanoseconds_now() - began_ns;
     free(object);
     return end_step(report, outcome, &request);
 }
@@ -120,11 +119,11 @@ static ingot_status_t check_read(struct tier *tier, const char *key, const struc
 {
     struct request request = tier_make_request(tier);
     ingot_buffer_t object = INGOT_BUFFER_INIT;
-    const uint64_t began_ns = clock_now_ns();
+    const uint64_t began_ns = nanoseconds_now();
     report->step = INGOT_REMOTE_STEP_READ;
     const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
                                                           envelope_max_size(probe->id_size, BLOB_SIZE), &object);
-    report->read_ns = clock_now_ns() - began_ns;
+    report->read_ns = nanoseconds_now() - began_ns;
     ingot_status_t status = end_step(report, outcome, &request);
     if (outcome == OUTCOME_DONE) {
         status = compare_object(&object, probe, report);

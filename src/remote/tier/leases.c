@@ -1,5 +1,6 @@
 /*
- * leases.c - takes, extends and ends a tier's leases; see leases.h.
+ * leases.c - takes, extends and ends a tier's leases. Of all machines that share a server, only the one that holds a
+ * program's lease compiles the program.
  *
  * A request for a lease is made like a load: in the application's thread, with a load's deadline, and only while the
  * server is asked. If anything fails, the caller compiles without a lease. Waiting for another machine costs no budget:
@@ -9,16 +10,16 @@
  * stopped, nobody extends its leases, and they run out. A lease is ended only after the upload of its program, because
  * machines that wait for the lease expect to find the object when it ends.
  */
-#include "remote/tier/leases.h"
-
+#include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "remote/base/clock.h"
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
+#include "remote/tier/tier.h"
 #include "util/hex.h"
+#include "util/nanoseconds.h"
 
 #define POINTLESS_MS 60000u
 #define PARTS 3u
@@ -52,8 +53,8 @@ static struct lease *make_lease(struct tier *tier, const char *key)
         return NULL;
     memcpy(lease->key, key, sizeof(lease->key));
     hex_put(lease->token, sizeof(bytes), bytes);
-    lease->extend_at_ns = clock_now_ns() + tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
-    lease->runs_out_at_ns = clock_now_ns() + tier->lease_time_ms * CLOCK_NS_PER_MS;
+    lease->extend_at_ns = nanoseconds_now() + tier->lease_time_ms * NS_PER_MS / PARTS;
+    lease->runs_out_at_ns = nanoseconds_now() + tier->lease_time_ms * NS_PER_MS;
     return lease;
 }
 
@@ -115,7 +116,7 @@ static bool add_lease(struct tier *tier, struct lease *lease)
     ++tier->counts.leases;
     (void)pthread_cond_broadcast(&tier->queue.has_changed);
     tier_unlock(tier);
-    if (tier_need_worker(tier))
+    if (tier_need_thread(tier))
         return true;
     drop_lease(tier, lease);
     return false;
@@ -125,23 +126,22 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
 {
     struct tier *tier = self;
     char key[OBJECT_KEY_CAPACITY];
-    struct request request = tier_make_request(tier);
+    struct tier_request asked;
     ingot_lease_answer_t answer = INGOT_LEASE_NONE;
-    const uint64_t began_ns = clock_now_ns();
     tier_lock(tier);
     const bool is_off = tier_pauses_uploads(tier); /* others would wait for a blob that never arrives */
     tier_unlock(tier);
-    if (id_size > ENVELOPE_MAX_ID_SIZE || is_off || tier_admit(tier, &request, began_ns) != TIER_PASS)
+    if (id_size > ENVELOPE_MAX_ID_SIZE || is_off || tier_admit(tier, &asked, NULL) != INGOT_SUCCESS)
         return INGOT_LEASE_NONE;
     object_key_of(tier->name_space, id_size, id, key);
     struct lease *made = make_lease(tier, key);
     if (made == NULL)
         return INGOT_LEASE_NONE;
-    const enum outcome outcome = ask_for_lease(tier, &request, made, &answer);
+    const enum outcome outcome = ask_for_lease(tier, &asked.request, made, &answer);
     const bool is_refused = outcome == OUTCOME_REFUSED;
-    tier_settle_outcome(tier, is_refused ? OUTCOME_DONE : outcome, began_ns, clock_now_ns(), request.failure);
+    tier_settle_outcome(tier, &asked, is_refused ? OUTCOME_DONE : outcome);
     if (is_refused) /* the server may allow loads alone */
-        tier_note_upload(tier, false, request.failure);
+        tier_note_upload(tier, false, asked.request.failure);
     if (answer == INGOT_LEASE_BUSY)
         TIER_COUNT(tier, busy_leases, 1);
     if (answer != INGOT_LEASE_TAKEN) {
@@ -223,7 +223,7 @@ bool leases_are_left(const struct tier *tier, bool is_any)
 
 uint64_t leases_due_ns(const struct tier *tier)
 {
-    uint64_t due_ns = CLOCK_NEVER;
+    uint64_t due_ns = NS_NEVER;
     for (const struct lease *lease = tier->leases; lease != NULL; lease = lease->next) {
         const uint64_t own_ns = is_to_end(tier, lease) ? 0 : lease->extend_at_ns;
         due_ns = own_ns < due_ns ? own_ns : due_ns;
@@ -247,12 +247,12 @@ static void end_lease(struct tier *tier, struct lease *lease, bool is_pointless)
 static void extend_lease(struct tier *tier, struct lease *lease)
 {
     struct request request = tier_make_request(tier);
-    const uint64_t began_ns = clock_now_ns();
+    const uint64_t began_ns = nanoseconds_now();
     const enum outcome outcome =
         tier->transport.ops->leases->extend(tier->transport.self, &request, lease->key, tier->lease_time_ms);
     if (outcome == OUTCOME_DONE)
-        lease->runs_out_at_ns = began_ns + tier->lease_time_ms * CLOCK_NS_PER_MS;
-    if ((outcome != OUTCOME_MISSING && clock_now_ns() < lease->runs_out_at_ns) || lease->is_lost)
+        lease->runs_out_at_ns = began_ns + tier->lease_time_ms * NS_PER_MS;
+    if ((outcome != OUTCOME_MISSING && nanoseconds_now() < lease->runs_out_at_ns) || lease->is_lost)
         return;
     lease->is_lost = true;
     tier_tell(tier, INGOT_BUSY, 0,
@@ -262,7 +262,7 @@ static void extend_lease(struct tier *tier, struct lease *lease)
 
 bool leases_work(struct tier *tier)
 {
-    const uint64_t now_ns = clock_now_ns();
+    const uint64_t now_ns = nanoseconds_now();
     tier_lock(tier);
     struct lease *lease = tier->leases;
     while (lease != NULL && !is_to_end(tier, lease) && lease->extend_at_ns > now_ns)
@@ -270,7 +270,7 @@ bool leases_work(struct tier *tier)
     const bool is_end = lease != NULL && is_to_end(tier, lease);
     const bool is_pointless = is_end && (lease->has_upload ? lease->has_upload_failed : !lease->may_others_take);
     if (lease != NULL)
-        lease->extend_at_ns = now_ns + tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
+        lease->extend_at_ns = now_ns + tier->lease_time_ms * NS_PER_MS / PARTS;
     tier_unlock(tier);
     if (is_end)
         end_lease(tier, lease, is_pointless);

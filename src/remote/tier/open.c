@@ -1,24 +1,17 @@
 /*
- * open.c - opens and destroys remote tiers; see open.h.
+ * open.c - opens, finds and destroys remote tiers, and counts and waits for what they do.
  */
-#include "remote/tier/open.h"
-
 #include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/clock.h"
 #include "remote/http/http.h"
 #include "remote/redis/redis.h"
 #include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
-#include "remote/tier/leases.h"
-#include "remote/tier/load.h"
-#include "remote/tier/registry.h"
-#include "remote/tier/store.h"
 #include "remote/tier/tier.h"
-#include "remote/tier/worker.h"
 #include "util/limit.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_TIME_TO_LIVE_MS (UINT64_C(30) * 86400 * 1000)
@@ -74,7 +67,7 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     tier->connect_limit_ns = limit_time_ns(info->connect_timeout_ms, 250);
     tier->stall_limit_ns = limit_time_ns(info->stall_timeout_ms, 2000);
     tier->exit_time_ns = limit_time_ns(info->exit_time_ms, 1000);
-    tier->lease_time_ms = limit_time_ns(info->lease_time_ms, DEFAULT_LEASE_MS) / CLOCK_NS_PER_MS;
+    tier->lease_time_ms = limit_time_ns(info->lease_time_ms, DEFAULT_LEASE_MS) / NS_PER_MS;
     tier->slow_ns = limit_time_ns(info->slow_ms, 250);
     tier->on_event = info->on_event;
     tier->on_event_user = info->on_event_user;
@@ -92,24 +85,14 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     if (status != INGOT_SUCCESS)
         return status;
     tier->has_shared_secret = secret_file_is_shared(url.credentials) || secret_file_is_shared(url.key);
+    tier->guard = guard_of_server(
+        info->url, info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
+        limit_time_ns(info->retry_ms, 1000), limit_time_ns(info->longest_retry_ms, 60000));
+    if (tier->guard == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
-}
-
-/* ---- parts ---- */
-
-static void init_parts(struct tier *tier, const ingot_remote_info_t *info)
-{
-    const uint64_t now_ns = clock_now_ns();
-    const uint64_t retry_ns = limit_time_ns(info->retry_ms, 1000);
-    const uint64_t longest_ns = limit_time_ns(info->longest_retry_ms, 60000);
-    guard_init(&tier->guard,
-               info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000), now_ns);
-    pauses_init(&tier->guard.pauses, retry_ns, longest_ns, now_ns ^ (uintptr_t)tier);
-    pauses_init(&tier->upload_pauses, retry_ns, longest_ns, ~now_ns ^ (uintptr_t)tier);
-    upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
-                      (size_t)limit_of(info->max_waiting, 256));
 }
 
 void tier_free(struct tier *tier)
@@ -134,18 +117,72 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
         free(tier);
         return status;
     }
-    init_parts(tier, info);
+    pauses_init(&tier->upload_pauses, limit_time_ns(info->retry_ms, 1000), limit_time_ns(info->longest_retry_ms, 60000),
+                nanoseconds_now() ^ (uintptr_t)tier);
+    upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
+                      (size_t)limit_of(info->max_waiting, 256));
     *made = tier;
     return INGOT_SUCCESS;
+}
+
+/* ---- the tiers of this process ---- */
+
+static pthread_mutex_t tiers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tier *tiers; /* guarded by `tiers_lock` */
+
+/* Called in a forked child: forgets the parent's tiers. */
+static void forget_parent_tiers(void)
+{
+    pthread_mutex_init(&tiers_lock, NULL);
+    tiers = NULL;
+}
+
+static void watch_forks_for_tiers(void)
+{
+    (void)pthread_atfork(NULL, NULL, forget_parent_tiers);
+}
+
+static void list_tier(struct tier *tier, ingot_storage_t storage)
+{
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&watched, watch_forks_for_tiers);
+    (void)pthread_mutex_lock(&tiers_lock);
+    tier->storage = storage;
+    tier->next = tiers;
+    tiers = tier;
+    (void)pthread_mutex_unlock(&tiers_lock);
+}
+
+ingot_status_t tier_find(ingot_storage_t storage, struct tier **found)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    (void)pthread_mutex_lock(&tiers_lock);
+    struct tier *tier = tiers;
+    while (tier != NULL && tier->storage != storage)
+        tier = tier->next;
+    (void)pthread_mutex_unlock(&tiers_lock);
+    *found = tier;
+    return tier != NULL ? INGOT_SUCCESS
+                        : ingot_set_error_detail(INGOT_UNIMPLEMENTED,
+                                                 "the storage is not a remote tier that this process opened");
 }
 
 static void destroy_tier(void *self)
 {
     struct tier *tier = self;
-    registry_remove(tier);
-    worker_finish(tier);
+    (void)pthread_mutex_lock(&tiers_lock);
+    struct tier **at = &tiers;
+    while (*at != NULL && *at != tier)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = tier->next;
+    (void)pthread_mutex_unlock(&tiers_lock);
+    tier_finish(tier);
     tier_free(tier);
 }
+
+/* ---- opening ---- */
 
 static ingot_status_t take_trust(ingot_storage_t storage, const ingot_remote_info_t *info)
 {
@@ -182,7 +219,7 @@ static ingot_status_t open_tier(ingot_storage_t *storage, const ingot_remote_inf
         status = make_storage(&made, tier);
     if (status != INGOT_SUCCESS)
         return status;
-    registry_add(tier, made);
+    list_tier(tier, made);
     status = take_trust(made, info);
     if (status != INGOT_SUCCESS) {
         ingot_storage_release(made);
@@ -199,9 +236,9 @@ static ingot_status_t open_tier(ingot_storage_t *storage, const ingot_remote_inf
 static ingot_status_t make_chain(ingot_storage_t *storage, ingot_storage_t local, ingot_storage_t remote)
 {
     const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
-    const ingot_storage_t tiers[] = {local, remote};
+    const ingot_storage_t chained[] = {local, remote};
     const ingot_status_t status = ingot_persist_set_settings(remote, &settings);
-    return status == INGOT_SUCCESS ? ingot_persist_chain(storage, 2, tiers) : status;
+    return status == INGOT_SUCCESS ? ingot_persist_chain(storage, 2, chained) : status;
 }
 
 ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info)
@@ -220,4 +257,44 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
     status = make_chain(storage, known.local, remote);
     ingot_storage_release(remote); /* the chain has its own reference */
     return status;
+}
+
+/* ---- questions of the application ---- */
+
+ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats)
+{
+    struct tier *tier = NULL;
+    if (!STRUCT_IS_SET(stats))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "stats or its struct_size is missing");
+    const ingot_status_t status = tier_find(storage, &tier);
+    if (status != INGOT_SUCCESS)
+        return status;
+    tier_lock(tier);
+    const bool is_active = tier->queue.active != NULL;
+    ingot_remote_stats_t known = tier->counts;
+    known.struct_size = sizeof(known);
+    known.waiting = tier->queue.count + is_active;
+    /* an upload that failed is not yet back in the queue when the pause begins */
+    known.is_uploading = !tier_pauses_uploads(tier) || is_active;
+    guard_lock();
+    known.pauses = tier->guard->pause_count;
+    known.lost_ns = tier->guard->total_ns;
+    known.is_asking = !guard_is_paused(tier->guard);
+    guard_unlock();
+    tier_unlock(tier);
+    (void)STRUCT_WRITE(stats, known);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
+{
+    struct tier *tier = NULL;
+    const ingot_status_t status = tier_find(storage, &tier);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
+    const uint64_t moment_ns = has_limit ? nanoseconds_now() + limit_time_ns(max_time_ms, 0) : NS_NEVER;
+    return tier_wait_for_uploads(tier, moment_ns, false)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_BUSY, "%zu uploads still wait", upload_queue_count(&tier->queue));
 }

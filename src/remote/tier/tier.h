@@ -1,9 +1,10 @@
 /*
  * tier.h - a remote tier: a storage that keeps its blobs on one server.
  *
- * Requests that the application waits for are made in its threads, and pass the guard. The tier's thread uploads,
- * removes, extends leases, and asks a server that has failed. Locks: the queue's lock guards all fields that change,
- * unless they are atomic. No lock is held during a request or an event.
+ * Requests that the application waits for are made in its threads, and pass the server's guard. The tier's thread
+ * uploads, removes, extends leases, and asks a server that has failed; it runs only while there is something to do.
+ * Locks: the queue's lock guards all fields that change, unless they are atomic. The guard has a lock of its own, which
+ * is taken last. No lock is held during a request or an event.
  */
 #ifndef INGOT_REMOTE_TIER_TIER_H
 #define INGOT_REMOTE_TIER_TIER_H
@@ -20,7 +21,7 @@
 #define TIER_NAME_SPACE_CAPACITY 65u
 
 struct tier {
-    uint32_t flags; /* ingot_remote_flags_t; all fields up to `transport` are constant */
+    uint32_t flags; /* ingot_remote_flags_t; all fields up to `guard` are constant */
     size_t max_blob_bytes;
     uint64_t connect_limit_ns;
     uint64_t stall_limit_ns;
@@ -32,10 +33,10 @@ struct tier {
     char name_space[TIER_NAME_SPACE_CAPACITY];
     bool has_shared_secret; /* other users of this machine can read its credentials or its private key */
     struct transport transport;
+    struct guard *guard; /* the server's */
     struct upload_queue queue;
-    struct guard guard;
     struct pauses upload_pauses;  /* begun by uploads that fail, which never stop loads */
-    struct lease *leases;         /* see lease.c */
+    struct lease *leases;         /* see leases.c */
     atomic_bool is_ending;        /* the tier is being closed, so requests end early; relaxed */
     atomic_bool has_told_no_time; /* an event has reported that no time for failures is left; relaxed */
     ingot_remote_stats_t counts;
@@ -43,7 +44,7 @@ struct tier {
     bool is_working; /* the thread has not decided to end */
     bool is_finished;
     pthread_t thread;
-    ingot_storage_t storage; /* not a reference; the registry's lock guards it and the next field */
+    ingot_storage_t storage; /* not a reference; the list's lock guards it and the next field */
     struct tier *next;
 };
 
@@ -57,41 +58,96 @@ static inline void tier_unlock(struct tier *tier)
     (void)pthread_mutex_unlock(&tier->queue.lock);
 }
 
+static inline bool tier_is_ending(const struct tier *tier)
+{
+    return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
+}
+
 /* Adds to a field of the tier's counts. The caller does not hold the lock. */
 #define TIER_COUNT(tier, field, by) tier_count((tier), &(tier)->counts.field, (by))
 void tier_count(struct tier *tier, uint64_t *count, uint64_t by);
 
-enum tier_verdict { TIER_PASS, TIER_IS_PAUSED, TIER_NO_TIME };
+/* ---- open.c ---- */
+
+/* Checks the info and makes a tier, which has no thread yet. Returns the statuses of ingot_remote_open. */
+ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made);
+/* Frees a tier. Its thread must have ended, or must never have been started. */
+void tier_free(struct tier *tier);
+/* Finds the tier of a storage. @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED */
+ingot_status_t tier_find(ingot_storage_t storage, struct tier **tier);
+
+/* ---- request.c ---- */
+
+/* A request that the application waits for. */
+struct tier_request {
+    struct request request;
+    uint64_t began_ns;
+    uint64_t ended_ns; /* 0: it ends when it is settled */
+};
 
 /* Makes a request without a deadline, which ends early if the tier is being closed. */
 struct request tier_make_request(struct tier *tier);
-/* Decides whether the application may wait for a request now, and sets its deadline. */
-enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns);
-
-/* Starts the tier's thread (worker.h) if it is not running and the tier has not finished. If that fails, an event
- * reports it. Returns true if the thread is running. */
-bool tier_need_worker(struct tier *tier);
+/* Decides whether the application may wait for a request now, and sets its deadline. Returns INGOT_NOT_FOUND if not:
+ * the server has failed, or no time for failures is left (*is_out_of_time, which may be NULL). */
+ingot_status_t tier_admit(struct tier *tier, struct tier_request *asked, bool *is_out_of_time);
+/* Passes the result of an admitted request to the guard. Its time counts as lost if it took longer than fair_ns. An
+ * event reports, with the reason, that the server is not asked for a while; the tier's thread then asks it. */
+void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard_finding finding, uint64_t fair_ns,
+                 const char *reason);
+/* Does the same for a request with this outcome, which brought no blob. */
+void tier_settle_outcome(struct tier *tier, const struct tier_request *asked, enum outcome outcome);
 
 /* Emits an INGOT_EVENT_STORAGE_DEGRADED. */
 void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason);
-
-/* Passes the result of an admitted request to the guard. Its time counts as lost if it took longer than fair_ns. An
- * event reports, with the reason, that the server is not asked for a while; the tier's thread then asks it. */
-void tier_settle(struct tier *tier, enum guard_finding finding, uint64_t fair_ns, uint64_t began_ns, uint64_t ended_ns,
-                 const char *reason);
-/* Does the same for a request with this outcome, which brought no blob. */
-void tier_settle_outcome(struct tier *tier, enum outcome outcome, uint64_t began_ns, uint64_t ended_ns,
-                         const char *reason);
-/* Notes the result of an upload. An event reports that uploads wait, or go on. */
-void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason);
-/* True if uploads wait after a failure. The caller holds the lock. */
-bool tier_pauses_uploads(const struct tier *tier);
-
 /* Returns what the outcome of a request shows about the server. */
 enum guard_finding tier_finding_of(enum outcome outcome);
 /* Returns the application's status for a failed request. */
 ingot_status_t tier_status_of(enum outcome outcome);
 /* Counts a load that failed. */
 void tier_count_failure(struct tier *tier, enum outcome outcome);
+
+/* ---- load.c ---- */
+
+/* The operation `load` of ingot_storage_ops_t; self is a tier, here and below. */
+ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+
+/* ---- upload.c ---- */
+
+ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
+ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id);
+
+/* Notes the result of an upload. An event reports that uploads wait, or go on. */
+void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason);
+/* True if uploads wait after a failure. The caller holds the lock. */
+bool tier_pauses_uploads(const struct tier *tier);
+
+/* Starts the tier's thread if it is not running and the tier has not finished. If that fails, an event reports it.
+ * Returns true if the thread is running. */
+bool tier_need_thread(struct tier *tier);
+/* Waits until the uploads and removals that are pending now are done and, with with_leases, ended leases are ended on
+ * the server. Returns false as soon as uploads wait after a failure, or if something is still pending at `moment_ns`.
+ */
+bool tier_wait_for_uploads(struct tier *tier, uint64_t moment_ns, bool with_leases);
+/* Lets the thread work for as long as the tier's exit time and the time that may be lost allow, and then ends it. Drops
+ * the pending uploads; an event reports how many. */
+void tier_finish(struct tier *tier);
+
+/* ---- leases.c ---- */
+
+/* Operations of ingot_storage_ops_t for a protocol that has leases. */
+ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *id, void **lease);
+void tier_end_lease(void *self, void *lease, int may_others_take);
+
+/* Frees all leases. The tier's thread must have ended. */
+void leases_fini(struct tier *tier);
+/* Record that a key's object was queued for its upload, and that the upload failed, if there is a lease for the key. */
+void leases_note_queued(struct tier *tier, const char *key);
+void leases_note_upload_failed(struct tier *tier, const char *key);
+/* True if there are leases that wait to be ended, or, with is_any, any leases. The caller holds the lock. */
+bool leases_are_left(const struct tier *tier, bool is_any);
+/* Returns when a lease must be extended or ended: 0: now. The caller holds the lock. */
+uint64_t leases_due_ns(const struct tier *tier);
+/* Extends or ends one lease for which this is due. Returns false if there was none. Called by the tier's thread. */
+bool leases_work(struct tier *tier);
 
 #endif

@@ -342,7 +342,35 @@ TEST(RemoteFaults, RecoversWhenAServerStartsAgain)
     EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob)) << "uploads wait";
     redis.start();
     EXPECT_TRUE(server_process::becomes_true([&] { return tier.flush(100) == INGOT_SUCCESS; }));
-    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(kId));
+    const Tier other(redis.url());
+    EXPECT_TRUE(server_process::becomes_true([&] { return other.load(kId) == INGOT_SUCCESS; }));
+}
+
+/* All tiers of one server share its breaker and its budget, and both outlive the tiers. */
+TEST(RemoteFaults, CostsAProcessItsTimeOnceHoweverManyTiersItOpens)
+{
+    Redis redis;
+    uint64_t lost_ns = 0;
+    redis.pause();
+    for (int i = 0; i < 20; ++i) {
+        ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+        const std::string name_space = "n" + std::to_string(i);
+        info.name_space = name_space.c_str();
+        info.retry_ms = 1;
+        info.longest_retry_ms = 1;
+        const Tier tier(redis.url(), info);
+        for (int load = 0; load < 5; ++load)
+            EXPECT_NE(INGOT_SUCCESS, tier.load(kId));
+        lost_ns = tier.stats().lost_ns;
+    }
+    EXPECT_LE(lost_ns, UINT64_C(2000) * 1000000);
+    redis.resume();
+    ingot_remote_info_t other = INGOT_REMOTE_INFO_INIT;
+    other.lost_time_ms = INGOT_UNLIMITED; /* the limits of the tier that was opened last hold */
+    other.retry_ms = 1;
+    const Tier last(redis.url(), other);
+    EXPECT_TRUE(server_process::becomes_true([&] { return last.load(kId) == INGOT_NOT_FOUND; }));
+    EXPECT_TRUE(server_process::becomes_true([&] { return last.stats().is_asking != 0; }));
 }
 
 /* When one thread finds out that the server does not answer, the other waiting threads are released. */

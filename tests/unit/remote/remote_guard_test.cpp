@@ -5,15 +5,15 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "remote/base/clock.h"
 #include "remote/guard/guard.h"
+#include "util/nanoseconds.h"
 }
 
 namespace
 {
 
-const uint64_t kMs = CLOCK_NS_PER_MS;
-const uint64_t kSecond = CLOCK_NS_PER_S;
+const uint64_t kMs = NS_PER_MS;
+const uint64_t kSecond = NS_PER_SECOND;
 
 guard make_guard(uint64_t whole_ns = 2 * kSecond, uint64_t seed = 7)
 {
@@ -69,14 +69,14 @@ TEST(RemoteGuard, DoublesItsPausesUpToAMinuteUntilARequestSucceeds)
         EXPECT_GE(guard.pauses.until_ns - now, expected);
         EXPECT_LE(guard.pauses.until_ns - now, expected + expected / 4);
         now = guard.pauses.until_ns;
-        guard_end_pause(&guard, false, now);
+        EXPECT_TRUE(guard_begin_probe(&guard, now));
         expected = expected * 2 < 60 * kSecond ? expected * 2 : 60 * kSecond;
     }
-    guard_end_pause(&guard, true, now);
+    guard_end_pause(&guard);
     EXPECT_FALSE(guard_is_paused(&guard));
     EXPECT_TRUE(guard_note(&guard, GUARD_FAILS, now)); /* the server answers only the thread */
     EXPECT_GE(guard.pauses.until_ns, now + 60 * kSecond);
-    guard_end_pause(&guard, true, now);
+    guard_end_pause(&guard);
     EXPECT_FALSE(guard_note(&guard, GUARD_WORKS, now));
     EXPECT_TRUE(guard_note(&guard, GUARD_FAILS, now));
     EXPECT_LE(guard.pauses.until_ns, now + kSecond + kSecond / 4);

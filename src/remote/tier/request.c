@@ -1,12 +1,12 @@
 /*
- * tier.c - makes and admits the requests of a remote tier, learns from their results, and emits events; see tier.h.
+ * request.c - admits the requests of a remote tier, learns from their results, and emits events; see tier.h.
  */
-#include "remote/tier/tier.h"
-
+#include <ingot/backend.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "remote/base/clock.h"
+#include "remote/tier/tier.h"
+#include "util/nanoseconds.h"
 
 #define REASON_CAPACITY 512u
 
@@ -19,14 +19,13 @@ void tier_count(struct tier *tier, uint64_t *count, uint64_t by)
 
 static bool ends_with_tier(const struct request *request)
 {
-    const struct tier *tier = request->owner;
-    return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
+    return tier_is_ending(request->owner);
 }
 
 struct request tier_make_request(struct tier *tier)
 {
     return (struct request){
-        .deadline_ns = CLOCK_NEVER,
+        .deadline_ns = NS_NEVER,
         .connect_limit_ns = tier->connect_limit_ns,
         .stall_limit_ns = tier->stall_limit_ns,
         .is_ended = ends_with_tier,
@@ -34,14 +33,23 @@ struct request tier_make_request(struct tier *tier)
     };
 }
 
-enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns)
+ingot_status_t tier_admit(struct tier *tier, struct tier_request *asked, bool *is_out_of_time)
 {
-    tier_lock(tier);
-    const bool is_paused = guard_is_paused(&tier->guard);
-    const uint64_t allowance_ns = is_paused ? 0 : guard_allowance(&tier->guard, now_ns);
-    tier_unlock(tier);
-    request->deadline_ns = allowance_ns < CLOCK_NEVER - now_ns ? now_ns + allowance_ns : CLOCK_NEVER;
-    return is_paused ? TIER_IS_PAUSED : allowance_ns != 0 ? TIER_PASS : TIER_NO_TIME;
+    const uint64_t now_ns = nanoseconds_now();
+    guard_lock();
+    const bool is_paused = guard_is_paused(tier->guard);
+    const uint64_t allowance_ns = is_paused ? 0 : guard_allowance(tier->guard, now_ns);
+    guard_unlock();
+    *asked = (struct tier_request){.request = tier_make_request(tier), .began_ns = now_ns};
+    if (allowance_ns < NS_NEVER - now_ns)
+        asked->request.deadline_ns = now_ns + allowance_ns;
+    if (is_out_of_time != NULL)
+        *is_out_of_time = !is_paused;
+    if (allowance_ns != 0)
+        return INGOT_SUCCESS;
+    return is_paused ? ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now")
+                     : ingot_set_error_detail(INGOT_NOT_FOUND,
+                                              "failed and slow loads took all the time that the remote tier may lose");
 }
 
 void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason)
@@ -61,52 +69,30 @@ void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, con
     tier->on_event(&event, tier->on_event_user);
 }
 
-void tier_settle(struct tier *tier, enum guard_finding finding, uint64_t fair_ns, uint64_t began_ns, uint64_t ended_ns,
+void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard_finding finding, uint64_t fair_ns,
                  const char *reason)
 {
     char text[REASON_CAPACITY];
-    tier_lock(tier);
-    if (ended_ns - began_ns > fair_ns)
-        guard_lose(&tier->guard, began_ns, ended_ns);
-    const bool is_pause = guard_note(&tier->guard, finding, ended_ns);
-    tier_unlock(tier);
+    const uint64_t now_ns = asked->ended_ns != 0 ? asked->ended_ns : nanoseconds_now();
+    guard_lock();
+    if (now_ns - asked->began_ns > fair_ns)
+        guard_lose(tier->guard, asked->began_ns, now_ns);
+    const bool is_pause = guard_note(tier->guard, finding, now_ns);
+    guard_unlock();
     if (!is_pause)
         return;
     (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers again: %s", reason);
     tier_tell(tier, INGOT_IO_ERROR, 0, text);
-    (void)tier_need_worker(tier);
+    (void)tier_need_thread(tier);
     upload_queue_wake(&tier->queue); /* the thread must find out when it asks the server */
 }
 
 /* The time of a request that failed always counts as lost. A server that works should not need long to say that it has
  * nothing. */
-void tier_settle_outcome(struct tier *tier, enum outcome outcome, uint64_t began_ns, uint64_t ended_ns,
-                         const char *reason)
+void tier_settle_outcome(struct tier *tier, const struct tier_request *asked, enum outcome outcome)
 {
     const bool works = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING || outcome == OUTCOME_NO_MEMORY;
-    tier_settle(tier, tier_finding_of(outcome), works ? tier->slow_ns * 2 / 5 : 0, began_ns, ended_ns, reason);
-}
-
-void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason)
-{
-    char text[REASON_CAPACITY];
-    tier_lock(tier);
-    const bool was_paused = tier->upload_pauses.until_ns != 0;
-    if (has_succeeded)
-        (void)pauses_end(&tier->upload_pauses);
-    else
-        pauses_begin(&tier->upload_pauses, clock_now_ns());
-    tier_unlock(tier);
-    (void)snprintf(text, sizeof(text), "uploads to the remote tier wait, and are tried again later: %s", reason);
-    if (has_succeeded && was_paused)
-        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server takes uploads again");
-    else if (!has_succeeded && !was_paused)
-        tier_tell(tier, INGOT_IO_ERROR, 0, text);
-}
-
-bool tier_pauses_uploads(const struct tier *tier)
-{
-    return clock_now_ns() < tier->upload_pauses.until_ns;
+    tier_settle(tier, asked, tier_finding_of(outcome), works ? tier->slow_ns * 2 / 5 : 0, asked->request.failure);
 }
 
 /* What the outcomes of requests mean: for the server's state, for the caller, and for the counts of failed loads. */

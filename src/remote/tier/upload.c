@@ -1,20 +1,18 @@
 /*
- * worker.c - the tier's thread; see worker.h.
+ * upload.c - queues blobs and removals, and runs the tier's thread.
  *
  * The thread makes at most three attempts at an upload, with a pause between them; attempts in which nobody listens do
  * not count. The first upload after the pause shows whether the server takes uploads again. Leases go before uploads.
  * Signals are not delivered to the thread. It ends when nothing is left to do, so that most processes end without one.
  */
-#include "remote/tier/worker.h"
-
-#include <ingot/ingot.h>
+#include <ingot/backend.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "remote/base/clock.h"
 #include "remote/object/envelope.h"
-#include "remote/tier/leases.h"
+#include "remote/object/object_key.h"
+#include "remote/tier/tier.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"
 
@@ -22,7 +20,66 @@
 #define COMPRESSION_LEVEL 3
 #define REASON_CAPACITY 512u
 
+/* ---- the queue ---- */
+
+static ingot_status_t add_upload(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size,
+                                 const uint8_t *blob)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    char reason[REASON_CAPACITY];
+    size_t dropped_count = 0;
+    object_key_of(tier->name_space, id_size, id, key);
+    const ingot_status_t status = upload_queue_add(&tier->queue, key, id_size, id, blob_size, blob, &dropped_count);
+    if (status == INGOT_SUCCESS && blob_size != 0)
+        leases_note_queued(tier, key);
+    if (status == INGOT_SUCCESS)
+        (void)tier_need_thread(tier);
+    if (dropped_count == 0)
+        return status;
+    TIER_COUNT(tier, dropped_uploads, dropped_count);
+    (void)snprintf(reason, sizeof(reason),
+                   "%zu uploads to the remote tier were dropped: more wait than the limits allow", dropped_count);
+    tier_tell(tier, INGOT_NO_SPACE, 0, reason);
+    return status;
+}
+
+ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    struct tier *tier = self;
+    if (id_size > ENVELOPE_MAX_ID_SIZE || blob_size > tier->max_blob_bytes)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the blob has %zu bytes, and the remote tier's limit is %zu",
+                                      blob_size, tier->max_blob_bytes);
+    return add_upload(tier, id_size, id, blob_size, blob);
+}
+
+ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id)
+{
+    return add_upload(self, id_size, id, 0, NULL);
+}
+
 /* ---- uploads ---- */
+
+void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason)
+{
+    char text[REASON_CAPACITY];
+    tier_lock(tier);
+    const bool was_paused = tier->upload_pauses.until_ns != 0;
+    if (has_succeeded)
+        pauses_end(&tier->upload_pauses);
+    else
+        pauses_begin(&tier->upload_pauses, nanoseconds_now());
+    tier_unlock(tier);
+    (void)snprintf(text, sizeof(text), "uploads to the remote tier wait, and are tried again later: %s", reason);
+    if (has_succeeded && was_paused)
+        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server takes uploads again");
+    else if (!has_succeeded && !was_paused)
+        tier_tell(tier, INGOT_IO_ERROR, 0, text);
+}
+
+bool tier_pauses_uploads(const struct tier *tier)
+{
+    return nanoseconds_now() < tier->upload_pauses.until_ns;
+}
 
 static enum outcome send_blob(struct tier *tier, const struct upload *upload, struct request *request)
 {
@@ -90,36 +147,35 @@ static void probe_server(struct tier *tier)
 {
     struct request request = tier_make_request(tier);
     const enum outcome outcome = tier->transport.ops->probe(tier->transport.self, &request);
-    const bool works = tier_finding_of(outcome) == GUARD_WORKS;
+    if (tier_finding_of(outcome) != GUARD_WORKS)
+        return;
+    guard_lock();
+    guard_end_pause(tier->guard);
+    guard_unlock();
     tier_lock(tier);
-    const uint64_t now_ns = clock_now_ns();
-    guard_end_pause(&tier->guard, works, now_ns);
-    if (works && tier_pauses_uploads(tier))
-        tier->upload_pauses.until_ns = now_ns; /* the server may take uploads again, too */
+    if (tier_pauses_uploads(tier))
+        tier->upload_pauses.until_ns = nanoseconds_now(); /* the server may take uploads again, too */
     tier_unlock(tier);
-    if (works)
-        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
+    tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
 }
 
-static uint64_t earliest(uint64_t a_ns, uint64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-/* Returns when the server is to be probed, and when the first upload is due. Require the lock. */
-static uint64_t probe_due_ns(const struct tier *tier)
-{
-    return guard_is_paused(&tier->guard) ? tier->guard.pauses.until_ns : CLOCK_NEVER;
-}
-
+/* Returns when the first upload is due. Requires the lock. */
 static uint64_t upload_due_ns(const struct tier *tier)
 {
-    return tier->queue.first != NULL ? tier->upload_pauses.until_ns : CLOCK_NEVER;
+    return tier->queue.first != NULL ? tier->upload_pauses.until_ns : NS_NEVER;
 }
 
-static bool is_ending(const struct tier *tier)
+/* Returns when something is to be done. Requires the lock. */
+static uint64_t work_due_ns(const struct tier *tier)
 {
-    return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
+    uint64_t due_ns = upload_due_ns(tier);
+    const uint64_t lease_ns = leases_due_ns(tier);
+    due_ns = lease_ns < due_ns ? lease_ns : due_ns;
+    guard_lock();
+    if (guard_is_paused(tier->guard) && tier->guard->pauses.until_ns < due_ns)
+        due_ns = tier->guard->pauses.until_ns;
+    guard_unlock();
+    return due_ns;
 }
 
 /* Sleeps until there is something to do. Returns false if there is nothing left, or if the tier is being closed. */
@@ -127,9 +183,9 @@ static bool wait_for_work(struct tier *tier)
 {
     tier_lock(tier);
     for (;;) {
-        const uint64_t due_ns = earliest(earliest(upload_due_ns(tier), probe_due_ns(tier)), leases_due_ns(tier));
-        tier->is_working = !is_ending(tier) && (due_ns != CLOCK_NEVER || leases_are_left(tier, true));
-        if (!tier->is_working || due_ns <= clock_now_ns())
+        const uint64_t due_ns = work_due_ns(tier);
+        tier->is_working = !tier_is_ending(tier) && (due_ns != NS_NEVER || leases_are_left(tier, true));
+        if (!tier->is_working || due_ns <= nanoseconds_now())
             break;
         upload_queue_wait(&tier->queue, due_ns);
     }
@@ -138,17 +194,19 @@ static bool wait_for_work(struct tier *tier)
     return is_working;
 }
 
-static void *run_tier_worker(void *user)
+static void *run_tier_thread(void *user)
 {
     struct tier *tier = user;
     while (wait_for_work(tier)) {
-        const uint64_t now_ns = clock_now_ns();
-        tier_lock(tier);
-        const bool is_probe = probe_due_ns(tier) <= now_ns;
-        const bool is_upload = upload_due_ns(tier) <= now_ns;
-        tier_unlock(tier);
         if (leases_work(tier))
             continue;
+        const uint64_t now_ns = nanoseconds_now();
+        tier_lock(tier);
+        const bool is_upload = upload_due_ns(tier) <= now_ns;
+        tier_unlock(tier);
+        guard_lock();
+        const bool is_probe = guard_begin_probe(tier->guard, now_ns);
+        guard_unlock();
         if (is_probe)
             probe_server(tier);
         else if (is_upload)
@@ -157,14 +215,14 @@ static void *run_tier_worker(void *user)
     return NULL;
 }
 
-bool tier_need_worker(struct tier *tier)
+bool tier_need_thread(struct tier *tier)
 {
     tier_lock(tier);
     const bool is_needed = !tier->is_working && !tier->is_finished;
     if (is_needed && tier->has_thread)
         thread_join(tier->thread); /* it no longer needs the lock */
     if (is_needed)
-        tier->has_thread = tier->is_working = thread_start(&tier->thread, run_tier_worker, tier);
+        tier->has_thread = tier->is_working = thread_start(&tier->thread, run_tier_thread, tier);
     const bool is_running = tier->is_working && !tier->is_finished;
     tier_unlock(tier);
     if (is_needed && !is_running)
@@ -173,7 +231,7 @@ bool tier_need_worker(struct tier *tier)
     return is_running;
 }
 
-bool worker_wait(struct tier *tier, uint64_t moment_ns, bool with_leases)
+bool tier_wait_for_uploads(struct tier *tier, uint64_t moment_ns, bool with_leases)
 {
     bool is_left = true;
     tier_lock(tier);
@@ -182,7 +240,7 @@ bool worker_wait(struct tier *tier, uint64_t moment_ns, bool with_leases)
         is_left = upload_queue_has_up_to(&tier->queue, number) || (with_leases && leases_are_left(tier, false));
         /* an upload that has just failed is about to end */
         const bool may_end_soon = tier->queue.active != NULL || !tier_pauses_uploads(tier);
-        if (!is_left || !may_end_soon || clock_now_ns() >= moment_ns)
+        if (!is_left || !may_end_soon || nanoseconds_now() >= moment_ns)
             break;
         upload_queue_wait(&tier->queue, moment_ns);
     }
@@ -190,15 +248,17 @@ bool worker_wait(struct tier *tier, uint64_t moment_ns, bool with_leases)
     return !is_left;
 }
 
-void worker_finish(struct tier *tier)
+void tier_finish(struct tier *tier)
 {
     char reason[REASON_CAPACITY];
-    const uint64_t now_ns = clock_now_ns();
+    const uint64_t now_ns = nanoseconds_now();
     tier_lock(tier);
-    const uint64_t time_ns = tier_pauses_uploads(tier) ? 0 : guard_allowance(&tier->guard, now_ns);
+    guard_lock();
+    const uint64_t time_ns = tier_pauses_uploads(tier) ? 0 : guard_allowance(tier->guard, now_ns);
+    guard_unlock();
     tier_unlock(tier);
     if (time_ns != 0)
-        (void)worker_wait(tier, now_ns + (time_ns < tier->exit_time_ns ? time_ns : tier->exit_time_ns), true);
+        (void)tier_wait_for_uploads(tier, now_ns + (time_ns < tier->exit_time_ns ? time_ns : tier->exit_time_ns), true);
     tier_lock(tier);
     const bool has_thread = tier->has_thread;
     tier->is_finished = true;
