@@ -179,7 +179,7 @@ void ingot_cache_release(ingot_cache_t cache)
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);
-    devices_fini(&cache->devices);
+    targets_fini(&cache->targets);
     trace_fini(&cache->trace);
     free(cache);
 }

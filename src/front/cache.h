@@ -1,7 +1,7 @@
 /*
  * cache.h - the state of a cache, for the functions of this library.
  *
- * ingot_cache_open writes the fields, and afterwards they are only read, except `devices`, which has a lock.
+ * ingot_cache_open writes the fields, and afterwards they are only read, except `targets`, which has a lock.
  */
 #ifndef INGOT_CACHE_CACHE_H
 #define INGOT_CACHE_CACHE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "core/base/trace.h"
-#include "front/devices.h"
+#include "front/targets.h"
 #include "persist/storage/serving.h"
 
 struct ingot_cache {
@@ -21,7 +21,7 @@ struct ingot_cache {
     bool adds_options;               /* true if the environment adds options to all programs */
     struct ingot_header_memo *memo;  /* of all requests; NULL: off */
     ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */
-    struct devices devices;
+    struct targets targets;
 };
 
 /* Opens a cache over a storage, to which it takes a reference; NULL: none. Events go to the callback, and to

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "backends/cuda/backend.h"
+#include "backends/cuda/state.h"
+#include "core/context/context.h"
 #include "front/request.h"
 
 /* True if the text is PTX: its first word, after comments, is the directive .version. */
@@ -72,29 +74,47 @@ static char *join_options(size_t count, const char *const *options)
     return text;
 }
 
+/* The key of a target is its CUdevice, which is the same for all contexts of that GPU. */
+static ingot_status_t make_context(struct ingot_cache *cache, CUcontext native, struct ingot_context **context)
+{
+    const ingot_allocator_t allocator = {NULL, NULL, NULL};
+    struct cuda_state *state = NULL;
+    ingot_status_t status = cuda_state_create(&state, &allocator, 1, &native);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const CUdevice *key = &state->devices[0].native;
+    struct ingot_context *target = cache != NULL ? targets_find(&cache->targets, &cuda_ops, sizeof(*key), key) : NULL;
+    if (target == NULL)
+        status = request_make_target(cache, &cuda_ops, NULL, 1, sizeof(*key), key, &target);
+    if (status == INGOT_SUCCESS)
+        status = context_create_over(context, target, state);
+    if (status != INGOT_SUCCESS)
+        cuda_state_destroy(state);
+    if (target != NULL)
+        context_unreference(target);
+    return status;
+}
+
 static ingot_status_t load_cuda_module(const struct request *request, CUcontext native, CUmodule *module,
                                        ingot_origin_t *origin)
 {
-    const ingot_context_info_t info = request_context_info(request->cache);
-    ingot_context_t context = NULL;
-    ingot_program_t program = NULL;
-    ingot_status_t status = ingot_cuda_context_create(&context, 1, &native, &info);
+    struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
+    struct ingot_context *context = NULL;
+    ingot_status_t status = make_context(request->cache, native, &context);
     if (status != INGOT_SUCCESS)
         return status;
-    if (cache_storage(request->cache) != NULL) {
-        const request_device_t device = cuda_device_number(context, 0);
-        status = request_program(request, context, &device, &program, origin);
-    }
-    if (program == NULL && status != INGOT_BUILD_FAILED) {
+    if (cache_storage(request->cache) != NULL)
+        status = request_program(request, context, &made);
+    if (made.native == NULL && status != INGOT_BUILD_FAILED) {
         status = request_pass_through(request->cache, status);
-        *origin = INGOT_ORIGIN_BUILD;
         if (status == INGOT_SUCCESS)
-            status = request_build(request, context, &program);
+            status = request_build(request, context, &made);
     }
-    if (status == INGOT_SUCCESS)
-        status = cuda_take_module(program, 0, module);
-    ingot_program_release(program);
-    ingot_context_release(context);
+    if (status == INGOT_SUCCESS) {
+        *module = cuda_take_module(made.native);
+        *origin = made.origin;
+    }
+    request_end(context, &made);
     return status;
 }
 

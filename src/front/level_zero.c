@@ -9,6 +9,8 @@
 
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
+#include "backends/level_zero/state.h"
+#include "core/context/context.h"
 #include "front/loader/level_zero.h"
 #include "front/request.h"
 
@@ -18,6 +20,35 @@ struct creation {
     const ze_module_desc_t *desc;
 };
 
+static ingot_status_t make_context(struct ingot_cache *cache, const struct creation *creation,
+                                   ze_driver_handle_t driver, struct ingot_context **context)
+{
+    const ingot_allocator_t allocator = {NULL, NULL, NULL};
+    struct level_zero_state *state = NULL;
+    struct level_zero_state *facts = NULL;
+    struct ingot_context *target =
+        targets_find(&cache->targets, &level_zero_ops, sizeof(creation->device), &creation->device);
+    ingot_status_t status =
+        level_zero_state_create(&state, &allocator, driver, creation->context, 1, &creation->device);
+    if (status == INGOT_SUCCESS)
+        status = level_zero_state_learn(state, target != NULL ? target->state : NULL);
+    if (status == INGOT_SUCCESS && target == NULL) {
+        status = level_zero_state_create(&facts, &allocator, driver, NULL, 1, &creation->device);
+        if (status == INGOT_SUCCESS)
+            status = level_zero_state_learn(facts, state);
+        if (status == INGOT_SUCCESS)
+            status = request_make_target(cache, &level_zero_ops, facts, 1, sizeof(creation->device), &creation->device,
+                                         &target);
+    }
+    if (status == INGOT_SUCCESS)
+        status = context_create_over(context, target, state);
+    if (status != INGOT_SUCCESS)
+        level_zero_state_destroy(state);
+    if (target != NULL)
+        context_unreference(target);
+    return status;
+}
+
 static ingot_status_t request_module(struct ingot_cache *cache, const struct creation *creation,
                                      ze_driver_handle_t driver, ze_module_handle_t *module, ingot_origin_t *origin)
 {
@@ -26,18 +57,16 @@ static ingot_status_t request_module(struct ingot_cache *cache, const struct cre
                                    .bytes = creation->desc->pInputModule,
                                    .size = creation->desc->inputSize,
                                    .options = creation->desc->pBuildFlags};
-    const request_device_t device = (request_device_t)creation->device;
-    const ingot_context_info_t info = request_context_info(cache);
-    ingot_context_t context = NULL;
-    ingot_program_t program = NULL;
-    ingot_status_t status =
-        ingot_level_zero_context_create(&context, driver, creation->context, 1, &creation->device, &info);
+    struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
+    struct ingot_context *context = NULL;
+    ingot_status_t status = make_context(cache, creation, driver, &context);
     if (status == INGOT_SUCCESS)
-        status = request_program(&wanted, context, &device, &program, origin);
-    if (status == INGOT_SUCCESS)
-        status = level_zero_take_module(program, 0, module);
-    ingot_program_release(program);
-    ingot_context_release(context);
+        status = request_program(&wanted, context, &made);
+    if (status == INGOT_SUCCESS) {
+        *module = level_zero_take_module(made.native);
+        *origin = made.origin;
+    }
+    request_end(context, &made);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /*
  * lock.h - the lock of the library that contains it (the cache, or a layer), one for the process.
  *
- * It guards the requests in progress, the list of turns for artifacts, and the devices of a cache; in the OpenCL layer,
+ * It guards the requests in progress, the list of turns for artifacts, and the targets of a cache; in the OpenCL layer,
  * the tables of handles and contexts, the fields of shadows that shadow.h names, and the list of reclaim.c.
  *
  * It is held for short searches and copies only, never while anything else is called. A fork waits for it, so that a

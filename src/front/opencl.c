@@ -5,11 +5,12 @@
  * application gets the program that was refused. If Ingot compiled it in parts, the driver's own calls build it once
  * more, so that its state and its build log are exactly the driver's.
  */
-#include <ingot/backend.h>
-#include <ingot/private/opencl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/opencl/backend.h"
+#include "backends/opencl/program.h"
+#include "core/context/context.h"
 #include "front/loader/opencl.h"
 #include "front/request.h"
 
@@ -23,80 +24,76 @@ struct build {
     const char *options;
 };
 
-/* Gets the devices of the native context. The caller frees *devices. */
-static ingot_status_t get_context_devices(const struct build *build, cl_uint *count, cl_device_id **devices)
+/* Sub-devices are not kept, because another one may get the same handle after a release. */
+static bool has_sub_device(const struct opencl_state *state)
 {
-    size_t size = 0;
-    cl_device_id *found = NULL;
-    if (build->cl->clGetContextInfo(build->context, CL_CONTEXT_DEVICES, 0, NULL, &size) != CL_SUCCESS || size == 0)
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the devices of the OpenCL context are unknown");
-    found = malloc(size);
-    if (found == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of devices", size);
-    if (build->cl->clGetContextInfo(build->context, CL_CONTEXT_DEVICES, size, found, NULL) != CL_SUCCESS) {
-        free(found);
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the devices of the OpenCL context are unknown");
+    bool has = false;
+    for (uint32_t i = 0; i < state->device_count && !has; ++i) {
+        cl_device_id parent = NULL;
+        has = state->cl->clGetDeviceInfo(state->devices[i].id, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent,
+                                         NULL) != CL_SUCCESS ||
+              parent != NULL;
     }
-    *count = (cl_uint)(size / sizeof(*found));
-    *devices = found;
-    return INGOT_SUCCESS;
+    return has;
 }
 
-/* Sub-devices are not remembered, because another one may get the same handle after a release. */
-static request_device_t request_device_of(const cl_icd_dispatch *cl, cl_device_id device)
+/* Completes the state with what is known of its devices, and returns their target. */
+static ingot_status_t get_target(struct ingot_cache *cache, struct opencl_state *state, struct ingot_context **target)
 {
-    cl_device_id parent = NULL;
-    const cl_int error = cl->clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, NULL);
-    return error == CL_SUCCESS && parent == NULL ? (request_device_t)device : 0;
+    struct opencl_state *facts = NULL;
+    const size_t size = state->device_count * sizeof(*state->devices);
+    *target = targets_find(&cache->targets, &opencl_ops, size, state->devices);
+    ingot_status_t status = opencl_state_learn(state, *target != NULL ? (*target)->state : NULL);
+    if (status == INGOT_SUCCESS && *target == NULL) {
+        status = opencl_state_copy_facts(&facts, state);
+        if (status == INGOT_SUCCESS)
+            status = request_make_target(cache, &opencl_ops, facts, state->device_count, size,
+                                         has_sub_device(state) ? NULL : state->devices, target);
+    }
+    return status;
 }
 
-static ingot_status_t retain_native_program(const struct build *build, ingot_program_t program, cl_program *native)
+static ingot_status_t make_context(struct ingot_cache *cache, const struct build *build, struct ingot_context **context)
 {
-    const ingot_status_t status = ingot_opencl_program_get_native(program, native);
+    const ingot_allocator_t allocator = {NULL, NULL, NULL};
+    struct opencl_state *state = NULL;
+    struct ingot_context *target = NULL;
+    ingot_status_t status =
+        opencl_state_create(&state, build->cl, &allocator, build->context, build->device_count, build->devices);
     if (status != INGOT_SUCCESS)
         return status;
-    const cl_int error = build->cl->clRetainProgram(*native);
-    return error == CL_SUCCESS ? INGOT_SUCCESS
-                               : ingot_set_error(INGOT_BACKEND_ERROR, error, "clRetainProgram: error %d", (int)error);
-}
-
-static ingot_status_t request_native_program(struct ingot_cache *cache, const struct build *build, cl_uint count,
-                                             const cl_device_id *devices, cl_program *native, ingot_origin_t *origin)
-{
-    const struct request wanted = {.cache = cache,
-                                   .kind = INGOT_SOURCE_OPENCL_C,
-                                   .bytes = build->source,
-                                   .size = build->source_size,
-                                   .options = build->options};
-    const ingot_context_info_t info = request_context_info(cache);
-    ingot_context_t context = NULL;
-    ingot_program_t program = NULL;
-    request_device_t *known = calloc(count, sizeof(*known));
-    if (known == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %u devices", (unsigned)count);
-    for (cl_uint i = 0; i < count; ++i)
-        known[i] = request_device_of(build->cl, devices[i]);
-    ingot_status_t status =
-        ingot_opencl_context_create_with(&context, build->cl, build->context, count, devices, &info);
+    status = get_target(cache, state, &target);
     if (status == INGOT_SUCCESS)
-        status = request_program(&wanted, context, known, &program, origin);
-    if (status == INGOT_SUCCESS)
-        status = retain_native_program(build, program, native);
-    ingot_program_release(program);
-    ingot_context_release(context);
-    free(known);
+        status = context_create_over(context, target, state);
+    if (status != INGOT_SUCCESS)
+        opencl_state_destroy(state);
+    if (target != NULL)
+        context_unreference(target);
     return status;
 }
 
 static ingot_status_t get_program_from_cache(struct ingot_cache *cache, const struct build *build, cl_program *native,
                                              ingot_origin_t *origin)
 {
-    cl_device_id *all = NULL;
-    cl_uint count = build->device_count;
-    ingot_status_t status = count == 0 ? get_context_devices(build, &count, &all) : INGOT_SUCCESS;
+    const struct request wanted = {.cache = cache,
+                                   .kind = INGOT_SOURCE_OPENCL_C,
+                                   .bytes = build->source,
+                                   .size = build->source_size,
+                                   .options = build->options};
+    struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
+    struct ingot_context *context = NULL;
+    ingot_status_t status = make_context(cache, build, &context);
     if (status == INGOT_SUCCESS)
-        status = request_native_program(cache, build, count, all != NULL ? all : build->devices, native, origin);
-    free(all);
+        status = request_program(&wanted, context, &made);
+    if (status == INGOT_SUCCESS) {
+        const struct opencl_program *program = made.native;
+        const cl_int error = build->cl->clRetainProgram(program->native);
+        if (error != CL_SUCCESS)
+            status = ingot_set_error(INGOT_BACKEND_ERROR, error, "clRetainProgram: error %d", (int)error);
+        *native = error == CL_SUCCESS ? program->native : NULL;
+        *origin = made.origin;
+    }
+    request_end(context, &made);
     return status;
 }
 
@@ -115,18 +112,20 @@ static ingot_status_t fail_opencl_call(const char *call, cl_int error)
 /* Sets the detail to the build log of the first device. */
 static ingot_status_t fail_build(const struct build *build, cl_program program, cl_int error)
 {
+    const cl_icd_dispatch *cl = build->cl;
     cl_device_id *devices = NULL;
-    cl_uint count = 0;
     size_t size = 0;
     char *log = NULL;
-    const cl_device_id *first = build->devices;
-    if (first == NULL && get_context_devices(build, &count, &devices) == INGOT_SUCCESS)
-        first = devices;
-    if (first != NULL &&
-        build->cl->clGetProgramBuildInfo(program, *first, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) == CL_SUCCESS)
-        log = calloc(1, size + 1);
-    if (log != NULL)
-        (void)build->cl->clGetProgramBuildInfo(program, *first, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    if (cl->clGetProgramInfo(program, CL_PROGRAM_DEVICES, 0, NULL, &size) == CL_SUCCESS && size != 0)
+        devices = malloc(size);
+    if (devices != NULL && cl->clGetProgramInfo(program, CL_PROGRAM_DEVICES, size, devices, NULL) == CL_SUCCESS) {
+        const cl_device_id first = build->devices != NULL ? build->devices[0] : devices[0];
+        size = 0;
+        if (cl->clGetProgramBuildInfo(program, first, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) == CL_SUCCESS)
+            log = calloc(1, size + 1);
+        if (log != NULL)
+            (void)cl->clGetProgramBuildInfo(program, first, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    }
     (void)ingot_set_error(INGOT_BUILD_FAILED, error, "clBuildProgram: error %d\n%s", (int)error,
                           log != NULL ? log : "");
     free(log);
@@ -150,8 +149,8 @@ static ingot_status_t build_natively(const struct build *build, cl_program *prog
     return error == CL_SUCCESS ? INGOT_SUCCESS : fail_build(build, made, error);
 }
 
-static ingot_status_t get_or_build(struct ingot_cache *cache, const struct build *build, cl_program *program,
-                                   ingot_origin_t *origin)
+static ingot_status_t opencl_load_or_build(struct ingot_cache *cache, const struct build *build, cl_program *program,
+                                           ingot_origin_t *origin)
 {
     ingot_status_t status = INGOT_NOT_FOUND;
     if (cache_storage(cache) != NULL) {
@@ -198,7 +197,7 @@ ingot_status_t ingot_cache_opencl_build(ingot_cache_t cache, cl_context context,
     build.cl = loader_opencl();
     if (build.cl == NULL)
         return INGOT_UNIMPLEMENTED;
-    const ingot_status_t status = get_or_build(cache, &build, &made, &found);
+    const ingot_status_t status = opencl_load_or_build(cache, &build, &made, &found);
     if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED)
         *program = made;
     if (status == INGOT_SUCCESS && origin != NULL)

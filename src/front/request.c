@@ -9,6 +9,7 @@
 
 #include "core/context/context.h"
 #include "front/flight.h"
+#include "persist/program/program.h"
 #include "persist/storage/miss.h"
 
 static void trace_event(const ingot_event_t *event, void *user)
@@ -17,7 +18,8 @@ static void trace_event(const ingot_event_t *event, void *user)
     trace_emit(&cache->trace, event);
 }
 
-ingot_context_info_t request_context_info(struct ingot_cache *cache)
+/* Returns the info of a target, which is valid as long as the cache. */
+static ingot_context_info_t get_target_info(struct ingot_cache *cache)
 {
     static const ingot_cache_capacity_t nothing = {sizeof(nothing), 0, 0, 0, INGOT_CACHE_OFF};
     ingot_context_info_t info = {
@@ -33,6 +35,27 @@ ingot_context_info_t request_context_info(struct ingot_cache *cache)
         info.on_event_user = cache;
     }
     return info;
+}
+
+ingot_status_t request_make_target(struct ingot_cache *cache, const ingot_backend_ops_t *ops, void *facts,
+                                   uint32_t device_count, size_t key_size, const void *key,
+                                   struct ingot_context **target)
+{
+    const ingot_context_info_t info = get_target_info(cache);
+    struct ingot_context *made = NULL;
+    const ingot_status_t status = ingot_context_create(&made, ops, facts, device_count, &info);
+    if (status != INGOT_SUCCESS) {
+        ops->destroy(facts);
+        return status;
+    }
+    if (cache != NULL && cache->memo != NULL)
+        context_share_memo(made, cache->memo);
+    if (cache != NULL && key != NULL)
+        targets_keep(&cache->targets, made, key_size, key);
+    context_reference(made);
+    ingot_context_release(made);
+    *target = made;
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t describe_program(const struct request *request, ingot_context_t context,
@@ -59,55 +82,46 @@ static ingot_status_t describe_program(const struct request *request, ingot_cont
     return status;
 }
 
-/* Gets the id of a program, with the identities of devices that are known already. */
-static ingot_status_t get_program_id(struct ingot_cache *cache, const_ingot_program_desc_t desc,
-                                     const request_device_t *devices, size_t *size, const uint8_t **id)
-{
-    ingot_context_t context = ingot_program_desc_get_context(desc);
-    const char *backend = ingot_context_get_backend_name(context);
-    const uint32_t count = ingot_context_get_device_count(context);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (devices[i] != 0)
-            devices_lookup(&cache->devices, context, i, backend, devices[i]);
-    }
-    const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, size, id);
-    for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        if (devices[i] != 0)
-            devices_learn(&cache->devices, context, i, backend, devices[i]);
-    }
-    return status;
-}
-
-ingot_status_t request_program(const struct request *request, ingot_context_t context, const request_device_t *devices,
-                               ingot_program_t *program, ingot_origin_t *origin)
+ingot_status_t request_program(const struct request *request, struct ingot_context *context, struct made_program *made)
 {
     ingot_program_desc_t desc = NULL;
     struct flight flight;
     size_t size = 0;
     const uint8_t *id = NULL;
-    if (request->cache->memo != NULL)
-        context_share_memo(context, request->cache->memo);
     ingot_status_t status = describe_program(request, context, &desc);
     if (status != INGOT_SUCCESS)
         return status;
-    status = get_program_id(request->cache, desc, devices, &size, &id);
+    status = ingot_program_desc_get_cache_blob_id(desc, &size, &id);
     if (status == INGOT_SUCCESS) {
         flight_begin(&flight, request->cache->storage, size, id);
-        status = ingot_persist_program_create(program, desc, request->cache->storage, origin);
+        status = persist_program_get(&made->native, &made->program, desc, request->cache->storage, &made->origin);
         flight_end(&flight);
     }
+    if (status == INGOT_SUCCESS && made->program != NULL)
+        made->native = ingot_program_get_backend_program(made->program, &context->ops);
     ingot_program_desc_release(desc);
     return status;
 }
 
-ingot_status_t request_build(const struct request *request, ingot_context_t context, ingot_program_t *program)
+ingot_status_t request_build(const struct request *request, struct ingot_context *context, struct made_program *made)
 {
     ingot_program_desc_t desc = NULL;
     ingot_status_t status = describe_program(request, context, &desc);
     if (status == INGOT_SUCCESS)
-        status = ingot_program_build(program, desc);
+        status = ingot_program_build(&made->program, desc);
+    if (status == INGOT_SUCCESS)
+        made->native = ingot_program_get_backend_program(made->program, &context->ops);
+    made->origin = INGOT_ORIGIN_BUILD;
     ingot_program_desc_release(desc);
     return status;
+}
+
+void request_end(struct ingot_context *context, struct made_program *made)
+{
+    if (made->program == NULL && made->native != NULL)
+        context->ops.destroy_program(context->state, made->native);
+    ingot_program_release(made->program);
+    ingot_context_release(context);
 }
 
 static ingot_status_t judge_miss(const struct ingot_cache *cache, ingot_status_t status)

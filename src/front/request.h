@@ -1,21 +1,16 @@
 /*
  * request.h - gets a program through a cache's storage, for a backend's own function.
  *
- * Each request has its own short-lived Ingot context. A context that lived on would hold the application's native
- * context (OpenCL), or use one that the application has destroyed (Level Zero, CUDA), and its in-memory cache would
- * hold native programs that the application has released. So programs are not shared in memory: each request gets a
- * native object of its own, as from the driver.
+ * Each request has its own short-lived Ingot context, over the target of its devices (targets.h). A context that lived
+ * on would hold the application's native context (OpenCL), or use one that the application has destroyed (Level Zero,
+ * CUDA). Programs are not shared in memory: each request gets a native object of its own, as from the driver.
  */
 #ifndef INGOT_CACHE_REQUEST_H
 #define INGOT_CACHE_REQUEST_H
 
-#include <ingot/ingot.h>
+#include <ingot/backend.h>
 
 #include "front/cache.h"
-
-/* A device of a request, as its backend identifies it. 0: a device that must not be remembered, such as a sub-device.
- */
-typedef uintptr_t request_device_t;
 
 /* What to build, for all devices of the request's context. */
 struct request {
@@ -29,16 +24,29 @@ struct request {
     size_t constant_count;
 };
 
-/* Returns the info of a request's context, which is valid as long as the cache. The cache may be NULL. */
-ingot_context_info_t request_context_info(struct ingot_cache *cache);
+/* A native program, as its backend's load or build operation made it. */
+struct made_program {
+    void *native;
+    ingot_program_t program; /* to which the native program belongs; NULL: it is a loaded one that belongs to nothing */
+    ingot_origin_t origin;
+};
 
-/* Gets the program from the storage, or compiles and stores it. The program is in no in-memory cache. Fails with
- * INGOT_NOT_CACHEABLE, without compiling, if the program has no id. */
-ingot_status_t request_program(const struct request *request, ingot_context_t context, const request_device_t *devices,
-                               ingot_program_t *program, ingot_origin_t *origin);
+/* Makes a target for devices, and keeps it in the cache unless the key is NULL. `facts` is the target's state of the
+ * backend, which it takes over, also on failure. The cache may be NULL. context_unreference drops the target. */
+ingot_status_t request_make_target(struct ingot_cache *cache, const ingot_backend_ops_t *ops, void *facts,
+                                   uint32_t device_count, size_t key_size, const void *key,
+                                   struct ingot_context **target);
+
+/* Gets the program from the storage, or compiles and stores it. Fails with INGOT_NOT_CACHEABLE, without compiling, if
+ * the program has no id. request_end ends what was made. */
+ingot_status_t request_program(const struct request *request, struct ingot_context *context, struct made_program *made);
 
 /* Compiles the program, without a storage. The request needs no cache. */
-ingot_status_t request_build(const struct request *request, ingot_context_t context, ingot_program_t *program);
+ingot_status_t request_build(const struct request *request, struct ingot_context *context, struct made_program *made);
+
+/* Destroys what a request made, as far as its backend has not taken it, and the request's context, which may be NULL.
+ */
+void request_end(struct ingot_context *context, struct made_program *made);
 
 /* Decides whether the driver may make what the cache does not provide, because `status` was the result of the request
  * and the detail says why, or because the cache has no storage. INGOT_SUCCESS: it may, which is reported if the cache's

@@ -28,12 +28,9 @@ void cuda_destroy_program(void *state, void *program);
 ingot_status_t cuda_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 size_t cuda_get_program_size(void *state, void *program);
 
-/* Transfers the module of a device to the caller, who unloads it. The program can only be released afterwards. For
- * libingot-cache, whose callers keep no programs. */
-ingot_status_t cuda_take_module(ingot_program_t program, uint32_t device_index, CUmodule *module);
-
-/* state.c: returns 1 plus the CUdevice of a context's device, which is the same for all contexts of that GPU. */
-uintptr_t cuda_device_number(const_ingot_context_t context, uint32_t device_index);
+/* Transfers the module of the only device to the caller, who unloads it. The program can only be destroyed afterwards.
+ */
+CUmodule cuda_take_module(void *program);
 
 /* binary.c */
 ingot_status_t cuda_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);

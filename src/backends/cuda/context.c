@@ -6,7 +6,7 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/state.h"
 
-static void destroy_cuda_state(void *opaque)
+void cuda_state_destroy(void *opaque)
 {
     struct cuda_state *state = opaque;
     ingot_allocator_t allocator = {NULL, NULL, NULL};
@@ -38,7 +38,7 @@ static int takes_source_settings(void *state)
 const ingot_backend_ops_t cuda_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "cuda",
-    .destroy = destroy_cuda_state,
+    .destroy = cuda_state_destroy,
     .identify_device = cuda_identify_device,
     .accepts = accepts_cuda_source,
     .build = cuda_build,
@@ -82,6 +82,23 @@ static ingot_status_t add_devices(struct cuda_state *state, uint32_t count, cons
     return status;
 }
 
+ingot_status_t cuda_state_create(struct cuda_state **out, const ingot_allocator_t *allocator, uint32_t count,
+                                 const CUcontext *contexts)
+{
+    struct cuda_state *state = ingot_allocate(allocator, sizeof(*state));
+    if (state == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
+    state->allocator = *allocator;
+    ingot_status_t status = cuda_state_open_driver(state);
+    if (status == INGOT_SUCCESS)
+        status = add_devices(state, count, contexts);
+    if (status == INGOT_SUCCESS)
+        *out = state;
+    else
+        cuda_state_destroy(state);
+    return status;
+}
+
 ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t context_count,
                                          const CUcontext *cuda_contexts, const ingot_context_info_t *info)
 {
@@ -91,18 +108,12 @@ ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t cont
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
                                       context == NULL ? "context" : "cuda_contexts");
     ingot_status_t status = check_contexts(context_count, cuda_contexts);
+    if (status == INGOT_SUCCESS)
+        status = cuda_state_create(&state, &allocator, context_count, cuda_contexts);
     if (status != INGOT_SUCCESS)
         return status;
-    state = ingot_allocate(&allocator, sizeof(*state));
-    if (state == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
-    state->allocator = allocator;
-    status = cuda_state_open_driver(state);
-    if (status == INGOT_SUCCESS)
-        status = add_devices(state, context_count, cuda_contexts);
-    if (status == INGOT_SUCCESS)
-        status = ingot_context_create(context, &cuda_ops, state, state->device_count, info);
+    status = ingot_context_create(context, &cuda_ops, state, state->device_count, info);
     if (status != INGOT_SUCCESS)
-        destroy_cuda_state(state);
+        cuda_state_destroy(state);
     return status;
 }

@@ -123,15 +123,12 @@ ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t handle, uint3
     return INGOT_SUCCESS;
 }
 
-ingot_status_t cuda_take_module(ingot_program_t handle, uint32_t device_index, CUmodule *module)
+CUmodule cuda_take_module(void *opaque_program)
 {
-    const struct cuda_program *program = get_cuda_program(handle, module);
-    struct cuda_part *part = program != NULL ? (struct cuda_part *)cuda_program_part(program, device_index) : NULL;
-    if (part == NULL)
-        return INGOT_INVALID_ARGUMENTS;
-    *module = part->module;
-    part->module = NULL;
-    return INGOT_SUCCESS;
+    struct cuda_program *program = opaque_program;
+    CUmodule module = program->parts[0].module;
+    program->parts[0].module = NULL;
+    return module;
 }
 
 ingot_status_t ingot_cuda_program_get_lowered_name(const_ingot_program_t handle, const char *expression,

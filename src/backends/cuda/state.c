@@ -68,9 +68,3 @@ ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext cont
         return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuDeviceGetName", result);
     return get_capability(driver, native, device);
 }
-
-uintptr_t cuda_device_number(const_ingot_context_t context, uint32_t device_index)
-{
-    const struct cuda_state *state = ingot_context_get_backend_state(context, &cuda_ops);
-    return (uintptr_t)state->devices[device_index].native + 1;
-}

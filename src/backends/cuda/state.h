@@ -1,7 +1,7 @@
 /*
  * state.h - the state of an Ingot context for CUDA.
  *
- * ingot_cuda_context_create writes everything here once. Afterwards it is only read, so it needs no lock. The native
+ * cuda_state_create writes everything here once. Afterwards it is only read, so it needs no lock. The native
  * contexts belong to the application, which keeps them alive: CUDA does not count references.
  */
 #ifndef INGOT_BACKENDS_CUDA_STATE_H
@@ -28,6 +28,11 @@ struct cuda_state {
     uint32_t device_count;
     struct cuda_device *devices;
 };
+
+/* Makes a state for the devices of these contexts. */
+ingot_status_t cuda_state_create(struct cuda_state **state, const ingot_allocator_t *allocator, uint32_t count,
+                                 const CUcontext *contexts);
+void cuda_state_destroy(void *state);
 
 /* Opens the driver. Returns INGOT_UNIMPLEMENTED if there is no driver, or if it is too old. */
 ingot_status_t cuda_state_open_driver(struct cuda_state *state);

@@ -41,9 +41,9 @@ void level_zero_destroy_program(void *state, void *program);
 ingot_status_t level_zero_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 size_t level_zero_get_program_size(void *state, void *program);
 
-/* Transfers the module of a device to the caller, who destroys it. The program can only be released afterwards. For
- * libingot-cache, whose callers keep no programs. */
-ingot_status_t level_zero_take_module(ingot_program_t program, uint32_t device_index, ze_module_handle_t *module);
+/* Transfers the module of the only device to the caller, who destroys it. The program can only be destroyed afterwards.
+ */
+ze_module_handle_t level_zero_take_module(void *program);
 
 /* binary.c */
 ingot_status_t level_zero_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);

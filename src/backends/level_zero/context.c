@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static void destroy_level_zero_state(void *opaque)
+void level_zero_state_destroy(void *opaque)
 {
     struct level_zero_state *state = opaque;
     ingot_allocator_t allocator = {NULL, NULL, NULL};
@@ -35,7 +35,7 @@ static int takes_source_settings(void *state)
 const ingot_backend_ops_t level_zero_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "level_zero",
-    .destroy = destroy_level_zero_state,
+    .destroy = level_zero_state_destroy,
     .identify_device = level_zero_identify_device,
     .accepts = accepts_level_zero_source,
     .build = level_zero_build,
@@ -99,33 +99,54 @@ static ingot_status_t check_devices(const struct level_zero_state *state)
     return INGOT_SUCCESS;
 }
 
+ingot_status_t level_zero_state_create(struct level_zero_state **out, const ingot_allocator_t *allocator,
+                                       ze_driver_handle_t driver, ze_context_handle_t context, uint32_t device_count,
+                                       const ze_device_handle_t *devices)
+{
+    struct level_zero_state *state = ingot_allocate(allocator, sizeof(*state));
+    if (state == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
+    state->allocator = *allocator;
+    state->driver = driver;
+    state->context = context;
+    const ingot_status_t status =
+        device_count != 0 ? add_given_devices(state, device_count, devices) : add_all_devices(state);
+    if (status == INGOT_SUCCESS)
+        *out = state;
+    else
+        level_zero_state_destroy(state);
+    return status;
+}
+
+ingot_status_t level_zero_state_learn(struct level_zero_state *state, const struct level_zero_state *facts)
+{
+    if (facts != NULL) {
+        state->links_programs = facts->links_programs;
+        state->reports_ip_version = facts->reports_ip_version;
+        return INGOT_SUCCESS;
+    }
+    const ingot_status_t status = check_devices(state);
+    return status == INGOT_SUCCESS ? level_zero_learn_extensions(state) : status;
+}
+
 ingot_status_t ingot_level_zero_context_create(ingot_context_t *context, ze_driver_handle_t driver,
                                                ze_context_handle_t ze_context, uint32_t device_count,
                                                const ze_device_handle_t *devices, const ingot_context_info_t *info)
 {
     const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
     struct level_zero_state *state = NULL;
-    ingot_status_t status = INGOT_SUCCESS;
     if (context == NULL || driver == NULL || ze_context == NULL || (device_count != 0 && devices == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
                                       context == NULL      ? "context"
                                       : driver == NULL     ? "driver"
                                       : ze_context == NULL ? "ze_context"
                                                            : "devices");
-    state = ingot_allocate(&allocator, sizeof(*state));
-    if (state == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
-    state->allocator = allocator;
-    state->driver = driver;
-    state->context = ze_context;
-    status = device_count != 0 ? add_given_devices(state, device_count, devices) : add_all_devices(state);
+    ingot_status_t status = level_zero_state_create(&state, &allocator, driver, ze_context, device_count, devices);
     if (status == INGOT_SUCCESS)
-        status = check_devices(state);
-    if (status == INGOT_SUCCESS)
-        status = level_zero_learn_extensions(state);
+        status = level_zero_state_learn(state, NULL);
     if (status == INGOT_SUCCESS)
         status = ingot_context_create(context, &level_zero_ops, state, state->device_count, info);
     if (status != INGOT_SUCCESS)
-        destroy_level_zero_state(state);
+        level_zero_state_destroy(state);
     return status;
 }

@@ -132,12 +132,10 @@ ingot_status_t ingot_level_zero_program_get_native(const_ingot_program_t handle,
     return INGOT_SUCCESS;
 }
 
-ingot_status_t level_zero_take_module(ingot_program_t handle, uint32_t device_index, ze_module_handle_t *module)
+ze_module_handle_t level_zero_take_module(void *opaque_program)
 {
-    ze_module_handle_t *modules = get_level_zero_modules(handle, device_index, module);
-    if (modules == NULL)
-        return INGOT_INVALID_ARGUMENTS;
-    *module = modules[0];
-    modules[0] = NULL;
-    return INGOT_SUCCESS;
+    struct level_zero_program *program = opaque_program;
+    ze_module_handle_t module = program->modules[0];
+    program->modules[0] = NULL;
+    return module;
 }

@@ -1,8 +1,9 @@
 /*
  * state.h - the state of an Ingot context for Level Zero.
  *
- * ingot_level_zero_context_create writes everything here once. Afterwards it is only read, so it needs no lock. The
- * native handles belong to the application, which keeps them alive: Level Zero does not count references.
+ * level_zero_state_create and level_zero_state_learn write everything here once. Afterwards it is only read, so it
+ * needs no lock. The native handles belong to the application, which keeps them alive: Level Zero does not count
+ * references.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_STATE_H
 #define INGOT_BACKENDS_LEVEL_ZERO_STATE_H
@@ -23,6 +24,14 @@ struct level_zero_state {
     uint32_t device_count;
     ze_device_handle_t *devices;
 };
+
+/* Makes a state for devices of a driver, or for all of them if device_count is 0. */
+ingot_status_t level_zero_state_create(struct level_zero_state **state, const ingot_allocator_t *allocator,
+                                       ze_driver_handle_t driver, ze_context_handle_t context, uint32_t device_count,
+                                       const ze_device_handle_t *devices);
+/* Asks the driver about its extensions and the devices. `facts`: what is known of the same devices; NULL: nothing. */
+ingot_status_t level_zero_state_learn(struct level_zero_state *state, const struct level_zero_state *facts);
+void level_zero_state_destroy(void *state);
 
 /* Query the driver about a device, and about the code that the device accepts. */
 ingot_status_t level_zero_device_properties(const struct level_zero_state *state, uint32_t device_index,

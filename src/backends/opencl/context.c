@@ -18,7 +18,7 @@ static size_t state_size(uint32_t device_count)
     return sizeof(struct opencl_state) + device_count * sizeof(struct opencl_device);
 }
 
-static void destroy_opencl_state(void *opaque)
+void opencl_state_destroy(void *opaque)
 {
     struct opencl_state *state = opaque;
     ingot_allocator_t allocator = {NULL, NULL, NULL};
@@ -57,7 +57,7 @@ static int takes_source_settings(void *state)
 const ingot_backend_ops_t opencl_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "opencl",
-    .destroy = destroy_opencl_state,
+    .destroy = opencl_state_destroy,
     .identify_device = opencl_identify_device,
     .get_device_info = get_device_info,
     .accepts = accepts_opencl_source,
@@ -136,7 +136,7 @@ static ingot_status_t add_context_device(struct opencl_state *state, uint32_t in
     error = state->cl->clRetainDevice(id);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clRetainDevice", error);
-    state->devices[index] = device; /* from now on, destroy_opencl_state releases it */
+    state->devices[index] = device; /* from now on, opencl_state_destroy releases it */
     return INGOT_SUCCESS;
 }
 
@@ -156,14 +156,23 @@ static ingot_status_t learn_spirv(struct opencl_state *state)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t learn_platform(struct opencl_state *state)
+ingot_status_t opencl_state_learn(struct opencl_state *state, const struct opencl_state *facts)
 {
     struct opencl_text text = {NULL, 0};
     unsigned major = 1;
     unsigned minor = 0;
     ingot_status_t status = INGOT_SUCCESS;
-    const cl_int error = state->cl->clGetDeviceInfo(state->devices[0].id, CL_DEVICE_PLATFORM, sizeof(state->platform),
-                                                    &state->platform, NULL);
+    cl_int error = CL_SUCCESS;
+    if (facts != NULL) {
+        state->platform = facts->platform;
+        state->version = facts->version;
+        state->vendor = facts->vendor;
+        state->takes_spirv = facts->takes_spirv;
+        state->generates_code_at_launch = facts->generates_code_at_launch;
+        return INGOT_SUCCESS;
+    }
+    error = state->cl->clGetDeviceInfo(state->devices[0].id, CL_DEVICE_PLATFORM, sizeof(state->platform),
+                                       &state->platform, NULL);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetDeviceInfo", error);
     status = opencl_platform_text(state->cl, &state->allocator, state->platform, CL_PLATFORM_VERSION, &text);
@@ -181,38 +190,15 @@ static ingot_status_t learn_platform(struct opencl_state *state)
     return learn_spirv(state);
 }
 
-static ingot_status_t state_create(struct opencl_state **out, const cl_icd_dispatch *cl,
-                                   const ingot_allocator_t *allocator, cl_context context, uint32_t device_count,
-                                   const cl_device_id *devices, uint32_t of_context_count,
-                                   const cl_device_id *of_context)
+ingot_status_t opencl_state_copy_facts(struct opencl_state **facts, const struct opencl_state *state)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    cl_int error = CL_SUCCESS;
-    struct opencl_state *state = ingot_allocate(allocator, state_size(device_count));
-    if (state == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices",
-                                      (unsigned)device_count);
-    state->allocator = *allocator;
-    state->cl = cl;
-    state->context_device_count = of_context_count;
-    state->device_count = device_count;
-    error = cl->clRetainContext(context);
-    if (error != CL_SUCCESS) {
-        status = opencl_fail(INGOT_BACKEND_ERROR, "clRetainContext", error);
-        goto done;
-    }
-    state->context = context;
-    for (uint32_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
-        status = add_context_device(state, i, devices[i], of_context_count, of_context);
-    if (status == INGOT_SUCCESS)
-        status = learn_platform(state);
-    if (status != INGOT_SUCCESS)
-        goto done;
-    *out = state;
-    state = NULL;
-done:
-    destroy_opencl_state(state);
-    return status;
+    struct opencl_state *copy = ingot_allocate(&state->allocator, state_size(0));
+    if (copy == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for what is known of a platform");
+    copy->allocator = state->allocator;
+    copy->cl = state->cl;
+    *facts = copy;
+    return opencl_state_learn(copy, state);
 }
 
 /* Gets the native context's devices. The caller frees *devices, which has *count elements. */
@@ -239,6 +225,51 @@ static ingot_status_t get_context_devices(const cl_icd_dispatch *cl, const ingot
     *count = (uint32_t)(size / sizeof(*found));
     *devices = found;
     return INGOT_SUCCESS;
+}
+
+ingot_status_t opencl_state_create(struct opencl_state **out, const cl_icd_dispatch *cl,
+                                   const ingot_allocator_t *allocator, cl_context context, uint32_t device_count,
+                                   const cl_device_id *devices)
+{
+    cl_device_id *of_context = NULL;
+    uint32_t count = 0;
+    struct opencl_state *state = NULL;
+    cl_int error = CL_SUCCESS;
+    ingot_status_t status = get_context_devices(cl, allocator, context, &count, &of_context);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (device_count > count) {
+        status =
+            ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, but the OpenCL context has %u devices",
+                                   (unsigned)device_count, (unsigned)count);
+        goto done;
+    }
+    const uint32_t wanted = device_count == 0 ? count : device_count;
+    state = ingot_allocate(allocator, state_size(wanted));
+    if (state == NULL) {
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices", (unsigned)wanted);
+        goto done;
+    }
+    state->allocator = *allocator;
+    state->cl = cl;
+    state->context_device_count = count;
+    state->device_count = wanted;
+    error = cl->clRetainContext(context);
+    if (error != CL_SUCCESS) {
+        status = opencl_fail(INGOT_BACKEND_ERROR, "clRetainContext", error);
+        goto done;
+    }
+    state->context = context;
+    for (uint32_t i = 0; i < wanted && status == INGOT_SUCCESS; ++i)
+        status = add_context_device(state, i, device_count == 0 ? of_context[i] : devices[i], count, of_context);
+    if (status == INGOT_SUCCESS) {
+        *out = state;
+        state = NULL;
+    }
+done:
+    opencl_state_destroy(state);
+    ingot_deallocate(allocator, of_context, count * sizeof(*of_context));
+    return status;
 }
 
 #define HAS(name) &&cl->name != NULL
@@ -268,26 +299,16 @@ ingot_status_t ingot_opencl_context_create_with(ingot_context_t *context, const 
                                                 const cl_device_id *devices, const ingot_context_info_t *info)
 {
     const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
-    cl_device_id *of_context = NULL;
-    uint32_t of_context_count = 0;
     struct opencl_state *state = NULL;
     ingot_status_t status = check_context_arguments(context, cl, cl_context, device_count, devices);
     if (status == INGOT_SUCCESS)
-        status = get_context_devices(cl, &allocator, cl_context, &of_context_count, &of_context);
+        status = opencl_state_create(&state, cl, &allocator, cl_context, device_count, devices);
     if (status != INGOT_SUCCESS)
         return status;
-    if (device_count > of_context_count)
-        status =
-            ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, but the OpenCL context has %u devices",
-                                   (unsigned)device_count, (unsigned)of_context_count);
-    else
-        status = state_create(&state, cl, &allocator, cl_context, device_count == 0 ? of_context_count : device_count,
-                              device_count == 0 ? of_context : devices, of_context_count, of_context);
-    ingot_deallocate(&allocator, of_context, of_context_count * sizeof(*of_context));
+    status = opencl_state_learn(state, NULL);
+    if (status == INGOT_SUCCESS)
+        status = ingot_context_create(context, &opencl_ops, state, state->device_count, info);
     if (status != INGOT_SUCCESS)
-        return status;
-    status = ingot_context_create(context, &opencl_ops, state, state->device_count, info);
-    if (status != INGOT_SUCCESS)
-        destroy_opencl_state(state);
+        opencl_state_destroy(state);
     return status;
 }

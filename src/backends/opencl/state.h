@@ -1,8 +1,8 @@
 /*
  * state.h - the state of an Ingot context for OpenCL.
  *
- * ingot_opencl_context_create_with writes everything here once. Afterwards it is only read, so it needs no lock.
- * Invariant: the native context and the devices are retained as long as the state lives.
+ * opencl_state_create and opencl_state_learn write everything here once. Afterwards it is only read, so it needs no
+ * lock. Invariant: the native context and the devices are retained as long as the state lives.
  */
 #ifndef INGOT_BACKENDS_OPENCL_STATE_H
 #define INGOT_BACKENDS_OPENCL_STATE_H
@@ -39,6 +39,17 @@ struct opencl_state {
     uint32_t device_count;
     struct opencl_device devices[];
 };
+
+/* Makes a state for devices of a native context, or for all of them if device_count is 0. It does not know its platform
+ * yet. */
+ingot_status_t opencl_state_create(struct opencl_state **state, const cl_icd_dispatch *cl,
+                                   const ingot_allocator_t *allocator, cl_context context, uint32_t device_count,
+                                   const cl_device_id *devices);
+/* Asks the driver about the platform and the devices. `facts`: what is known of the same devices; NULL: nothing. */
+ingot_status_t opencl_state_learn(struct opencl_state *state, const struct opencl_state *facts);
+/* Copies what opencl_state_learn has learned to a state without a native context and devices. */
+ingot_status_t opencl_state_copy_facts(struct opencl_state **facts, const struct opencl_state *state);
+void opencl_state_destroy(void *state);
 
 /* A NUL-terminated string from the driver. `size` is the size of its memory, which may be larger. */
 struct opencl_text {

@@ -29,14 +29,21 @@ static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
 static void destroy_context(struct ingot_context *context)
 {
     const ingot_allocator_t allocator = context->allocator;
+    struct ingot_context *target = context->target;
 
     if (context->programs != NULL)
         memory_cache_destroy(context->programs);
+    if (target != NULL) {
+        memory_free(&allocator, context, sizeof(*context));
+        context_unreference(target);
+        return;
+    }
     if (context->identities != NULL) {
         for (uint32_t i = 0; i < context->device_count; ++i)
             device_identity_destroy(atomic_load_explicit(&context->identities[i], memory_order_relaxed), &allocator);
     }
     memory_free(&allocator, context->identities, context->device_count * sizeof(*context->identities));
+    memory_free(&allocator, context->native_builds, sizeof(*context->native_builds));
     memory_free_text(&allocator, context->compile_options);
     memory_free_text(&allocator, context->link_options);
     text_rules_fini(&context->text_rules, &allocator);
@@ -65,13 +72,16 @@ static ingot_status_t fill_context(struct ingot_context *context, const ingot_co
     context->link_options = memory_make_text(&context->allocator, environment->link_options);
     context->identities =
         memory_allocate_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
-    if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL)
+    context->native_builds = memory_allocate_zeroed(&context->allocator, sizeof(*context->native_builds));
+    if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL ||
+        context->native_builds == NULL)
         return error_out_of_memory();
     if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)
         return error_out_of_memory();
     const bool has_memo = environment->header_memo && (info->flags & INGOT_CONTEXT_NO_HEADER_MEMO) == 0;
     if (has_memo && header_memo_create(&context->header_memo, &context->allocator, MEMO_SETTLE_NS) != INGOT_SUCCESS)
         return error_out_of_memory();
+    context->program_ops = program_ops;
     if (memory_cache_create(&context->programs, &context->allocator, program_ops, context, &limits) != INGOT_SUCCESS)
         return error_out_of_memory();
     return INGOT_SUCCESS;
@@ -122,6 +132,39 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     return INGOT_SUCCESS;
 }
 
+ingot_status_t context_create_over(struct ingot_context **context, struct ingot_context *target, void *state)
+{
+    struct ingot_context *made = memory_allocate_zeroed(&target->allocator, sizeof(*made));
+    if (made == NULL)
+        return error_out_of_memory();
+    made->allocator = target->allocator;
+    striped_count_init(&made->references);
+    made->ops = target->ops;
+    made->state = state;
+    made->target = target;
+    made->device_count = target->device_count;
+    made->identities = target->identities;
+    made->compile_options = target->compile_options;
+    made->link_options = target->link_options;
+    made->text_rules = target->text_rules;
+    made->native_builds = target->native_builds;
+    made->header_memo = target->header_memo;
+    made->trace = target->trace;
+    made->program_ops = target->program_ops;
+    context_reference(target);
+    *context = made;
+    return INGOT_SUCCESS;
+}
+
+struct memory_cache *context_programs(struct ingot_context *context)
+{
+    static const struct memory_cache_limits nothing = {.max_entries = 0};
+    if (context->programs == NULL && memory_cache_create(&context->programs, &context->allocator, context->program_ops,
+                                                         context, &nothing) != INGOT_SUCCESS)
+        context->programs = NULL;
+    return context->programs;
+}
+
 void context_reference(struct ingot_context *context)
 {
     striped_count_add(&context->references);
@@ -154,7 +197,8 @@ void ingot_context_release(ingot_context_t context)
 {
     if (context == NULL || !striped_count_release(&context->references))
         return;
-    memory_cache_close(context->programs);
+    if (context->programs != NULL)
+        memory_cache_close(context->programs);
     context_unreference(context);
 }
 
@@ -217,13 +261,6 @@ static struct device_identity *set_identity(struct ingot_context *context, uint3
     return known;
 }
 
-void context_adopt_identity(struct ingot_context *context, uint32_t device, const struct device_identity *identity)
-{
-    struct device_identity *copy = NULL;
-    if (device_identity_copy(&copy, &context->allocator, identity))
-        (void)set_identity(context, device, copy);
-}
-
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity)
 {
@@ -240,9 +277,14 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
     return INGOT_SUCCESS;
 }
 
+bool context_has_current_rules(const struct ingot_context *context)
+{
+    return text_rules_are_current(&context->text_rules, &context->allocator);
+}
+
 const char *context_compiler_change(struct ingot_context *context, size_t device_count, const uint32_t *devices)
 {
-    const char *change = text_rules_are_current(&context->text_rules, &context->allocator)
+    const char *change = context_has_current_rules(context)
                              ? NULL
                              : "a variable with the compiler's options has changed since the context read it";
     for (size_t i = 0; change == NULL && i < device_count; ++i) {
@@ -256,5 +298,5 @@ const char *context_compiler_change(struct ingot_context *context, size_t device
 
 bool context_make_room(struct ingot_context *context, ingot_status_t status)
 {
-    return status == INGOT_OUT_OF_MEMORY && memory_cache_make_room(context->programs);
+    return status == INGOT_OUT_OF_MEMORY && context->programs != NULL && memory_cache_make_room(context->programs);
 }

@@ -4,6 +4,9 @@
  * The holders in `references` are the application's references. Each descriptor, which its programs hold, has a
  * reference as well. When the last holder releases the context, the cache is closed, which breaks the cycle context ->
  * cache -> program -> descriptor -> context. When the last reference is dropped, the backend's state is destroyed.
+ *
+ * A context may be made over a target, which is another context for the same devices. It uses the identities, the rules
+ * and the settings of its target, and gets an in-memory cache only if a program is made.
  */
 #ifndef INGOT_CORE_CONTEXT_CONTEXT_H
 #define INGOT_CORE_CONTEXT_CONTEXT_H
@@ -33,17 +36,19 @@ struct ingot_context {
     ingot_allocator_t allocator;
     ingot_backend_ops_t ops;
     void *state;
+    struct ingot_context *target; /* a reference; owns what the fields from identities to trace hold; NULL: none */
     uint32_t device_count;
     /* an array of device_count identities; each is made when first requested; release/acquire */
     _Atomic(struct device_identity *) *identities;
     char *compile_options; /* from the environment, "" if there are none */
     char *link_options;
     struct text_rules text_rules;
-    struct native_builds native_builds;
+    struct native_builds *native_builds;
     struct ingot_header_memo *header_memo; /* NULL if the memo is off */
     bool shares_memo;                      /* true if the memo outlives the context, by context_share_memo */
     struct trace trace;
-    struct memory_cache *programs;
+    const struct memory_cache_ops *program_ops;
+    struct memory_cache *programs;    /* NULL: over a target, before a program is made */
     struct context_counters counters; /* written once per build or load, never by a hit */
     _Atomic uint64_t next_desc_serial;
 };
@@ -52,6 +57,11 @@ struct ingot_context {
 ingot_status_t context_create(struct ingot_context **context, const ingot_backend_ops_t *ops, void *state,
                               uint32_t device_count, const ingot_context_info_t *info,
                               const struct memory_cache_ops *program_ops);
+/* Makes a context over a target, to which it takes a reference, from a backend's state for the target's devices. Only
+ * one thread may use it until a program has been made. On failure, the state stays the caller's. */
+ingot_status_t context_create_over(struct ingot_context **context, struct ingot_context *target, void *state);
+/* Returns the in-memory cache, which is made if there is none. Returns NULL if out of memory. */
+struct memory_cache *context_programs(struct ingot_context *context);
 void context_reference(struct ingot_context *context);
 void context_unreference(struct ingot_context *context);
 
@@ -59,9 +69,8 @@ void context_unreference(struct ingot_context *context);
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
-/* Gives the device a copy of an identity that another context has made for the same device. Does nothing if the device
- * has one already, or if memory runs out. */
-void context_adopt_identity(struct ingot_context *context, uint32_t device, const struct device_identity *identity);
+/* True if the variables with the compiler's options are as they were when the context was made. */
+bool context_has_current_rules(const struct ingot_context *context);
 
 /* Makes a new context, which has no memo, use a memo that belongs to the caller and may be that of other contexts. */
 void context_share_memo(struct ingot_context *context, struct ingot_header_memo *memo);

@@ -332,7 +332,7 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
 
     if (desc->not_cacheable != NULL || (desc->files_size == 0 && !desc->has_directories))
         return INGOT_SUCCESS;
-    if (native_builds_has(&desc->context->native_builds, desc->key_hash)) {
+    if (native_builds_has(desc->context->native_builds, desc->key_hash)) {
         request->refusal = "its text without includes did not build earlier in this process, for the reason given then";
         return INGOT_SUCCESS;
     }

@@ -100,26 +100,6 @@ done:
     return status;
 }
 
-bool device_identity_copy(struct device_identity **copy, const ingot_allocator_t *allocator,
-                          const struct device_identity *identity)
-{
-    struct device_identity *made = memory_allocate_zeroed(allocator, sizeof(*made));
-    if (made == NULL)
-        return false;
-    *made = *identity;
-    made->bytes = memory_allocate(allocator, made->size);
-    made->watched = identity->watched != NULL ? memory_allocate(allocator, made->watched_size) : NULL;
-    if (made->bytes == NULL || (identity->watched != NULL && made->watched == NULL)) {
-        device_identity_destroy(made, allocator);
-        return false;
-    }
-    memcpy(made->bytes, identity->bytes, made->size);
-    if (made->watched != NULL)
-        memcpy(made->watched, identity->watched, made->watched_size);
-    *copy = made;
-    return true;
-}
-
 const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator)
 {
     return identity_watch_check(identity->watched_size, identity->watched, allocator);

@@ -30,9 +30,6 @@ const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
 struct ingot_header_memo *identity_memo(const ingot_identity_t *identity);
 /* Sorts texts, so that an identity does not depend on the order in which they were found. */
 void identity_sort(size_t count, const char **texts);
-/* Copies an identity with another allocator. Returns false if memory runs out. */
-bool device_identity_copy(struct device_identity **copy, const ingot_allocator_t *allocator,
-                          const struct device_identity *identity);
 /* Returns what has changed since the identity was made, as a clause (a static string), or NULL if nothing has. */
 const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator);
 /* Returns what identity_watch.h appends to while a backend adds fields. */

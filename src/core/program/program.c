@@ -125,7 +125,8 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     body->desc = shared;
     program_desc_reference(shared);
     fill_body(body, parts);
-    struct cache_entry *entry = cache_entry_create(context->programs, body);
+    struct memory_cache *programs = context_programs(context);
+    struct cache_entry *entry = programs != NULL ? cache_entry_create(programs, body) : NULL;
     if (entry == NULL) {
         destroy_body(body);
         return error_out_of_memory();
@@ -243,6 +244,9 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
     if (pending != NULL && cache_memo_lookup_rest(&shared->memo, pending) != NULL)
         return deliver_hit(program, desc, pending);
+    struct memory_cache *programs = context_programs(desc->context);
+    if (programs == NULL)
+        return error_out_of_memory();
     struct making making = {desc, builder, user};
     const bool is_transient = keeps_out_of_cache(desc);
     const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
@@ -252,7 +256,7 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
 
     const uint64_t start = trace_wanted(&desc->context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     const ingot_status_t status =
-        memory_cache_get_or_make(desc->context->programs, &request, make_with_builder, &making, &entry, &outcome);
+        memory_cache_get_or_make(programs, &request, make_with_builder, &making, &entry, &outcome);
     if (outcome == CACHE_WAITED)
         program_emit(desc, INGOT_EVENT_WAIT, status, start, 0, "");
     else if (outcome == CACHE_HIT && status == INGOT_SUCCESS)

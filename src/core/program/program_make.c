@@ -5,6 +5,7 @@
  * load that binary. If a blob lacks the binaries of some devices, they are compiled in the same way.
  */
 #include <ingot/private/descriptor.h>
+#include <ingot/private/native_program.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
     if (shop->desc->includes != NULL) /* a native build would use files of this machine instead of the given includes */
         return status;
     if (status == INGOT_BUILD_FAILED) /* other failures, such as a lost device, may pass, so they are not remembered */
-        native_builds_add(&shop->context->native_builds, shop->desc->key_hash);
+        native_builds_add(shop->context->native_builds, shop->desc->key_hash);
     hermetic->is_there = false;
     hermetic->refusal =
         hermetic_failure(&hermetic->hermetic, shop->log.writer.size - log_start, shop->log.writer.bytes + log_start);
@@ -441,11 +442,11 @@ static ingot_status_t compile_for_missing_devices(struct workshop *shop, struct 
     return shop->log.writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_t *bytes, ingot_program_t *program)
+/* Makes the native program and sets the other parts, which are in the blob or in the workshop. */
+static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_t *bytes, struct program_parts *parts)
 {
     const struct cache_blob_id *id = NULL;
     struct blob_view blob;
-    struct program_parts parts = {0};
     size_t found = 0;
 
     if (shop->context->ops.load == NULL)
@@ -458,32 +459,51 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     if (status == INGOT_SUCCESS && found < shop->classes.class_count)
         status = compile_for_missing_devices(shop, &blob);
     if (status == INGOT_SUCCESS)
-        status = load_binaries(shop, &parts.native);
+        status = load_binaries(shop, &parts->native);
     if (status != INGOT_SUCCESS)
         return status;
-    parts.names_size = blob.names_size;
-    parts.names = blob.names;
-    parts.log_size = blob.log_size;
-    parts.log = blob.log;
-    parts.is_from_blob = true;
-    parts.build_ns = blob.build_ns;
-    return finish_program(shop, &parts, program);
+    parts->names_size = blob.names_size;
+    parts->names = blob.names;
+    parts->log_size = blob.log_size;
+    parts->log = blob.log;
+    parts->is_from_blob = true;
+    parts->build_ns = blob.build_ns;
+    return INGOT_SUCCESS;
+}
+
+/* Loads the program if `program` is not NULL, and otherwise only the native program. */
+static ingot_status_t load_program(ingot_program_t *program, struct ingot_native_program *native,
+                                   const struct ingot_program_desc *desc, size_t size, const uint8_t *cache_blob)
+{
+    struct workshop shop;
+    struct program_parts parts = {0};
+    struct ingot_context *context = desc->context;
+    const uint64_t start = trace_wanted(&context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
+    ingot_status_t status = workshop_init(&shop, desc);
+    if (status == INGOT_SUCCESS)
+        status = load_blob(&shop, size, cache_blob, &parts);
+    if (status == INGOT_SUCCESS && program != NULL)
+        status = finish_program(&shop, &parts, program);
+    else if (status == INGOT_SUCCESS)
+        *native = (struct ingot_native_program){parts.native, parts.build_ns};
+    workshop_fini(&shop);
+    context_count(status == INGOT_SUCCESS ? &context->counters.loads : &context->counters.load_failures);
+    program_emit(desc, INGOT_EVENT_LOAD, status, start, size, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
+    return status;
 }
 
 ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                   const uint8_t *cache_blob)
 {
-    struct workshop shop;
-
     if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
-    struct ingot_context *context = desc->context;
-    const uint64_t start = trace_wanted(&context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
-    ingot_status_t status = workshop_init(&shop, desc);
-    if (status == INGOT_SUCCESS)
-        status = load_blob(&shop, size, cache_blob, program);
-    workshop_fini(&shop);
-    context_count(status == INGOT_SUCCESS ? &context->counters.loads : &context->counters.load_failures);
-    program_emit(desc, INGOT_EVENT_LOAD, status, start, size, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
-    return status;
+    return load_program(program, NULL, desc, size, cache_blob);
+}
+
+ingot_status_t ingot_program_load_native(struct ingot_native_program *native, const_ingot_program_desc_t desc,
+                                         size_t size, const uint8_t *cache_blob)
+{
+    if (native == NULL || desc == NULL || (cache_blob == NULL && size != 0))
+        return error_set(INGOT_INVALID_ARGUMENTS, "native, desc or cache_blob is NULL");
+    return load_program(NULL, native, desc, size, cache_blob);
 }

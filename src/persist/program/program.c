@@ -10,7 +10,8 @@
  * binary, the program is removed from memory, its blob is removed from the storage, and a newly compiled program
  * replaces both. Existing references to the old program stay valid.
  */
-#include <ingot/persist.h>
+#include "persist/program/program.h"
+
 #include <ingot/private/descriptor.h>
 #include <ingot/private/persist.h>
 #include <ingot/private/recipe.h>
@@ -43,6 +44,7 @@ struct request {
     bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
+    bool has_missed;         /* true: the storage has just been asked, and did not have the program */
     bool was_refused;        /* true: the storage had a blob, but it was useless */
     struct build_turn *turn; /* the turn that this request began; NULL: none */
 };
@@ -59,7 +61,8 @@ const char *ingot_origin_name(ingot_origin_t origin)
 
 /* Loads the program from the storage. If that fails because the blob is missing or useless, sets is_to_store, so that
  * the program is stored once it is built. */
-static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+static ingot_status_t load_program(ingot_program_t *program, struct ingot_native_program *native,
+                                   const_ingot_program_desc_t desc, struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status =
@@ -67,7 +70,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     request->is_to_store = status != INGOT_SUCCESS;
     request->was_refused = status == INGOT_SUCCESS || status == INGOT_UNTRUSTED || storage_is_refusal(status);
     if (status == INGOT_SUCCESS) {
-        status = storage_make_program(request->storage, program, desc, request->id_size, request->id, &blob);
+        status = storage_make_program(request->storage, program, native, desc, request->id_size, request->id, &blob);
         request->is_to_store = storage_is_refusal(status);
     }
     memory_release_buffer(&blob);
@@ -138,7 +141,7 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
         request->turn = build_turn_begin(request->storage, request->id_size, request->id, request->was_refused);
     bool is_loaded = false;
     while (!is_loaded && request->turn != NULL && build_turn_wait(request->turn))
-        is_loaded = load_program(program, desc, request) == INGOT_SUCCESS;
+        is_loaded = load_program(program, NULL, desc, request) == INGOT_SUCCESS;
     if (is_loaded) {
         build_turn_end(request->turn, BUILD_TURN_LOADED);
         request->turn = NULL;
@@ -149,10 +152,14 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
 static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
-    request->is_to_store = false; /* a second attempt may decide differently */
-    request->has_id = get_id(desc, request);
-    if (request->has_id &&
-        (load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
+    const bool has_missed = request->has_missed;
+    if (!has_missed) {
+        request->is_to_store = false; /* a second attempt may decide differently */
+        request->has_id = get_id(desc, request);
+    }
+    request->has_missed = false;
+    if (request->has_id && ((!has_missed && load_program(program, NULL, desc, request) == INGOT_SUCCESS) ||
+                            load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
         return INGOT_SUCCESS;
     }
@@ -226,23 +233,56 @@ static void end_turn(const struct request *request, const_ingot_program_desc_t d
     build_turn_end(request->turn, end);
 }
 
+/* Keeps what was learned with a program, and records the request. `program`: NULL if only the native one was loaded. */
+static void note_use(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
+{
+    headers_note(request->storage);
+    (void)ingot_recipe_record_program(request->storage, desc, program);
+}
+
+/* Asks the in-memory cache, and the builder if that does not have the program. Then stores what was built. */
+static ingot_status_t finish_request(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request,
+                                     ingot_program_builder_t builder, ingot_origin_t *origin)
+{
+    const ingot_status_t status = ingot_program_get_or_create(program, desc, builder, request);
+    if (request->turn != NULL)
+        end_turn(request, desc, status, *program);
+    else if (status == INGOT_SUCCESS && request->is_to_store)
+        (void)store_now_or_later(request, desc, *program);
+    if (status == INGOT_SUCCESS && request->origin != INGOT_ORIGIN_MEMORY)
+        note_use(request, desc, *program);
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = request->origin;
+    return status;
+}
+
 static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,
                                       ingot_storage_t storage, ingot_program_builder_t builder, ingot_origin_t *origin)
 {
     struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
     const struct ingot_context *before = events_enter(request.context);
-    const ingot_status_t status = ingot_program_get_or_create(program, desc, builder, &request);
-    if (request.turn != NULL)
-        end_turn(&request, desc, status, *program);
-    else if (status == INGOT_SUCCESS && request.is_to_store)
-        (void)store_now_or_later(&request, desc, *program);
-    if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY) {
-        headers_note(storage);
-        (void)ingot_recipe_record_program(storage, desc, *program);
-    }
+    const ingot_status_t status = finish_request(program, desc, &request, builder, origin);
     events_leave(before);
-    if (status == INGOT_SUCCESS && origin != NULL)
-        *origin = request.origin;
+    return status;
+}
+
+ingot_status_t persist_program_get(void **native, ingot_program_t *program, const_ingot_program_desc_t desc,
+                                   ingot_storage_t storage, ingot_origin_t *origin)
+{
+    struct ingot_native_program loaded = {NULL, 0};
+    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
+    const struct ingot_context *before = events_enter(request.context);
+    request.has_id = get_id(desc, &request);
+    if (request.has_id && load_program(NULL, &loaded, desc, &request) == INGOT_SUCCESS) {
+        *native = loaded.native;
+        *origin = INGOT_ORIGIN_STORAGE;
+        note_use(&request, desc, NULL);
+        events_leave(before);
+        return INGOT_SUCCESS;
+    }
+    request.has_missed = true;
+    const ingot_status_t status = finish_request(program, desc, &request, load_or_build, origin);
+    events_leave(before);
     return status;
 }
 
@@ -258,7 +298,7 @@ static ingot_status_t load_only(ingot_program_t *program, const_ingot_program_de
 {
     struct request *request = user;
     request->has_id = get_id(desc, request);
-    const bool is_loaded = request->has_id && load_program(program, desc, request) == INGOT_SUCCESS;
+    const bool is_loaded = request->has_id && load_program(program, NULL, desc, request) == INGOT_SUCCESS;
     request->is_to_store = false;
     request->origin = INGOT_ORIGIN_STORAGE;
     if (is_loaded)

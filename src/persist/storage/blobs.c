@@ -45,12 +45,20 @@ void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
 }
 
-ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
+static ingot_status_t load_from_blob(ingot_program_t *program, struct ingot_native_program *native,
+                                     const_ingot_program_desc_t desc, const ingot_buffer_t *blob)
+{
+    return native != NULL ? ingot_program_load_native(native, desc, blob->size, blob->bytes)
+                          : ingot_program_load(program, desc, blob->size, blob->bytes);
+}
+
+ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program,
+                                    struct ingot_native_program *native, const_ingot_program_desc_t desc,
                                     size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
 {
     const struct ingot_context *context = ingot_program_desc_get_context(desc);
     ingot_buffer_t checked = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
+    ingot_status_t status = load_from_blob(program, native, desc, blob);
     if ((status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) &&
         (storage->own->load_for_core != NULL || storage->tier_count != 0)) {
         /* The storage did not check this blob. Loading it again, now with a check, removes a damaged blob, and makes a
@@ -58,7 +66,7 @@ ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *pr
         if (storage_load_blob(storage, context, false, id_size, id, &checked) != INGOT_SUCCESS)
             return status;
         if (checked.size != blob->size || memcmp(checked.bytes, blob->bytes, blob->size) != 0)
-            status = ingot_program_load(program, desc, checked.size, checked.bytes);
+            status = load_from_blob(program, native, desc, &checked);
     }
     memory_release_buffer(&checked);
     if (storage_is_refusal(status))
