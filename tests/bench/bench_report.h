@@ -2,8 +2,7 @@
  * bench_report.h - collects the figures of a benchmark, prints them as a table, and writes them as a JSON list for
  * comparing runs.
  */
-#ifndef INGOT_TESTS_BENCH_BENCH_REPORT_H
-#define INGOT_TESTS_BENCH_BENCH_REPORT_H
+#pragma once
 
 #include <cstdio>
 #include <string>
@@ -73,5 +72,3 @@ private:
 };
 
 } // namespace bench
-
-#endif

@@ -3,8 +3,7 @@
  * prints lines for the parent process, and tabs separate the fields of a line. Times are in microseconds (us) or
  * milliseconds (ms).
  */
-#ifndef INGOT_TESTS_BENCH_CUDA_MEASURE_H
-#define INGOT_TESTS_BENCH_CUDA_MEASURE_H
+#pragma once
 
 #include <string>
 
@@ -25,5 +24,3 @@ void measure_ready(const std::string &set, const std::string &store);
 void measure_own_cache(const std::string &set, const std::string &folder);
 
 } // namespace cuda_bench
-
-#endif

@@ -15,9 +15,6 @@
 namespace cuda_bench
 {
 
-namespace
-{
-
 using bench::Clock;
 using bench::microseconds_since;
 using bench::Sample;
@@ -25,7 +22,7 @@ using startup::ProgramFile;
 using startup::require_cl;
 using startup::Setup;
 
-cl_program build(const Setup &setup, const std::string &source, const std::string &options)
+static cl_program build(const Setup &setup, const std::string &source, const std::string &options)
 {
     const char *text = source.c_str();
     cl_int error = CL_SUCCESS;
@@ -36,7 +33,7 @@ cl_program build(const Setup &setup, const std::string &source, const std::strin
     return program;
 }
 
-void measure_program(const Setup &setup, const ProgramFile &file)
+static void measure_program(const Setup &setup, const ProgramFile &file)
 {
     std::ifstream stream(file.path, std::ios::binary);
     const std::string source{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
@@ -58,8 +55,6 @@ void measure_program(const Setup &setup, const ProgramFile &file)
     std::printf("own\t%s\t%.3f\t%.3f\t%zu\n", file.name.c_str(), built.median(), loaded.median(), binary.size());
     std::fflush(stdout);
 }
-
-} // namespace
 
 void measure_driver_alone(const std::string &set, const std::string &store)
 {

@@ -1,8 +1,7 @@
 /*
  * cuda_opencl.h - measures NVIDIA's OpenCL without Ingot, for the CUDA benchmark.
  */
-#ifndef INGOT_TESTS_BENCH_CUDA_OPENCL_H
-#define INGOT_TESTS_BENCH_CUDA_OPENCL_H
+#pragma once
 
 #include <string>
 
@@ -14,5 +13,3 @@ namespace cuda_bench
 void measure_driver_alone(const std::string &set, const std::string &store);
 
 } // namespace cuda_bench
-
-#endif

@@ -2,8 +2,7 @@
  * cuda_programs.h - lists the programs of the CUDA benchmark: those of the digits example, and others that are typical
  * of applications.
  */
-#ifndef INGOT_TESTS_BENCH_CUDA_PROGRAMS_H
-#define INGOT_TESTS_BENCH_CUDA_PROGRAMS_H
+#pragma once
 
 #include "bench/measuring.h"
 
@@ -17,5 +16,3 @@ namespace cuda_bench
 std::vector<bench::ProgramFile> list_programs(const std::string &set);
 
 } // namespace cuda_bench
-
-#endif

@@ -18,12 +18,9 @@
 #include <exception>
 #include <string>
 
-namespace
-{
-
 constexpr char kStorm[] = "storm-";
 
-int measure(const char *json, const std::string &only)
+static int measure(const char *json, const std::string &only)
 {
     const ScratchDirectory scratch;
     bench::Report report;
@@ -37,7 +34,7 @@ int measure(const char *json, const std::string &only)
     return report.write_json(json) ? 0 : 1;
 }
 
-int run_child(const std::string &what, const std::string &subject, const char *count)
+static int run_child(const std::string &what, const std::string &subject, const char *count)
 {
     if (what == "loads")
         fleet::run_loads(subject);
@@ -47,8 +44,6 @@ int run_child(const std::string &what, const std::string &subject, const char *c
         return 2;
     return 0;
 }
-
-} // namespace
 
 int main(int argc, char **argv)
 {

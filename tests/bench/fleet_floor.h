@@ -2,8 +2,7 @@
  * fleet_floor.h - does the minimum work of a load from a server: the client library sends a GET on an open connection,
  * and the answer is checksummed.
  */
-#ifndef INGOT_TESTS_BENCH_FLEET_FLOOR_H
-#define INGOT_TESTS_BENCH_FLEET_FLOOR_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ std::unique_ptr<Floor> make_redis_floor(uint16_t port, const std::vector<std::st
 std::unique_ptr<Floor> make_http_floor(const std::vector<std::string> &names);
 
 } // namespace fleet
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * fleet_loads.h - measures loads by a remote tier and compares them with loads by the client library alone.
  */
-#ifndef INGOT_TESTS_BENCH_FLEET_LOADS_H
-#define INGOT_TESTS_BENCH_FLEET_LOADS_H
+#pragma once
 
 #include "bench/bench_report.h"
 
@@ -19,5 +18,3 @@ void measure_loads(bench::Report *report, const std::string &server, const std::
 void run_loads(const std::string &server);
 
 } // namespace fleet
-
-#endif

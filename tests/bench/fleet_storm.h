@@ -2,8 +2,7 @@
  * fleet_storm.h - measures many processes that start together with an empty store and an empty server, and compares
  * them with one process alone.
  */
-#ifndef INGOT_TESTS_BENCH_FLEET_STORM_H
-#define INGOT_TESTS_BENCH_FLEET_STORM_H
+#pragma once
 
 #include "bench/bench_report.h"
 
@@ -24,5 +23,3 @@ void measure_storm(bench::Report *report, const std::string &folder);
 void run_storm(const std::string &how, const std::string &url, unsigned processes);
 
 } // namespace fleet
-
-#endif

@@ -23,15 +23,12 @@
 #include <cstring>
 #include <filesystem>
 
-namespace
-{
-
 using bench::require;
 
 constexpr int kRounds = 3;
 constexpr int kLaunched = 2;
 
-std::string source_of(int count)
+static std::string source_of(int count)
 {
     std::string source;
     for (int i = 0; i < count; ++i) {
@@ -44,7 +41,7 @@ std::string source_of(int count)
     return source;
 }
 
-void launch(const startup::NativeSetup &setup, cl_program program, const std::string &name)
+static void launch(const startup::NativeSetup &setup, cl_program program, const std::string &name)
 {
     cl_int error = CL_SUCCESS;
     const cl_kernel kernel = clCreateKernel(program, name.c_str(), &error);
@@ -65,7 +62,7 @@ void launch(const startup::NativeSetup &setup, cl_program program, const std::st
     (void)clReleaseKernel(kernel);
 }
 
-cl_program build(const startup::NativeSetup &setup, const std::string &source)
+static cl_program build(const startup::NativeSetup &setup, const std::string &source)
 {
     const char *string = source.c_str();
     cl_int error = CL_SUCCESS;
@@ -76,7 +73,7 @@ cl_program build(const startup::NativeSetup &setup, const std::string &source)
 }
 
 /* Opens a cache that is never released, as most applications do. */
-cl_program build_by_front_door(const startup::NativeSetup &setup, const std::string &source)
+static cl_program build_by_front_door(const startup::NativeSetup &setup, const std::string &source)
 {
     ingot_cache_t cache = nullptr;
     cl_program program = nullptr;
@@ -87,7 +84,7 @@ cl_program build_by_front_door(const startup::NativeSetup &setup, const std::str
     return program;
 }
 
-void work(int count, bool has_front_door)
+static void work(int count, bool has_front_door)
 {
     const startup::NativeSetup setup;
     const std::string source = source_of(count);
@@ -97,7 +94,7 @@ void work(int count, bool has_front_door)
     (void)clReleaseProgram(program);
 }
 
-void run_timed(const std::string &how, const std::string &count, const std::string &store)
+static void run_timed(const std::string &how, const std::string &count, const std::string &store)
 {
     child_process::Child::Environment environment = {{"INGOT_PERSIST_DIR", store}};
     if (how == "layer" || how == "now")
@@ -115,8 +112,8 @@ void run_timed(const std::string &how, const std::string &count, const std::stri
     std::printf("timed\t%.3f\n", seconds);
 }
 
-double timed(const bench::MeasuringProcesses &processes, const std::string &how, const std::string &count,
-             const std::string &store)
+static double timed(const bench::MeasuringProcesses &processes, const std::string &how, const std::string &count,
+                    const std::string &store)
 {
     const auto lines = processes.run("pocl", how, count, store);
     require(!lines.empty() && lines[0].size() > 1, "a measuring process printed something else");
@@ -124,13 +121,13 @@ double timed(const bench::MeasuringProcesses &processes, const std::string &how,
 }
 
 /* Programs of at most 8 kernels are stored at once by the front door. */
-double front_door_goal(int count)
+static double front_door_goal(int count)
 {
     return count <= 3 ? 1.6 : count <= 8 ? 1.8 : 1.05;
 }
 
-void measure(const bench::MeasuringProcesses &processes, const std::string &folder, const std::string &count,
-             bench::Report &report)
+static void measure(const bench::MeasuringProcesses &processes, const std::string &folder, const std::string &count,
+                    bench::Report &report)
 {
     bench::Sample bare, front, layer, now, later;
     for (int round = 0; round < kRounds; ++round) {
@@ -153,8 +150,6 @@ void measure(const bench::MeasuringProcesses &processes, const std::string &fold
     report.add("kernels_storing_s_" + count, now.median(), "s");
     report.add("kernels_loading_s_" + count, later.median(), "s");
 }
-
-} // namespace
 
 int main(int argc, char **argv)
 {

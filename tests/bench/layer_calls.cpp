@@ -16,15 +16,12 @@
 namespace bench
 {
 
-namespace
-{
-
 constexpr char kLaunch[] = "clSetKernelArg, clEnqueueNDRangeKernel";
 constexpr int kSamples = 301;
 constexpr int kCallsPerSample = 20;
 
 /* Prints the median of the nanoseconds that one call takes. */
-void print_time(const char *name, const std::function<void()> &call)
+static void print_time(const char *name, const std::function<void()> &call)
 {
     Sample sample;
     for (int i = 0; i < kSamples; ++i) {
@@ -36,7 +33,7 @@ void print_time(const char *name, const std::function<void()> &call)
     std::printf("%s\t%.1f\n", name, sample.median());
 }
 
-void print_times_of_queries(const startup::NativeSetup &setup, cl_program program, cl_kernel kernel)
+static void print_times_of_queries(const startup::NativeSetup &setup, cl_program program, cl_kernel kernel)
 {
     static char text[1 << 16];
     const auto info = [&](cl_program_info name) { clGetProgramInfo(program, name, sizeof(text), text, nullptr); };
@@ -53,7 +50,7 @@ void print_times_of_queries(const startup::NativeSetup &setup, cl_program progra
     print_time("CL_KERNEL_PROGRAM", [&] { clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(text), text, nullptr); });
 }
 
-void print_times_of_objects(const startup::NativeSetup &setup, cl_program program, const char *kernel_name)
+static void print_times_of_objects(const startup::NativeSetup &setup, cl_program program, const char *kernel_name)
 {
     print_time("clRetainProgram, clReleaseProgram", [&] {
         clRetainProgram(program);
@@ -67,7 +64,7 @@ void print_times_of_objects(const startup::NativeSetup &setup, cl_program progra
     });
 }
 
-void print_time_of_launch(const startup::NativeSetup &setup, cl_program program)
+static void print_time_of_launch(const startup::NativeSetup &setup, cl_program program)
 {
     const cl_kernel kernel = clCreateKernel(program, "add", nullptr);
     const size_t one = 1;
@@ -83,8 +80,6 @@ void print_time_of_launch(const startup::NativeSetup &setup, cl_program program)
     clReleaseMemObject(buffer);
     clReleaseKernel(kernel);
 }
-
-} // namespace
 
 void measure_calls()
 {

@@ -1,8 +1,7 @@
 /*
  * layer_calls.h - times single OpenCL calls. The benchmark runs it in processes with the layer and without it.
  */
-#ifndef INGOT_TESTS_BENCH_LAYER_CALLS_H
-#define INGOT_TESTS_BENCH_LAYER_CALLS_H
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ bool is_program_call(const std::string &call);
 double are_launch_functions_unchanged(const char *layer);
 
 } // namespace bench
-
-#endif

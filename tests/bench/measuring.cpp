@@ -13,12 +13,7 @@
 namespace bench
 {
 
-namespace
-{
-
 const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
-
-} // namespace
 
 void require(bool holds, const std::string &what)
 {

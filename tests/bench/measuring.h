@@ -2,8 +2,7 @@
  * measuring.h - starts the processes in which benchmarks measure, reads their output, and describes the programs that
  * they make ready.
  */
-#ifndef INGOT_TESTS_BENCH_MEASURING_H
-#define INGOT_TESTS_BENCH_MEASURING_H
+#pragma once
 
 #include "support/child_process.h"
 
@@ -55,5 +54,3 @@ private:
 };
 
 } // namespace bench
-
-#endif

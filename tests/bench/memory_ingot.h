@@ -1,8 +1,7 @@
 /*
  * memory_ingot.h - the subjects of the benchmark that use Ingot's in-memory cache, over a backend that does nothing.
  */
-#ifndef INGOT_TESTS_BENCH_MEMORY_INGOT_H
-#define INGOT_TESTS_BENCH_MEMORY_INGOT_H
+#pragma once
 
 #include <memory>
 
@@ -48,5 +47,3 @@ std::unique_ptr<Subject> make_eviction(size_t entries);
 double entry_bytes(size_t entries);
 
 } // namespace memory_bench
-
-#endif

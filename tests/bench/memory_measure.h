@@ -4,8 +4,7 @@
  * Subjects take turns within each round, so that a disturbance of the machine affects all of them. Ratios are taken
  * within a round, and medians over the rounds. With several threads, the time of the slowest thread is used.
  */
-#ifndef INGOT_TESTS_BENCH_MEMORY_MEASURE_H
-#define INGOT_TESTS_BENCH_MEMORY_MEASURE_H
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -74,5 +73,3 @@ private:
 void require(bool holds, const char *what);
 
 } // namespace memory_bench
-
-#endif

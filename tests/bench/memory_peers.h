@@ -3,8 +3,7 @@
  *
  * A function returns null if its cache's library was not available when the benchmark was built.
  */
-#ifndef INGOT_TESTS_BENCH_MEMORY_PEERS_H
-#define INGOT_TESTS_BENCH_MEMORY_PEERS_H
+#pragma once
 
 #include <memory>
 
@@ -27,5 +26,3 @@ std::unique_ptr<Subject> make_onednn_relu(size_t entries);
 std::unique_ptr<Subject> make_onednn_content(size_t entries);
 
 } // namespace memory_bench
-
-#endif

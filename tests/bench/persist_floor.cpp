@@ -18,40 +18,35 @@
 
 namespace bench
 {
-namespace
-{
-
 constexpr size_t buffer_size = size_t{2} << 20;
 constexpr size_t page_size = 4096;
 
-void require(bool is_so, const char *what)
+static void require(bool is_so, const char *what)
 {
     if (!is_so)
         throw std::runtime_error(std::string("floor: ") + what);
 }
 
-void write_file(int at, const char *name, const Bytes &bytes)
+static void write_file(int at, const char *name, const Bytes &bytes)
 {
     const int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     require(fd >= 0 && write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "write");
     close(fd);
 }
 
-Bytes read_file(const std::string &path)
+static Bytes read_file(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
     require(file.is_open(), "open for reading");
     return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-int open_root(const std::string &root)
+static int open_root(const std::string &root)
 {
     const int fd = open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     require(fd >= 0, "root");
     return fd;
 }
-
-} // namespace
 
 uint64_t checksum(size_t size, const void *bytes)
 {

@@ -1,8 +1,7 @@
 /*
  * persist_floor.h - does the minimum work of a store with two files per entry, in plain system calls.
  */
-#ifndef INGOT_TESTS_BENCH_PERSIST_FLOOR_H
-#define INGOT_TESTS_BENCH_PERSIST_FLOOR_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -60,5 +59,3 @@ private:
 };
 
 } // namespace bench
-
-#endif

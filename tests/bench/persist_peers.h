@@ -1,8 +1,7 @@
 /*
  * persist_peers.h - stores and loads blobs by key with LMDB and SQLite, used as their documentation recommends.
  */
-#ifndef INGOT_TESTS_BENCH_PERSIST_PEERS_H
-#define INGOT_TESTS_BENCH_PERSIST_PEERS_H
+#pragma once
 
 #include <memory>
 #include <string>
@@ -29,5 +28,3 @@ std::unique_ptr<Peer> open_lmdb(const std::string &directory);
 std::unique_ptr<Peer> open_sqlite(const std::string &path);
 
 } // namespace bench
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * sample.h - collects repeated measurements, and computes medians and ratios of them.
  */
-#ifndef INGOT_TESTS_BENCH_SAMPLE_H
-#define INGOT_TESTS_BENCH_SAMPLE_H
+#pragma once
 
 #include <algorithm>
 #include <chrono>
@@ -72,5 +71,3 @@ inline double geometric_mean(const std::vector<double> &ratios)
 }
 
 } // namespace bench
-
-#endif

@@ -16,14 +16,11 @@
 namespace startup
 {
 
-namespace
-{
-
 using bench::Clock;
 using bench::microseconds_since;
 
 /* Creates all kernels of a program with the driver, and releases them. */
-void make_kernels(cl_program program)
+static void make_kernels(cl_program program)
 {
     cl_uint count = 0;
     require_cl(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
@@ -33,7 +30,7 @@ void make_kernels(cl_program program)
         clReleaseKernel(kernel);
 }
 
-void make_by_front(const NativeSetup &setup, const ingot::cache &cache, const ProgramFile &file)
+static void make_by_front(const NativeSetup &setup, const ingot::cache &cache, const ProgramFile &file)
 {
     std::ifstream stream(file.path, std::ios::binary);
     const std::string source{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
@@ -44,7 +41,7 @@ void make_by_front(const NativeSetup &setup, const ingot::cache &cache, const Pr
     clReleaseProgram(program);
 }
 
-void make_by_persist(const Setup &setup, const ProgramFile &file)
+static void make_by_persist(const Setup &setup, const ProgramFile &file)
 {
     ingot_program_t program = nullptr;
     cl_program native = nullptr;
@@ -58,7 +55,7 @@ void make_by_persist(const Setup &setup, const ProgramFile &file)
     ingot_program_desc_release(desc);
 }
 
-double all_by_front(const NativeSetup &setup, const ingot::cache &cache, const std::vector<ProgramFile> &files)
+static double all_by_front(const NativeSetup &setup, const ingot::cache &cache, const std::vector<ProgramFile> &files)
 {
     const Clock::time_point start = Clock::now();
     for (const ProgramFile &file : files)
@@ -66,15 +63,13 @@ double all_by_front(const NativeSetup &setup, const ingot::cache &cache, const s
     return microseconds_since(start);
 }
 
-double all_by_persist(const Setup &setup, const std::vector<ProgramFile> &files)
+static double all_by_persist(const Setup &setup, const std::vector<ProgramFile> &files)
 {
     const Clock::time_point start = Clock::now();
     for (const ProgramFile &file : files)
         make_by_persist(setup, file);
     return microseconds_since(start);
 }
-
-} // namespace
 
 void measure_front_over_persist(const std::string &set, const std::string &store)
 {

@@ -1,8 +1,7 @@
 /*
  * startup_front.h - compares the front door with persist's own path, in separate processes of the startup benchmark.
  */
-#ifndef INGOT_TESTS_BENCH_STARTUP_FRONT_H
-#define INGOT_TESTS_BENCH_STARTUP_FRONT_H
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ void measure_whole_process_of_front(const std::string &set, const std::string &s
 void measure_whole_process_of_persist(const std::string &set, const std::string &store);
 
 } // namespace startup
-
-#endif

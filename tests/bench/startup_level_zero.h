@@ -1,8 +1,7 @@
 /*
  * startup_level_zero.h - measures building and loading with Level Zero, for the startup benchmark.
  */
-#ifndef INGOT_TESTS_BENCH_STARTUP_LEVEL_ZERO_H
-#define INGOT_TESTS_BENCH_STARTUP_LEVEL_ZERO_H
+#pragma once
 
 #include <string>
 #include <vector>
@@ -20,5 +19,3 @@ void compile_modules(const std::string &set, const std::vector<std::string> &nam
 void measure_modules(const std::string &folder);
 
 } // namespace startup
-
-#endif

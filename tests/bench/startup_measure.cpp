@@ -14,21 +14,18 @@
 namespace startup
 {
 
-namespace
-{
-
 using bench::Clock;
 using bench::microseconds_since;
 using bench::Sample;
 
-cl_program native_of(ingot_program_t program)
+static cl_program native_of(ingot_program_t program)
 {
     cl_program native = nullptr;
     require_ingot(ingot_opencl_program_get_native(program, &native), "native program");
     return native;
 }
 
-double load_by_ingot(ingot_program_desc_t desc, const ingot_buffer_t &blob)
+static double load_by_ingot(ingot_program_desc_t desc, const ingot_buffer_t &blob)
 {
     ingot_program_t program = nullptr;
     const Clock::time_point start = Clock::now();
@@ -39,7 +36,7 @@ double load_by_ingot(ingot_program_desc_t desc, const ingot_buffer_t &blob)
     return time;
 }
 
-double load_by_driver(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options)
+static double load_by_driver(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options)
 {
     const Clock::time_point start = Clock::now();
     cl_program program = load_binary(setup, binary, options);
@@ -49,7 +46,7 @@ double load_by_driver(const Setup &setup, const std::vector<uint8_t> &binary, co
 }
 
 /* Calls measure() `rounds` times and returns the median. */
-double median_of(int rounds, const std::function<double()> &measure)
+static double median_of(int rounds, const std::function<double()> &measure)
 {
     Sample sample;
     for (int i = 0; i < rounds; ++i)
@@ -57,7 +54,7 @@ double median_of(int rounds, const std::function<double()> &measure)
     return sample.median();
 }
 
-void measure_load_of(const Setup &setup, const ProgramFile &file)
+static void measure_load_of(const Setup &setup, const ProgramFile &file)
 {
     ingot_program_desc_t desc = describe(setup, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
     size_t id_size = 0;
@@ -94,8 +91,6 @@ void measure_load_of(const Setup &setup, const ProgramFile &file)
     blob.release(&blob);
     ingot_program_desc_release(desc);
 }
-
-} // namespace
 
 void measure_ready(const std::string &set, const std::string &store)
 {

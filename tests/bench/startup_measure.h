@@ -4,8 +4,7 @@
  *
  * Both functions print one line per program for the parent to read. measure_ready then prints one more.
  */
-#ifndef INGOT_TESTS_BENCH_STARTUP_MEASURE_H
-#define INGOT_TESTS_BENCH_STARTUP_MEASURE_H
+#pragma once
 
 #include <string>
 
@@ -25,5 +24,3 @@ void measure_ready(const std::string &set, const std::string &store);
 void measure_load(const std::string &set, const std::string &store);
 
 } // namespace startup
-
-#endif

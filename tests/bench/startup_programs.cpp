@@ -8,16 +8,13 @@
 namespace startup
 {
 
-namespace
-{
-
 constexpr size_t buffer_size = 1 << 20;
 constexpr char hashcat_folder[] = "/usr/share/hashcat/OpenCL";
 
 constexpr size_t digits_programs = 8;
 
 /* Returns the digits example's eight programs, then the same layers of wider and wider networks. */
-std::vector<ProgramFile> list_layers(size_t count)
+static std::vector<ProgramFile> list_layers(size_t count)
 {
     const std::string folder = INGOT_SOURCE_DIR "/examples/digits/kernels";
     std::vector<ProgramFile> list;
@@ -45,7 +42,7 @@ std::vector<ProgramFile> list_layers(size_t count)
 }
 
 /* Returns the options that hashcat 6.2 uses for an unsalted hash and a mask. VENDOR_ID is 8 for Intel, 64 for PoCL. */
-std::string hashcat_options(bool is_cpu)
+static std::string hashcat_options(bool is_cpu)
 {
     const std::string folder = hashcat_folder;
     return "-cl-std=CL1.2 -cl-kernel-arg-info -w -D KERNEL_STATIC -I " + folder + " -D INCLUDE_PATH=" + folder +
@@ -55,7 +52,7 @@ std::string hashcat_options(bool is_cpu)
            " -D ATTACK_EXEC=11 -D ATTACK_KERN=3 -D ATTACK_MODE=3";
 }
 
-std::vector<ProgramFile> list_hashcat(bool is_cpu)
+static std::vector<ProgramFile> list_hashcat(bool is_cpu)
 {
     /* hashcat has over 1,200 files. The files listed here compile within seconds on both devices. */
     const char *const files[] = {"markov_le.cl",
@@ -76,7 +73,7 @@ std::vector<ProgramFile> list_hashcat(bool is_cpu)
 }
 
 /* Sets a scalar to zero. The driver does not report its size, so this tries all sizes. */
-void set_scalar_to_zero(cl_kernel kernel, cl_uint index)
+static void set_scalar_to_zero(cl_kernel kernel, cl_uint index)
 {
     static const char zeros[128] = {};
     for (const size_t size : {4, 8, 1, 2, 16, 32, 64, 128})
@@ -85,7 +82,7 @@ void set_scalar_to_zero(cl_kernel kernel, cl_uint index)
     require(false, "a kernel's argument could not be set");
 }
 
-void set_argument(cl_kernel kernel, cl_uint index, cl_mem buffer)
+static void set_argument(cl_kernel kernel, cl_uint index, cl_mem buffer)
 {
     cl_kernel_arg_address_qualifier where = 0;
     require_cl(clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(where), &where, nullptr),
@@ -98,7 +95,7 @@ void set_argument(cl_kernel kernel, cl_uint index, cl_mem buffer)
         require_cl(clSetKernelArg(kernel, index, sizeof(buffer), &buffer), "clSetKernelArg");
 }
 
-void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device, cl_mem buffer)
+static void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device, cl_mem buffer)
 {
     cl_uint count = 0;
     require_cl(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr), "clGetKernelInfo");
@@ -115,8 +112,6 @@ void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device, cl_me
     require_cl(clEnqueueNDRangeKernel(queue, kernel, 3, nullptr, group, group, 0, nullptr, nullptr),
                "clEnqueueNDRangeKernel");
 }
-
-} // namespace
 
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu)
 {

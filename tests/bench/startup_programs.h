@@ -2,8 +2,7 @@
  * startup_programs.h - lists the programs of the startup benchmark: those of the digits example, those of wider
  * networks, and real programs of hashcat.
  */
-#ifndef INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
-#define INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
+#pragma once
 
 #include "bench/measuring.h"
 
@@ -36,5 +35,3 @@ void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program p
 void require_cl(cl_int error, const std::string &what);
 
 } // namespace startup
-
-#endif

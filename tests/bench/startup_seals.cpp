@@ -11,25 +11,22 @@
 namespace startup
 {
 
-namespace
-{
-
 constexpr int kRounds = 51;
 
-ingot_status_t load(void *self, size_t, const uint8_t *, ingot_buffer_t *blob)
+static ingot_status_t load(void *self, size_t, const uint8_t *, ingot_buffer_t *blob)
 {
     const auto &bytes = *static_cast<const std::vector<uint8_t> *>(self);
     *blob = {bytes.size(), bytes.data(), nullptr, nullptr};
     return INGOT_SUCCESS;
 }
 
-ingot_status_t store(void *self, size_t, const uint8_t *, size_t size, const uint8_t *blob)
+static ingot_status_t store(void *self, size_t, const uint8_t *, size_t size, const uint8_t *blob)
 {
     static_cast<std::vector<uint8_t> *>(self)->assign(blob, blob + size);
     return INGOT_SUCCESS;
 }
 
-ingot_status_t next_key(size_t index, ingot_persist_key_t *key, void *user)
+static ingot_status_t next_key(size_t index, ingot_persist_key_t *key, void *user)
 {
     if (index != 0)
         return INGOT_NOT_FOUND;
@@ -38,8 +35,6 @@ ingot_status_t next_key(size_t index, ingot_persist_key_t *key, void *user)
         key->bytes[i] = static_cast<uint8_t>(i + 1);
     return INGOT_SUCCESS;
 }
-
-} // namespace
 
 double check_seal_us(ingot_persist_key_kind_t kind, size_t id_size, const uint8_t *id, const ingot_buffer_t &blob)
 {

@@ -1,8 +1,7 @@
 /*
  * startup_seals.h - measures how long checking the seal of a blob takes.
  */
-#ifndef INGOT_TESTS_BENCH_STARTUP_SEALS_H
-#define INGOT_TESTS_BENCH_STARTUP_SEALS_H
+#pragma once
 
 #include <ingot/persist.h>
 
@@ -14,5 +13,3 @@ namespace startup
 double check_seal_us(ingot_persist_key_kind_t kind, size_t id_size, const uint8_t *id, const ingot_buffer_t &blob);
 
 } // namespace startup
-
-#endif

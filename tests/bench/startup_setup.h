@@ -2,8 +2,7 @@
  * startup_setup.h - creates the objects that each OpenCL measuring process begins with, on the only device that it
  * sees.
  */
-#ifndef INGOT_TESTS_BENCH_STARTUP_SETUP_H
-#define INGOT_TESTS_BENCH_STARTUP_SETUP_H
+#pragma once
 
 #include "bench/startup_programs.h"
 
@@ -55,5 +54,3 @@ std::string binary_path(const std::string &store, size_t number);
 std::vector<std::vector<uint8_t>> read_binaries(size_t count, const std::string &store);
 
 } // namespace startup
-
-#endif

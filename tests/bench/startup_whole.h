@@ -3,8 +3,7 @@
  *
  * Each function runs in its own process, which sees only one device, and prints lines for the parent to read.
  */
-#ifndef INGOT_TESTS_BENCH_STARTUP_WHOLE_H
-#define INGOT_TESTS_BENCH_STARTUP_WHOLE_H
+#pragma once
 
 #include <string>
 
@@ -39,5 +38,3 @@ void measure_reads(const std::string &set);
 void measure_own_cache(const std::string &set, const std::string &folder);
 
 } // namespace startup
-
-#endif

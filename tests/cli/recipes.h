@@ -1,8 +1,7 @@
 /*
  * recipes.h - records recipes of real programs for the OpenCL device of the test, and runs the tool that builds them.
  */
-#ifndef INGOT_TESTS_CLI_RECIPES_H
-#define INGOT_TESTS_CLI_RECIPES_H
+#pragma once
 
 #include <algorithm>
 
@@ -110,5 +109,3 @@ protected:
     }
     fs::path recipe() const { return scratch() / "app.recipe"; }
 };
-
-#endif

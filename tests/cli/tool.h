@@ -1,8 +1,7 @@
 /*
  * tool.h - runs the tool as a user would, on stores made through the public interface with real programs.
  */
-#ifndef INGOT_TESTS_CLI_TOOL_H
-#define INGOT_TESTS_CLI_TOOL_H
+#pragma once
 
 #include <cstdlib>
 #include <map>
@@ -122,5 +121,3 @@ private:
     mutable ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
     mutable std::string root_text_;
 };
-
-#endif

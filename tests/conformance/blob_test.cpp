@@ -19,9 +19,9 @@ static const Bytes &sound_blob()
 {
     static const Bytes blob = [] {
         const Context context = make_context();
-        const Program program = create(describe(context, device().two_kernels()));
+        const Program program = create_program(describe(context, device().two_kernels()));
         if (device().executes())
-            device().run(context.get(), kernel_of(program, "twice").get(), 1);
+            device().run(context.get(), create_kernel(program, "twice").get(), 1);
         return blob_of(program);
     }();
     return blob;
@@ -39,16 +39,16 @@ static void expect_refused(ingot_status_t expected, const Bytes &blob)
 {
     const Context context = make_context();
     const Desc desc = describe(context, device().two_kernels());
-    EXPECT_EQ(expected, try_load(desc, blob)) << ingot_last_error_detail();
+    EXPECT_EQ(expected, load_program(desc, blob)) << ingot_last_error_detail();
     EXPECT_STRNE("", ingot_last_error_detail());
     EXPECT_EQ(0u, stats_of(context).programs);
-    const Program program = create(desc);
+    const Program program = create_program(desc);
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
 }
 
 TEST(Blob, TellsItsSizeAndFillsABufferOfThatSizeOrMore)
 {
-    const Program program = create(describe(make_context(), device().two_kernels()));
+    const Program program = create_program(describe(make_context(), device().two_kernels()));
     size_t needed = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &needed, nullptr));
     ASSERT_LT(0u, needed);
@@ -67,7 +67,7 @@ TEST(Blob, TellsItsSizeAndFillsABufferOfThatSizeOrMore)
 
 TEST(Blob, LeavesEveryTooSmallBufferUntouched)
 {
-    const Program program = create(describe(make_context(), device().two_kernels()));
+    const Program program = create_program(describe(make_context(), device().two_kernels()));
     size_t needed = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &needed, nullptr));
     Bytes buffer(needed, 0xee);
@@ -83,7 +83,7 @@ TEST(Blob, LeavesEveryTooSmallBufferUntouched)
 TEST(Blob, MakesTheSameProgramWithoutBuilding)
 {
     const Context first = make_context();
-    const Program built = create(describe(first, device().two_kernels()));
+    const Program built = create_program(describe(first, device().two_kernels()));
     const Bytes blob = blob_of(built);
     const Context second = make_context();
     const Program loaded = load(describe(second, device().two_kernels()), blob);
@@ -92,8 +92,8 @@ TEST(Blob, MakesTheSameProgramWithoutBuilding)
     EXPECT_EQ(1u, stats_of(second).loads);
     EXPECT_EQ(0u, stats_of(second).builds);
     for (const char *name : {"twice", "square"}) {
-        const Kernel from_build = kernel_of(built, name);
-        const Kernel from_blob = kernel_of(loaded, name);
+        const Kernel from_build = create_kernel(built, name);
+        const Kernel from_blob = create_kernel(loaded, name);
         if (device().executes()) {
             EXPECT_EQ(device().run(first.get(), from_build.get(), 7), device().run(second.get(), from_blob.get(), 7));
         }
@@ -118,7 +118,7 @@ TEST(Blob, GoesAroundForEveryKindOfProgram)
         texts.back().spec_constants = {{3, 7}};
     }
     for (const ProgramText &text : texts) {
-        const Program built = create(describe(make_context(), text));
+        const Program built = create_program(describe(make_context(), text));
         ASSERT_NE(nullptr, built);
         const Bytes blob = blob_of(built);
         const Program loaded = load(describe(make_context(), text), blob);
@@ -147,7 +147,7 @@ TEST(Blob, OfTwoEqualDevicesIsThatOfOne)
     if (!device().has_equal_device())
         return;
     const Context both = make_context({0, device().equal_device()});
-    const Program built = create(describe(both, device().two_kernels()));
+    const Program built = create_program(describe(both, device().two_kernels()));
     const Bytes blob = blob_of(built);
     const Context one = make_context();
     const Program loaded = load(describe(one, device().two_kernels()), blob);
@@ -175,7 +175,7 @@ TEST(Blob, IsRefusedAtEveryTruncation)
     const Desc desc = describe(context, device().two_kernels());
     for (size_t size = 0; size < sound_blob().size(); ++size) {
         const Bytes cut(sound_blob().begin(), sound_blob().begin() + static_cast<std::ptrdiff_t>(size));
-        ASSERT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc, cut)) << size << " of " << sound_blob().size();
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, load_program(desc, cut)) << size << " of " << sound_blob().size();
     }
     EXPECT_EQ(0u, stats_of(context).programs);
     load(desc, sound_blob());
@@ -188,7 +188,7 @@ TEST(Blob, IsRefusedWithAnyByteFlipped)
     Bytes blob = sound_blob();
     for (size_t at = 0; at < blob.size(); ++at) {
         blob[at] ^= 0xff;
-        const ingot_status_t status = try_load(desc, blob);
+        const ingot_status_t status = load_program(desc, blob);
         ASSERT_TRUE(is_refusal(status)) << at << ": " << ingot_status_name(status);
         blob[at] ^= 0xff;
     }
@@ -212,7 +212,7 @@ TEST(Blob, IsRefusedInAnotherFormatVersion)
 
 TEST(Blob, IsRefusedByAnotherProgram)
 {
-    const Program other = create(describe(make_context(), device().with_option(3)));
+    const Program other = create_program(describe(make_context(), device().with_option(3)));
     expect_refused(INGOT_BLOB_MISMATCH, blob_of(other));
 }
 
@@ -256,9 +256,9 @@ TEST(Blob, IsNotLookedAtWhereTheProgramIsInMemory)
 {
     const Context context = make_context();
     const Desc desc = describe(context, device().two_kernels());
-    const Program program = create(desc);
+    const Program program = create_program(desc);
     Program hit;
-    EXPECT_EQ(INGOT_SUCCESS, try_load(desc, Bytes(16, 0), &hit));
+    EXPECT_EQ(INGOT_SUCCESS, load_program(desc, Bytes(16, 0), &hit));
     EXPECT_EQ(program.get(), hit.get());
 }
 

@@ -82,7 +82,7 @@ static void report(const Context &context, const Program &program, const char *o
     std::ostringstream line;
     line << origin;
     if (device.executes())
-        line << ' ' << device.run(context.get(), kernel_of(program, "twice").get(), 21, 4);
+        line << ' ' << device.run(context.get(), create_kernel(program, "twice").get(), 21, 4);
     line << (had_children() ? " helped" : " alone");
     std::cout << line.str() << std::endl;
 }
@@ -97,15 +97,15 @@ bool run_as_child(int argc, char **argv, int *exit_status)
     if (part == "id") {
         write_file(argv[3], id_of(desc));
     } else if (part == "blob") {
-        const Program program = create(desc);
+        const Program program = create_program(desc);
         report(context, program, "built");
         write_file(argv[3], blob_of(program));
     } else if (part == "warm") {
         report(context, load(desc, read_file(argv[3])), "loaded");
     } else if (part == "try") {
-        std::cout << ingot_status_name(try_load(desc, read_file(argv[3]))) << std::endl;
+        std::cout << ingot_status_name(load_program(desc, read_file(argv[3]))) << std::endl;
     } else if (part == "cold") {
-        report(context, create(desc), "built");
+        report(context, create_program(desc), "built");
     } else {
         std::cerr << "no part " << part << std::endl;
         *exit_status = 2;

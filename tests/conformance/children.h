@@ -1,8 +1,7 @@
 /*
  * children.h - runs parts of a test in a separate process, with another environment or from a fresh start.
  */
-#ifndef INGOT_TESTS_CONFORMANCE_CHILDREN_H
-#define INGOT_TESTS_CONFORMANCE_CHILDREN_H
+#pragma once
 
 #include <string>
 
@@ -30,5 +29,3 @@ std::string status_in_child(const Bytes &blob, const Environment &environment);
 bool run_as_child(int argc, char **argv, int *exit_status);
 
 } // namespace conformance
-
-#endif

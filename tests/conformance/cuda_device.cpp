@@ -209,8 +209,8 @@ static Desc describe_template(const Context &context, std::vector<const char *> 
 
 static void expect_found_by_expression(const Context &context, const Program &program)
 {
-    const Kernel by_expression = kernel_of(program, "ns::add<int>");
-    const Kernel by_name = kernel_of(program, "_ZN2ns3addIiEEvPT_");
+    const Kernel by_expression = create_kernel(program, "ns::add<int>");
+    const Kernel by_name = create_kernel(program, "_ZN2ns3addIiEEvPT_");
     CUfunction natives[2] = {nullptr, nullptr};
     ASSERT_EQ(INGOT_SUCCESS, ingot_cuda_kernel_get_native(by_expression.get(), &natives[0]));
     ASSERT_EQ(INGOT_SUCCESS, ingot_cuda_kernel_get_native(by_name.get(), &natives[1]));
@@ -228,7 +228,7 @@ TEST(CudaNameExpressions, FindKernelsAfterBuildingAndAfterLoading)
 {
     const std::vector<const char *> expressions{"plain", "ns::add<int>", "&ns::table"};
     const Context first = make_context();
-    const Program built = create(describe_template(first, expressions));
+    const Program built = create_program(describe_template(first, expressions));
     EXPECT_EQ((std::vector<std::string>{"_ZN2ns3addIiEEvPT_", "ns::add<int>", "plain"}), kernel_names_of(built));
     expect_found_by_expression(first, built);
 
@@ -244,14 +244,14 @@ TEST(CudaNameExpressions, FindKernelsAfterBuildingAndAfterLoading)
 TEST(CudaNameExpressions, MakeAnotherProgram)
 {
     const Context context = make_context();
-    const Program one = create(describe_template(context, {"ns::add<int>"}));
-    EXPECT_EQ(INGOT_BLOB_MISMATCH, try_load(describe_template(context, {"ns::add<float>"}), blob_of(one)));
+    const Program one = create_program(describe_template(context, {"ns::add<int>"}));
+    EXPECT_EQ(INGOT_BLOB_MISMATCH, load_program(describe_template(context, {"ns::add<float>"}), blob_of(one)));
 }
 
 TEST(CudaDevices, OfTwoContextsKeepEachItsOwnModule)
 {
     const Context both = make_context({0, device_under_test().equal_device()});
-    const Program program = create(describe(both, device_under_test().two_kernels()));
+    const Program program = create_program(describe(both, device_under_test().two_kernels()));
     CUmodule modules[2] = {nullptr, nullptr};
     for (uint32_t i = 0; i < 2; ++i)
         ASSERT_EQ(INGOT_SUCCESS, ingot_cuda_program_get_native(program.get(), i, &modules[i]));

@@ -5,8 +5,7 @@
  * device_under_test(). It links the suite's files, and must pass every test. No test is skipped because a device lacks
  * something, except where a function below says so.
  */
-#ifndef INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
-#define INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -105,5 +104,3 @@ public:
 DeviceUnderTest &device_under_test();
 
 } // namespace conformance
-
-#endif

@@ -24,7 +24,7 @@ static uint32_t section_count_of(const Bytes &blob)
 
 static Bytes blob_for(const std::vector<uint32_t> &devices)
 {
-    return blob_of(create(describe(make_context(devices), device().two_kernels())));
+    return blob_of(create_program(describe(make_context(devices), device().two_kernels())));
 }
 
 static void expect_kernels_on_each(const Program &program, uint32_t device_count)
@@ -72,8 +72,8 @@ TEST(Devices, ThatDifferRefuseEachOthersBlob)
         return;
     const Context other = make_context({*device().different_device()});
     const Desc desc = describe(other, device().two_kernels());
-    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc, blob_for({0}))) << ingot_last_error_detail();
-    expect_kernels_on_each(create(desc), 1);
+    EXPECT_EQ(INGOT_BLOB_STALE, load_program(desc, blob_for({0}))) << ingot_last_error_detail();
+    expect_kernels_on_each(create_program(desc), 1);
 }
 
 TEST(Devices, ThatABlobLacksAreBuiltAndNoOther)

@@ -1,8 +1,7 @@
 /*
  * driver_copies.h - copies the OpenCL driver and libraries in such a way that a separate process finds the copies.
  */
-#ifndef INGOT_TESTS_CONFORMANCE_DRIVER_COPIES_H
-#define INGOT_TESTS_CONFORMANCE_DRIVER_COPIES_H
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ Environment with_another_build_of(const std::string &name);
 Environment with_own_pocl(const std::string &directory);
 
 } // namespace conformance
-
-#endif

@@ -10,17 +10,14 @@
 
 using namespace conformance;
 
-namespace
-{
-
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-bool is_cuda()
+static bool is_cuda()
 {
     return device_under_test().two_kernels().sources[0].kind == INGOT_SOURCE_CUDA_CPP;
 }
 
-std::string kernel(const std::string &name)
+static std::string kernel(const std::string &name)
 {
     return (is_cuda() ? "extern \"C\" __global__ void " + name + "(int *x)"
                       : "__kernel void " + name + "(__global int *x)") +
@@ -31,18 +28,16 @@ std::string kernel(const std::string &name)
 const std::string kCount = "#ifndef N\n#define N first\n#elif !defined(M)\n#define M\n#undef N\n#define N second\n"
                            "#else\n#undef N\n#define N third\n#endif\n";
 
-ProgramSetup with_files(const std::string &source, const Files &files)
+static ProgramSetup with_files(const std::string &source, const Files &files)
 {
     return {source, "-I.", files};
 }
 
 /* Builds as expect_like_native does. Returns true if the program is cacheable, or if the compiler rejects it. */
-bool is_cacheable_or_rejected(const ProgramSetup &setup)
+static bool is_cacheable_or_rejected(const ProgramSetup &setup)
 {
     return expect_like_native(setup) || Workplace().build_natively(setup).origin == "failed";
 }
-
-} // namespace
 
 TEST(LikeNative, WithGuards)
 {

@@ -62,7 +62,7 @@ TEST(Id, IsTheSameAfterTheProgramWasBuilt)
 {
     const Desc desc = describe(make_context(), device().two_kernels());
     const Bytes id = id_of(desc);
-    const Program program = create(desc);
+    const Program program = create_program(desc);
     EXPECT_EQ(id, id_of(desc));
 }
 
@@ -218,6 +218,6 @@ TEST(Id, IsRefusedWithAReasonWhereNothingCanVouch)
     ASSERT_NE(nullptr, reason);
     EXPECT_STRNE("", reason);
     EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_get_cache_blob_id(desc.get(), &size, &id));
-    const Program program = create(desc);
+    const Program program = create_program(desc);
     EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_get_cache_blob(program.get(), &size, nullptr));
 }

@@ -130,7 +130,7 @@ Bytes blob_with_binary(const Bytes &binary)
     const Context context(made);
     const Desc desc = describe(context, text);
     EXPECT_EQ(id, id_of(desc));
-    return blob_of(create(desc));
+    return blob_of(create_program(desc));
 }
 
 } // namespace conformance

@@ -1,8 +1,7 @@
 /*
  * impostor.h - makes blobs with sound checksums whose binary is not what its place in the blob says.
  */
-#ifndef INGOT_TESTS_CONFORMANCE_IMPOSTOR_H
-#define INGOT_TESTS_CONFORMANCE_IMPOSTOR_H
+#pragma once
 
 #include "conformance/objects.h"
 
@@ -15,5 +14,3 @@ Bytes binary_of(const Bytes &blob);
 Bytes blob_with_binary(const Bytes &binary);
 
 } // namespace conformance
-
-#endif

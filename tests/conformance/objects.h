@@ -1,37 +1,17 @@
 /*
- * objects.h - handles that release Ingot's objects, and short functions for what every test does.
+ * objects.h - makes programs for the device under test, and compares their ids.
  */
-#ifndef INGOT_TESTS_CONFORMANCE_OBJECTS_H
-#define INGOT_TESTS_CONFORMANCE_OBJECTS_H
+#pragma once
 
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "conformance/device_under_test.h"
+#include "support/objects.h"
 
 namespace conformance
 {
-
-template <typename T, void (*Release)(T)> struct Releaser {
-    using pointer = T;
-    void operator()(T handle) const { Release(handle); }
-};
-template <typename T, void (*Release)(T)>
-using Handle = std::unique_ptr<std::remove_pointer_t<T>, Releaser<T, Release>>;
-
-using Context = Handle<ingot_context_t, ingot_context_release>;
-using Source = Handle<ingot_source_t, ingot_source_release>;
-using Desc = Handle<ingot_program_desc_t, ingot_program_desc_release>;
-using Program = Handle<ingot_program_t, ingot_program_release>;
-using Kernel = Handle<ingot_kernel_t, ingot_kernel_release>;
-using Bytes = std::vector<uint8_t>;
 
 inline Context make_context(const std::vector<uint32_t> &devices = {0})
 {
@@ -84,89 +64,17 @@ inline Desc describe(const Context &context, const ProgramText &text)
     return Desc(desc);
 }
 
-inline Program create(const Desc &desc)
-{
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc.get(), 0)) << ingot_last_error_detail();
-    return Program(program);
-}
-
-inline ingot_status_t try_load(const Desc &desc, const Bytes &blob, Program *program = nullptr)
-{
-    ingot_program_t loaded = nullptr;
-    const ingot_status_t status = ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data());
-    EXPECT_EQ(status == INGOT_SUCCESS, loaded != nullptr);
-    Program owned(loaded);
-    if (program != nullptr)
-        *program = std::move(owned);
-    return status;
-}
-
 inline Program load(const Desc &desc, const Bytes &blob)
 {
     Program program;
-    EXPECT_EQ(INGOT_SUCCESS, try_load(desc, blob, &program)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, load_program(desc, blob, &program)) << ingot_last_error_detail();
     return program;
 }
 
-inline Kernel kernel_of(const Program &program, const char *name)
-{
-    ingot_kernel_t kernel = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program.get(), 0, name)) << ingot_last_error_detail();
-    return Kernel(kernel);
-}
-
-inline Bytes id_of(const Desc &desc)
-{
-    size_t size = 0;
-    const uint8_t *id = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_cache_blob_id(desc.get(), &size, &id)) << ingot_last_error_detail();
-    return id != nullptr ? Bytes(id, id + size) : Bytes();
-}
-
+using ::id_of;
 inline Bytes id_of(const ProgramText &text)
 {
     return id_of(describe(make_context(), text));
-}
-
-inline Bytes blob_of(const Program &program)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, nullptr)) << ingot_last_error_detail();
-    Bytes blob(size);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, blob.data()));
-    EXPECT_EQ(blob.size(), size);
-    return blob;
-}
-
-inline std::string log_of(const Program &program)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, nullptr));
-    std::string log(size, '?');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, log.data()));
-    if (!log.empty())
-        log.pop_back(); /* the NUL */
-    return log;
-}
-
-inline std::vector<std::string> kernel_names_of(const Program &program)
-{
-    size_t size = 0;
-    std::vector<std::string> names;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, nullptr));
-    std::string text(size, '?');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, text.data()));
-    for (size_t at = 0; at < text.size(); at += names.back().size() + 1)
-        names.emplace_back(text.c_str() + at);
-    return names;
-}
-
-inline ingot_cache_stats_t stats_of(const Context &context)
-{
-    ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context.get(), &stats));
-    return stats;
 }
 
 /* Returns the paths of the fields in which two ids differ, joined by spaces. */
@@ -203,5 +111,3 @@ inline Bytes read_file(const std::string &path)
 }
 
 } // namespace conformance
-
-#endif

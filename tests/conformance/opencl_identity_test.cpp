@@ -19,17 +19,14 @@
 
 using namespace conformance;
 
-namespace
-{
-
-OpenclPlatform &platform()
+static OpenclPlatform &platform()
 {
     return OpenclPlatform::get();
 }
 
 /* Returns the path of the first loaded library whose file name begins with `beginning`. The rest of the name depends
  * on the release. */
-std::string path_of_library(const std::string &beginning)
+static std::string path_of_library(const std::string &beginning)
 {
     std::pair<const std::string &, std::string> search{beginning, ""};
     dl_iterate_phdr(
@@ -44,7 +41,7 @@ std::string path_of_library(const std::string &beginning)
     return search.second;
 }
 
-void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
+static void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
 {
     ASSERT_EQ(from.size(), to.size());
     size_t count = 0;
@@ -55,7 +52,7 @@ void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
 
 /* Returns the first three numbers of the driver's version. In Intel's driver, the rest is not stored in one piece with
  * them. */
-std::string driver_version()
+static std::string driver_version()
 {
     char text[256] = "";
     EXPECT_EQ(CL_SUCCESS,
@@ -67,14 +64,12 @@ std::string driver_version()
     return version.substr(0, end);
 }
 
-std::string fields_with_driver_word(const std::string &from, const std::string &to)
+static std::string fields_with_driver_word(const std::string &from, const std::string &to)
 {
     Bytes driver = read_file(driver_path());
     replace_all(driver, from, to);
     return differing_fields(id_in_child({}), id_in_child(with_driver(driver)));
 }
-
-} // namespace
 
 TEST(OpenclIdentity, IsTheSameForACopyOfTheDriver)
 {

@@ -13,9 +13,6 @@
 
 using namespace conformance;
 
-namespace
-{
-
 const char kKernels[] =
     "__constant int table[4] = { 10, 20, 30, 40 };\n"
     "__constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
@@ -34,13 +31,13 @@ const char kKernels[] =
     "    x[i] = read_imagef(image, nearest, (int2)(i % 4, i / 4)).x + native_exp(0.0f) + sqrt((float)i);\n"
     "}\n";
 
-void check(cl_int error, const char *call)
+static void check(cl_int error, const char *call)
 {
     ASSERT_EQ(CL_SUCCESS, error) << call;
 }
 
 /* Returns what both kernels compute, as numbers. */
-std::vector<double> results_of(cl_context context, cl_program program)
+static std::vector<double> results_of(cl_context context, cl_program program)
 {
     cl_int error = CL_SUCCESS;
     const cl_command_queue queue =
@@ -87,7 +84,7 @@ std::vector<double> results_of(cl_context context, cl_program program)
     return results;
 }
 
-std::vector<double> results_of(const Program &program)
+static std::vector<double> results_of(const Program &program)
 {
     cl_program native = nullptr;
     cl_context context = nullptr;
@@ -96,23 +93,21 @@ std::vector<double> results_of(const Program &program)
     return results_of(context, native);
 }
 
-ProgramText text_of(const std::string &options)
+static ProgramText text_of(const std::string &options)
 {
     ProgramText text{{{INGOT_SOURCE_OPENCL_C, kKernels}}};
     text.compile_options = options;
     return text;
 }
 
-bool holds(const Bytes &blob, const std::string &text)
+static bool holds(const Bytes &blob, const std::string &text)
 {
     return std::search(blob.begin(), blob.end(), text.begin(), text.end()) != blob.end();
 }
 
-} // namespace
-
 TEST(NvidiaBinary, IsMachineCodeThatComputesWhatTheSourceSays)
 {
-    const Program built = create(describe(make_context(), text_of("")));
+    const Program built = create_program(describe(make_context(), text_of("")));
     const Bytes blob = blob_of(built);
     EXPECT_TRUE(holds(blob, "\x7f"
                             "ELF"));
@@ -131,7 +126,8 @@ TEST(NvidiaBinary, IsMachineCodeThatComputesWhatTheSourceSays)
 TEST(NvidiaBinary, TellsOfArgumentsAsMuchAsTheDriversOwn)
 {
     const ProgramText text = text_of("-cl-kernel-arg-info");
-    const Program loaded = load(describe(make_context(), text), blob_of(create(describe(make_context(), text))));
+    const Program loaded =
+        load(describe(make_context(), text), blob_of(create_program(describe(make_context(), text))));
     ASSERT_NE(nullptr, loaded);
     cl_program native = nullptr;
     cl_int error = CL_SUCCESS;
@@ -147,7 +143,7 @@ TEST(NvidiaBinary, TellsOfArgumentsAsMuchAsTheDriversOwn)
 TEST(NvidiaBinary, StaysPtxWhereAnOptionIsForItsTranslation)
 {
     for (const char *option : {"-cl-nv-maxrregcount=32", "-cl-opt-disable"}) {
-        const Program built = create(describe(make_context(), text_of(option)));
+        const Program built = create_program(describe(make_context(), text_of(option)));
         const Bytes blob = blob_of(built);
         EXPECT_TRUE(holds(blob, ".target sm_")) << option;
         EXPECT_EQ(results_of(built), results_of(load(describe(make_context(), text_of(option)), blob))) << option;

@@ -59,7 +59,7 @@ TEST(OpenclSubDevice, SharesBinariesWithItsParentWhereTheDriverMakesAny)
     ASSERT_EQ(CL_SUCCESS, part.error());
     const cl_device_id parent = OpenclPlatform::get().devices()[0];
     const ProgramText text = device_under_test().two_kernels();
-    const Bytes blob = blob_of(create(describe(make_context(), text)));
+    const Bytes blob = blob_of(create_program(describe(make_context(), text)));
 
     for (const std::vector<cl_device_id> &devices : {std::vector<cl_device_id>{part.id()}, {part.id(), parent}}) {
         const Context context = context_of(devices);
@@ -67,7 +67,7 @@ TEST(OpenclSubDevice, SharesBinariesWithItsParentWhereTheDriverMakesAny)
         EXPECT_EQ(id_of(text), id_of(desc));
         const Program loaded = load(desc, blob);
         ASSERT_NE(nullptr, loaded);
-        EXPECT_EQ(42, device_under_test().run(context.get(), kernel_of(loaded, "twice").get(), 21));
+        EXPECT_EQ(42, device_under_test().run(context.get(), create_kernel(loaded, "twice").get(), 21));
         EXPECT_EQ(0u, stats_of(context).builds);
     }
 }

@@ -5,8 +5,7 @@
  * The included files determine the names of the kernels, so that the names identify the program even on devices that
  * compute nothing.
  */
-#ifndef INGOT_TESTS_CONFORMANCE_PROGRAM_SETUP_H
-#define INGOT_TESTS_CONFORMANCE_PROGRAM_SETUP_H
+#pragma once
 
 #include <string>
 #include <utility>
@@ -74,5 +73,3 @@ BuildResult compile_natively(const ProgramSetup &setup);
 bool run_setup_as_child(int argc, char **argv, int *exit_status);
 
 } // namespace conformance
-
-#endif

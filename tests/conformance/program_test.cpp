@@ -16,9 +16,9 @@ static DeviceUnderTest &device()
 static void expect_computes(int expected, const ProgramText &text, const char *kernel, int x)
 {
     const Context context = make_context();
-    const Program program = create(describe(context, text));
+    const Program program = create_program(describe(context, text));
     ASSERT_NE(nullptr, program);
-    const Kernel entry = kernel_of(program, kernel);
+    const Kernel entry = create_kernel(program, kernel);
     if (device().executes()) {
         EXPECT_EQ(expected, device().run(context.get(), entry.get(), x));
     }
@@ -85,7 +85,7 @@ TEST(Program, IsBuiltForEachOfItsDevices)
     for (const std::vector<uint32_t> &devices : {std::vector<uint32_t>{0}, {1}, {0, 1}}) {
         ProgramText text = device().two_kernels();
         text.devices = devices;
-        const Program program = create(describe(context, text));
+        const Program program = create_program(describe(context, text));
         for (uint32_t index = 0; index < 2; ++index) {
             const bool has = index == devices.front() || index == devices.back();
             ingot_kernel_t kernel = nullptr;
@@ -102,10 +102,10 @@ TEST(Program, TakesSpecializationConstantsOrSaysThatItDoesNot)
 {
     const Context context = make_context();
     if (device().takes_spec_constants()) {
-        const Program plain = create(describe(context, device().specialized()));
+        const Program plain = create_program(describe(context, device().specialized()));
         ProgramText text = device().specialized();
         text.spec_constants = {{3, 7}};
-        const Program program = create(describe(context, text));
+        const Program program = create_program(describe(context, text));
         EXPECT_EQ((std::vector<std::string>{"specialized"}), kernel_names_of(program));
         EXPECT_NE(blob_of(plain), blob_of(program));
         text.spec_constants = {{99, 7}};
@@ -126,7 +126,7 @@ TEST(Program, TakesSpecializationConstantsOrSaysThatItDoesNot)
 
 TEST(Program, ListsItsKernelsSorted)
 {
-    const Program program = create(describe(make_context(), device().two_kernels()));
+    const Program program = create_program(describe(make_context(), device().two_kernels()));
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
 }
 
@@ -134,7 +134,7 @@ TEST(Program, ListsItsKernelsSorted)
  * pass NULL and then the exact size. */
 TEST(Program, LeavesEveryTooSmallBufferForNamesAndLogUntouched)
 {
-    const Program program = create(describe(make_context(), device().two_kernels()));
+    const Program program = create_program(describe(make_context(), device().two_kernels()));
     for (const auto get : {ingot_program_get_kernel_names, ingot_program_get_build_log}) {
         size_t needed = 0;
         ASSERT_EQ(INGOT_SUCCESS, get(program.get(), &needed, nullptr));
@@ -155,7 +155,7 @@ TEST(Program, LeavesEveryTooSmallBufferForNamesAndLogUntouched)
 
 TEST(Program, HasNoOtherKernels)
 {
-    const Program program = create(describe(make_context(), device().two_kernels()));
+    const Program program = create_program(describe(make_context(), device().two_kernels()));
     ingot_kernel_t kernel = nullptr;
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_create(&kernel, program.get(), 0, "thrice"));
     EXPECT_EQ(nullptr, kernel);
@@ -164,8 +164,8 @@ TEST(Program, HasNoOtherKernels)
 TEST(Program, ClonesKernelsOrSaysThatItDoesNot)
 {
     const Context context = make_context();
-    const Program program = create(describe(context, device().two_kernels()));
-    const Kernel kernel = kernel_of(program, "twice");
+    const Program program = create_program(describe(context, device().two_kernels()));
+    const Kernel kernel = create_kernel(program, "twice");
     ingot_kernel_t clone = nullptr;
     const ingot_status_t status = ingot_kernel_clone(&clone, kernel.get());
     const Kernel owned(clone);
@@ -230,7 +230,7 @@ TEST(Program, AreBuiltAndLoadedByManyThreadsAtOnce)
             const Desc desc = describe(built_in, device().with_option(amount_of(i)));
             for (++ready; ready < kThreads;)
                 std::this_thread::yield();
-            built[static_cast<size_t>(i)] = create(desc);
+            built[static_cast<size_t>(i)] = create_program(desc);
             const Bytes blob = blob_of(built[static_cast<size_t>(i)]);
             loaded[static_cast<size_t>(i)] = load(describe(loaded_in, device().with_option(amount_of(i))), blob);
         });
@@ -239,8 +239,8 @@ TEST(Program, AreBuiltAndLoadedByManyThreadsAtOnce)
         thread.join();
     for (int i = 0; i < kThreads && device().executes(); ++i) {
         const auto at = static_cast<size_t>(i);
-        EXPECT_EQ(10 + amount_of(i), device().run(built_in.get(), kernel_of(built[at], "add").get(), 10));
-        EXPECT_EQ(10 + amount_of(i), device().run(loaded_in.get(), kernel_of(loaded[at], "add").get(), 10));
+        EXPECT_EQ(10 + amount_of(i), device().run(built_in.get(), create_kernel(built[at], "add").get(), 10));
+        EXPECT_EQ(10 + amount_of(i), device().run(loaded_in.get(), create_kernel(loaded[at], "add").get(), 10));
     }
 }
 

@@ -10,17 +10,14 @@
 
 using namespace conformance;
 
-namespace
-{
-
-std::string named(const std::string &name)
+static std::string named(const std::string &name)
 {
     return "#undef NAME\n#define NAME " + name + "\n";
 }
 
 const std::string kKernel = "extern \"C\" __global__ void NAME(int *x) { x[0] = 1; }\n";
 
-void expect_seen(ProgramSetup setup, const std::string &path)
+static void expect_seen(ProgramSetup setup, const std::string &path)
 {
     ProgramSetup second = setup;
     setup.files.emplace_back(path, named("before"));
@@ -28,7 +25,7 @@ void expect_seen(ProgramSetup setup, const std::string &path)
     (void)expect_not_stale(setup, second);
 }
 
-void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
+static void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
 {
     ProgramSetup second = setup;
     setup.options = one;
@@ -37,8 +34,6 @@ void expect_told_apart(ProgramSetup setup, const std::string &one, const std::st
     (void)expect_not_stale(setup, second);
     (void)expect_not_stale(second, setup);
 }
-
-} // namespace
 
 TEST(Stale, ByAnEqualsSignBeforeADirectory)
 {

@@ -16,20 +16,17 @@
 
 using namespace conformance;
 
-namespace
-{
-
-bool is_pocl()
+static bool is_pocl()
 {
     return OpenclPlatform::get().is_pocl();
 }
-bool is_intel()
+static bool is_intel()
 {
     return OpenclPlatform::get().is_intel();
 }
 
 /* True if the driver is known to read the two option strings of each pair below differently. */
-bool is_known_to_differ()
+static bool is_known_to_differ()
 {
     char version[256] = "";
     EXPECT_EQ(CL_SUCCESS,
@@ -37,7 +34,7 @@ bool is_known_to_differ()
     return is_intel() || std::string(version).find("PoCL 3.") != std::string::npos;
 }
 
-std::string named(const std::string &name)
+static std::string named(const std::string &name)
 {
     return "#undef NAME\n#define NAME " + name + "\n";
 }
@@ -45,19 +42,19 @@ std::string named(const std::string &name)
 const char kKernel[] = "__kernel void NAME(__global int *x) { x[0] = 1; }\n";
 const char kInclude[] = "#include \"k.h\"\n__kernel void NAME(__global int *x) { x[0] = 1; }\n";
 
-std::string text_of(const std::string &path)
+static std::string text_of(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-size_t files_in(const std::string &directory)
+static size_t files_in(const std::string &directory)
 {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
 /* Expects that a program is not stale after the file at `path` was changed. Returns true if it is cacheable. */
-bool expect_seen(ProgramSetup setup, const std::string &path)
+static bool expect_seen(ProgramSetup setup, const std::string &path)
 {
     ProgramSetup second = setup;
     setup.files.emplace_back(path, named("before"));
@@ -67,7 +64,7 @@ bool expect_seen(ProgramSetup setup, const std::string &path)
 
 /* Tests two option strings in both orders. Some versions of the compiler read them differently: PoCL 5 and NVIDIA's
  * remove quotes, PoCL 3 does not. */
-void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
+static void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
 {
     ProgramSetup second = setup;
     setup.options = one;
@@ -76,8 +73,6 @@ void expect_told_apart(ProgramSetup setup, const std::string &one, const std::st
     (void)expect_not_stale(setup, second, is_known_to_differ());
     (void)expect_not_stale(second, setup, is_known_to_differ());
 }
-
-} // namespace
 
 /* PoCL 3 removes no quotes. Intel's and NVIDIA's compilers keep ' and \. */
 TEST(Stale, ByQuotesAroundADirectory)

@@ -4,8 +4,7 @@
  * The device is the one that scripts/with-device gives. Each process gets its own empty driver cache, so a program that
  * it does not compile comes from Ingot's store.
  */
-#ifndef INGOT_TESTS_EXAMPLES_DIGITS_PROCESS_H
-#define INGOT_TESTS_EXAMPLES_DIGITS_PROCESS_H
+#pragma once
 
 #include "support/child_process.h"
 
@@ -81,5 +80,3 @@ private:
 };
 
 } // namespace digits
-
-#endif

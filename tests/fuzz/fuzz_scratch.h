@@ -1,8 +1,7 @@
 /*
  * fuzz_scratch.h - provides a directory for fuzzers whose input must be in files, and corrects checksums in an input.
  */
-#ifndef INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H
-#define INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H
+#pragma once
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -50,5 +49,3 @@ inline void set_checksum(Bytes *bytes, size_t at, size_t from, size_t size)
 }
 
 } // namespace fuzz
-
-#endif

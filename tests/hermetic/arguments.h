@@ -1,8 +1,7 @@
 /*
  * arguments.h - parses the command lines of equality and option_fuzz.
  */
-#ifndef INGOT_TESTS_HERMETIC_ARGUMENTS_H
-#define INGOT_TESTS_HERMETIC_ARGUMENTS_H
+#pragma once
 
 #include <cstdlib>
 #include <ctime>
@@ -61,5 +60,3 @@ inline std::time_t deadline_of(const Arguments &arguments)
 }
 
 } // namespace hermetic
-
-#endif

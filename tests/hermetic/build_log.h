@@ -1,8 +1,7 @@
 /*
  * build_log.h - makes build logs comparable.
  */
-#ifndef INGOT_TESTS_HERMETIC_BUILD_LOG_H
-#define INGOT_TESTS_HERMETIC_BUILD_LOG_H
+#pragma once
 
 #include <string>
 
@@ -13,5 +12,3 @@ namespace hermetic
 std::string log_without_names(const std::string &log);
 
 } // namespace hermetic
-
-#endif

@@ -5,8 +5,7 @@
  * knows the item's last phase, and the next child continues after it. A child is replaced after `per_child` items,
  * because drivers do not free all their memory.
  */
-#ifndef INGOT_TESTS_HERMETIC_CHILD_ITEMS_H
-#define INGOT_TESTS_HERMETIC_CHILD_ITEMS_H
+#pragma once
 
 #include <cstdio>
 #include <ctime>
@@ -49,5 +48,3 @@ using Take = std::function<void(size_t index, const Findings &findings)>;
 size_t work_in_children(const ItemRange &range, const Work &work, const Take &take);
 
 } // namespace hermetic
-
-#endif

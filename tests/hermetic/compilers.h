@@ -3,8 +3,7 @@
  *
  * A device is "opencl" (the named platform, or the first one) or "nvrtc" (CUDA's compiler without a driver).
  */
-#ifndef INGOT_TESTS_HERMETIC_COMPILERS_H
-#define INGOT_TESTS_HERMETIC_COMPILERS_H
+#pragma once
 
 #include <memory>
 #include <string>
@@ -76,5 +75,3 @@ std::unique_ptr<Compiler> make_nvrtc_compiler();
 std::string code_of_binary(const std::string &binary);
 
 } // namespace hermetic
-
-#endif

@@ -2,8 +2,7 @@
  * open_watch.h - reports which files below a folder are opened, whichever function opens them. The kernel reports them
  * through inotify.
  */
-#ifndef INGOT_TESTS_HERMETIC_OPEN_WATCH_H
-#define INGOT_TESTS_HERMETIC_OPEN_WATCH_H
+#pragma once
 
 #include <filesystem>
 #include <map>
@@ -66,5 +65,3 @@ private:
 };
 
 } // namespace hermetic
-
-#endif

@@ -2,8 +2,7 @@
  * option_strings.h - generates option strings that compilers could read in more than one way. The strings name folders
  * of a directory tree.
  */
-#ifndef INGOT_TESTS_HERMETIC_OPTION_STRINGS_H
-#define INGOT_TESTS_HERMETIC_OPTION_STRINGS_H
+#pragma once
 
 #include <string>
 #include <vector>
@@ -20,5 +19,3 @@ const std::vector<std::string> &option_folders();
 std::string option_string(Random *random, const std::string &root, bool is_cuda);
 
 } // namespace hermetic
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * project.h - describes a project, which is a program with the files that it may include, and makes projects.
  */
-#ifndef INGOT_TESTS_HERMETIC_PROJECT_H
-#define INGOT_TESTS_HERMETIC_PROJECT_H
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -35,5 +34,3 @@ std::vector<Project> list_own();
 std::vector<Project> list_hashcat(bool is_cpu);
 
 } // namespace hermetic
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * random.h - generates random numbers that are the same on every machine for the same seed and index.
  */
-#ifndef INGOT_TESTS_HERMETIC_RANDOM_H
-#define INGOT_TESTS_HERMETIC_RANDOM_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -33,5 +32,3 @@ private:
 };
 
 } // namespace hermetic
-
-#endif

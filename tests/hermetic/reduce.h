@@ -1,8 +1,7 @@
 /*
  * reduce.h - reduces a project that shows a difference.
  */
-#ifndef INGOT_TESTS_HERMETIC_REDUCE_H
-#define INGOT_TESTS_HERMETIC_REDUCE_H
+#pragma once
 
 #include <functional>
 
@@ -15,5 +14,3 @@ namespace hermetic
 Project reduce_project(const Project &project, const std::function<bool(const Project &)> &is_interesting);
 
 } // namespace hermetic
-
-#endif

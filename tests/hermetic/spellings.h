@@ -2,8 +2,7 @@
  * spellings.h - spells a name so that only the preprocessor sees it: composed by ##, from parts in texts, headers and
  * options, with splices and digraphs.
  */
-#ifndef INGOT_TESTS_HERMETIC_SPELLINGS_H
-#define INGOT_TESTS_HERMETIC_SPELLINGS_H
+#pragma once
 
 #include <string>
 
@@ -44,5 +43,3 @@ private:
 };
 
 } // namespace hermetic
-
-#endif

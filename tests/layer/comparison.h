@@ -1,8 +1,7 @@
 /*
  * comparison.h - compares the transcripts of two runs of the same sequences of OpenCL calls.
  */
-#ifndef INGOT_TESTS_LAYER_COMPARISON_H
-#define INGOT_TESTS_LAYER_COMPARISON_H
+#pragma once
 
 #include <fstream>
 #include <string>
@@ -52,5 +51,3 @@ Comparison compare(const std::string &bare_path, const std::string &other_path, 
                    size_t most);
 
 } // namespace layer
-
-#endif

@@ -9,17 +9,14 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace
-{
+static void *loader;
 
-void *loader;
-
-void close_loader()
+static void close_loader()
 {
     dlclose(loader);
 }
 
-void *symbol(const char *name)
+static void *symbol(const char *name)
 {
     static const bool is_open = [] {
         loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -32,8 +29,6 @@ void *symbol(const char *name)
     }
     return function;
 }
-
-} // namespace
 
 #define CALL(name) reinterpret_cast<decltype(&(name))>(symbol(#name))
 

@@ -10,17 +10,12 @@
 namespace layer
 {
 
-namespace
-{
-
 constexpr size_t kMostSteps = 12;
 
-void CL_CALLBACK note_end(cl_context, void *ends)
+static void CL_CALLBACK note_end(cl_context, void *ends)
 {
     ++*static_cast<int *>(ends);
 }
-
-} // namespace
 
 const std::vector<Sequence::Step> &Sequence::steps()
 {

@@ -5,8 +5,7 @@
  * The calls of a sequence depend only on its seed, its number and what earlier calls returned. So if two runs differ,
  * the first difference is in what a call returned, and the transcript has a line for each call.
  */
-#ifndef INGOT_TESTS_LAYER_SEQUENCE_H
-#define INGOT_TESTS_LAYER_SEQUENCE_H
+#pragma once
 
 #include <CL/cl.h>
 
@@ -172,5 +171,3 @@ private:
 };
 
 } // namespace layer
-
-#endif

@@ -18,19 +18,16 @@ struct Notice {
     cl_program program = nullptr; /* under the mutex */
 };
 
-namespace
-{
-
 constexpr std::chrono::seconds kPatience{60};
 
 /* A driver may call a callback late or twice, so a notice is never freed. */
-Notice *new_notice()
+static Notice *new_notice()
 {
     static std::deque<Notice> all;
     return &all.emplace_back();
 }
 
-void CL_CALLBACK take_note(cl_program program, void *data)
+static void CL_CALLBACK take_note(cl_program program, void *data)
 {
     Notice *notice = static_cast<Notice *>(data);
     const std::lock_guard<std::mutex> lock(notice->mutex);
@@ -39,12 +36,10 @@ void CL_CALLBACK take_note(cl_program program, void *data)
     notice->called.notify_all();
 }
 
-std::string quoted(const Options &options)
+static std::string quoted(const Options &options)
 {
     return options.is_null ? "NULL" : escaped(options.text);
 }
-
-} // namespace
 
 /* Returns the devices to build for: mostly no list, which means all devices; sometimes a list; and sometimes a list
  * that is wrong. */

@@ -11,12 +11,9 @@
 namespace layer
 {
 
-namespace
-{
-
 constexpr unsigned char kUntouched = 0xab;
 
-const std::vector<Param> &program_params()
+static const std::vector<Param> &program_params()
 {
     static const std::vector<Param> params = {
         {CL_PROGRAM_REFERENCE_COUNT, "CL_PROGRAM_REFERENCE_COUNT", Param::number},
@@ -34,7 +31,7 @@ const std::vector<Param> &program_params()
     return params;
 }
 
-const std::vector<Param> &build_params()
+static const std::vector<Param> &build_params()
 {
     static const std::vector<Param> params = {
         {CL_PROGRAM_BUILD_STATUS, "CL_PROGRAM_BUILD_STATUS", Param::number},
@@ -47,7 +44,7 @@ const std::vector<Param> &build_params()
     return params;
 }
 
-const std::vector<Param> &kernel_params()
+static const std::vector<Param> &kernel_params()
 {
     static const std::vector<Param> params = {
         {CL_KERNEL_FUNCTION_NAME, "CL_KERNEL_FUNCTION_NAME", Param::text},
@@ -61,7 +58,7 @@ const std::vector<Param> &kernel_params()
     return params;
 }
 
-const std::vector<Param> &argument_params()
+static const std::vector<Param> &argument_params()
 {
     static const std::vector<Param> params = {
         {CL_KERNEL_ARG_ADDRESS_QUALIFIER, "CL_KERNEL_ARG_ADDRESS_QUALIFIER", Param::number},
@@ -74,7 +71,7 @@ const std::vector<Param> &argument_params()
     return params;
 }
 
-const std::vector<Param> &work_group_params()
+static const std::vector<Param> &work_group_params()
 {
     static const std::vector<Param> params = {
         {CL_KERNEL_WORK_GROUP_SIZE, "CL_KERNEL_WORK_GROUP_SIZE", Param::size},
@@ -88,7 +85,7 @@ const std::vector<Param> &work_group_params()
     return params;
 }
 
-template <typename T> std::vector<T> elements_of(const std::vector<unsigned char> &bytes)
+template <typename T> static std::vector<T> elements_of(const std::vector<unsigned char> &bytes)
 {
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!values.empty())
@@ -96,7 +93,7 @@ template <typename T> std::vector<T> elements_of(const std::vector<unsigned char
     return values;
 }
 
-bool reports_failed_link(cl_program program, cl_device_id device)
+static bool reports_failed_link(cl_program program, cl_device_id device)
 {
     size_t size = 0;
     if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS)
@@ -105,8 +102,6 @@ bool reports_failed_link(cl_program program, cl_device_id device)
     return clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) == CL_SUCCESS &&
            log.find("Error(s) while linking") != std::string::npos;
 }
-
-} // namespace
 
 std::string Sequence::value_of(const Param &param, const std::vector<unsigned char> &bytes) const
 {

@@ -1,8 +1,7 @@
 /*
  * texts.h - makes the texts that the sequences compile. They are few and small, so that most builds are cache hits.
  */
-#ifndef INGOT_TESTS_LAYER_TEXTS_H
-#define INGOT_TESTS_LAYER_TEXTS_H
+#pragma once
 
 #include <filesystem>
 #include <string>
@@ -52,5 +51,3 @@ void write_headers();
 void edit_header(Random *random);
 
 } // namespace layer
-
-#endif

@@ -9,16 +9,13 @@
 namespace layer
 {
 
-namespace
-{
-
-bool is_of_file_name(char c)
+static bool is_of_file_name(char c)
 {
     return c > ' ' && c != '"' && c != '\'' && c != ':' && c != '<';
 }
 
 /* Removes names such as "/a/tempfile_AbCdEf.cl" and "/a/tempdir_AbCdEf/b.h", which differ in each build. */
-std::string without_temporary_files(std::string text)
+static std::string without_temporary_files(std::string text)
 {
     for (size_t at = 0; (at = std::min(text.find("tempfile", at), text.find("tempdir_", at))) != std::string::npos;) {
         size_t begin = at;
@@ -32,8 +29,6 @@ std::string without_temporary_files(std::string text)
     }
     return text;
 }
-
-} // namespace
 
 std::string escaped(const std::string &text)
 {

@@ -2,8 +2,7 @@
  * transcript.h - writes what a sequence of OpenCL calls returned, one line per call. Equal runs write the same bytes:
  * handles appear by name, and addresses never appear.
  */
-#ifndef INGOT_TESTS_LAYER_TRANSCRIPT_H
-#define INGOT_TESTS_LAYER_TRANSCRIPT_H
+#pragma once
 
 #include <cstdio>
 #include <map>
@@ -46,5 +45,3 @@ private:
 };
 
 } // namespace layer
-
-#endif

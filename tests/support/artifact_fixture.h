@@ -1,8 +1,7 @@
 /*
  * artifact_fixture.h - keys and caches for the tests of artifacts, which use the combined library.
  */
-#ifndef INGOT_TESTS_SUPPORT_ARTIFACT_FIXTURE_H
-#define INGOT_TESTS_SUPPORT_ARTIFACT_FIXTURE_H
+#pragma once
 
 #include <string>
 #include <utility>
@@ -118,5 +117,3 @@ private:
 };
 
 } // namespace artifact_fixture
-
-#endif

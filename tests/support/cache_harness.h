@@ -2,8 +2,7 @@
  * cache_harness.h - an in-memory cache whose values record when they are created and destroyed, for tests of the cache
  * alone.
  */
-#ifndef INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
-#define INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -257,5 +256,3 @@ private:
 };
 
 } /* namespace cache_harness */
-
-#endif

@@ -2,8 +2,7 @@
  * call_errors.h - lists the errors that a system call can end with, according to its manual page, and those of network
  * file systems (ESTALE, EIO) for every call on a file.
  */
-#ifndef INGOT_TESTS_SUPPORT_CALL_ERRORS_H
-#define INGOT_TESTS_SUPPORT_CALL_ERRORS_H
+#pragma once
 
 #include <sys/syscall.h>
 
@@ -76,5 +75,3 @@ inline const std::vector<int> &errors_of(unsigned long long call)
 }
 
 } // namespace traced_child
-
-#endif

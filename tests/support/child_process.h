@@ -1,8 +1,7 @@
 /*
  * child_process.h - runs a program as a user would, with its own environment, and keeps what it printed.
  */
-#ifndef INGOT_TESTS_SUPPORT_CHILD_PROCESS_H
-#define INGOT_TESTS_SUPPORT_CHILD_PROCESS_H
+#pragma once
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -98,5 +97,3 @@ private:
 };
 
 } // namespace child_process
-
-#endif

@@ -5,8 +5,7 @@
  * without one. Two identical devices come first. If there is no second GPU with the name of the first one, two contexts
  * of the first one take their place.
  */
-#ifndef INGOT_TESTS_CUDA_DRIVER_H
-#define INGOT_TESTS_CUDA_DRIVER_H
+#pragma once
 
 #include <dlfcn.h>
 
@@ -118,5 +117,3 @@ private:
     uint32_t equal_count_ = 0;
     uint32_t equal_gpu_count_ = 0;
 };
-
-#endif

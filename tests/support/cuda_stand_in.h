@@ -3,8 +3,7 @@
  *
  * Tests find these functions with dlsym, because the library is opened at run time like the real one.
  */
-#ifndef INGOT_TESTS_CUDA_STAND_IN_H
-#define INGOT_TESTS_CUDA_STAND_IN_H
+#pragma once
 
 #include <cuda.h>
 
@@ -20,6 +19,4 @@ int cuda_stand_in_stack_depth(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

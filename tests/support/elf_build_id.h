@@ -1,8 +1,7 @@
 /*
  * elf_build_id.h - changes the build-id in a library's bytes, for tests that must detect another build.
  */
-#ifndef INGOT_TESTS_ELF_BUILD_ID_H
-#define INGOT_TESTS_ELF_BUILD_ID_H
+#pragma once
 
 #include <link.h>
 
@@ -34,5 +33,3 @@ inline bool change_build_id(std::vector<uint8_t> &elf, uint8_t bits = 1)
     }
     return false;
 }
-
-#endif

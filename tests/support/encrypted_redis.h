@@ -1,8 +1,7 @@
 /*
  * encrypted_redis.h - starts a real Redis with encrypted connections, and makes certificates for it and its clients.
  */
-#ifndef INGOT_TESTS_SUPPORT_ENCRYPTED_REDIS_H
-#define INGOT_TESTS_SUPPORT_ENCRYPTED_REDIS_H
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -128,5 +127,3 @@ public:
 };
 
 } // namespace encrypted_redis
-
-#endif

@@ -2,13 +2,13 @@
  * failing_allocator.h - an allocator that counts live blocks and fails from the n-th request on, or only at that
  * request.
  */
-#ifndef INGOT_TESTS_FAILING_ALLOCATOR_H
-#define INGOT_TESTS_FAILING_ALLOCATOR_H
+#pragma once
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 
+#include <gtest/gtest.h>
 #include <ingot/ingot.h>
 
 class FailingAllocator
@@ -70,4 +70,21 @@ private:
     std::atomic<bool> failed_{false};
 };
 
-#endif
+/* Calls act(allocator) with an allocator that fails at its first request, then with one that fails at its second, and
+ * so on, until none fails. Expects that each call succeeds or returns INGOT_OUT_OF_MEMORY, and that it leaves nothing.
+ */
+template <typename Act> void expect_clean_failures(const Act &act)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        const ingot_status_t status = act(allocator.table());
+        ASSERT_EQ(0u, allocator.live_count()) << "allocation " << n;
+        if (!allocator.failed()) {
+            ASSERT_EQ(INGOT_SUCCESS, status) << ingot_last_error_detail();
+            ASSERT_LT(0u, n) << "nothing was allocated";
+            return;
+        }
+        ASSERT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
+            << "allocation " << n << ": " << ingot_last_error_detail();
+    }
+}

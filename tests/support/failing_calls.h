@@ -5,8 +5,7 @@
  * Use this in a forked child, because it cannot be undone. The kernel applies the filter, so the calls of all libraries
  * fail.
  */
-#ifndef INGOT_TESTS_SUPPORT_FAILING_CALLS_H
-#define INGOT_TESTS_SUPPORT_FAILING_CALLS_H
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -50,5 +49,3 @@ inline bool install(const std::vector<Rule> &rules)
 }
 
 } // namespace failing_calls
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * faulty_server.h - a server on a port of the loopback interface that treats its clients as a test says.
  */
-#ifndef INGOT_TESTS_SUPPORT_FAULTY_SERVER_H
-#define INGOT_TESTS_SUPPORT_FAULTY_SERVER_H
+#pragma once
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -130,5 +129,3 @@ private:
     std::mutex mutex_;
     std::set<int> open_;
 };
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * forged_recipe.h - makes recipes whose records contain whatever a test wants.
  */
-#ifndef INGOT_TESTS_SUPPORT_FORGED_RECIPE_H
-#define INGOT_TESTS_SUPPORT_FORGED_RECIPE_H
+#pragma once
 
 #include <string>
 #include <vector>
@@ -92,5 +91,3 @@ inline Bytes recipe_of(const std::vector<Bytes> &records)
 }
 
 } // namespace forged_recipe
-
-#endif

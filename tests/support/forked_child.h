@@ -1,8 +1,7 @@
 /*
  * forked_child.h - runs work in a forked process, which inherits this process's open stores, memory and locks.
  */
-#ifndef INGOT_TESTS_SUPPORT_FORKED_CHILD_H
-#define INGOT_TESTS_SUPPORT_FORKED_CHILD_H
+#pragma once
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,5 +40,3 @@ inline int run(const std::function<int()> &work)
 }
 
 } // namespace forked_child
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * gate.h - a gate at which threads and forked processes wait for each other.
  */
-#ifndef INGOT_TESTS_SUPPORT_GATE_H
-#define INGOT_TESTS_SUPPORT_GATE_H
+#pragma once
 
 #include <unistd.h>
 
@@ -30,5 +29,3 @@ public:
 private:
     int ends_[2] = {-1, -1};
 };
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * held_storage.h - a reference to a storage, with operations that take vectors of bytes.
  */
-#ifndef INGOT_TESTS_SUPPORT_HELD_STORAGE_H
-#define INGOT_TESTS_SUPPORT_HELD_STORAGE_H
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -61,5 +60,3 @@ public:
 protected:
     ingot_storage_t storage_;
 };
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * id_texts.h - what the library says about ids.
  */
-#ifndef INGOT_TESTS_SUPPORT_ID_TEXTS_H
-#define INGOT_TESTS_SUPPORT_ID_TEXTS_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -34,5 +33,3 @@ inline std::string explain_ids(const std::vector<uint8_t> &expected, const std::
     text.pop_back();
     return text;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * scripts/with-device says which product the driver simulates. A test fails if there is no driver, or if the driver
  * simulates another product. An environment variable makes the driver show two identical devices.
  */
-#ifndef INGOT_TESTS_LEVEL_ZERO_DRIVER_H
-#define INGOT_TESTS_LEVEL_ZERO_DRIVER_H
+#pragma once
 
 #include <cstdlib>
 #include <stdexcept>
@@ -82,5 +81,3 @@ private:
     ze_context_handle_t context_ = nullptr;
     std::vector<ze_device_handle_t> devices_;
 };
-
-#endif

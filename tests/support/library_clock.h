@@ -2,8 +2,7 @@
  * library_clock.h - lets a test move the steady clock that the library reads. A test that includes this must be linked
  * with WRAP files_steady_clock_ns (cmake/IngotTest.cmake).
  */
-#ifndef INGOT_TESTS_SUPPORT_LIBRARY_CLOCK_H
-#define INGOT_TESTS_SUPPORT_LIBRARY_CLOCK_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -18,5 +17,3 @@ inline uint64_t __attribute__((used)) __wrap_files_steady_clock_ns(void)
     return __real_files_steady_clock_ns() + clock_lead_ns;
 }
 }
-
-#endif

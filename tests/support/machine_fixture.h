@@ -1,8 +1,7 @@
 /*
  * machine_fixture.h - a machine of a fleet: its own directory store in front of a server that all machines share.
  */
-#ifndef INGOT_TESTS_SUPPORT_MACHINE_FIXTURE_H
-#define INGOT_TESTS_SUPPORT_MACHINE_FIXTURE_H
+#pragma once
 
 #include <string>
 
@@ -64,5 +63,3 @@ private:
 };
 
 } // namespace machine_fixture
-
-#endif

@@ -4,8 +4,7 @@
  * No namespace has a name. It lasts as long as a descriptor or a process uses it, so nothing is left behind, even if a
  * test is killed, and tests that run at once do not affect each other. Creating one needs root.
  */
-#ifndef INGOT_TESTS_SUPPORT_NETWORK_H
-#define INGOT_TESTS_SUPPORT_NETWORK_H
+#pragma once
 
 #include <fcntl.h>
 #include <sched.h>
@@ -192,5 +191,3 @@ inline std::string why_unavailable()
 }
 
 } // namespace network
-
-#endif

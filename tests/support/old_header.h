@@ -3,8 +3,7 @@
  * because the memo's clock is set an hour ahead. A test that uses this header must be linked with WRAP os_file_clock_ns
  * (cmake/IngotTest.cmake).
  */
-#ifndef INGOT_TESTS_SUPPORT_OLD_HEADER_H
-#define INGOT_TESTS_SUPPORT_OLD_HEADER_H
+#pragma once
 
 #include <fstream>
 
@@ -45,5 +44,3 @@ public:
 private:
     ScratchDirectory directory_{"/var/tmp"}; /* the memo does not rely on files in a tmpfs */
 };
-
-#endif

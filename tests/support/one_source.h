@@ -1,8 +1,7 @@
 /*
  * one_source.h - describes programs of one source.
  */
-#ifndef INGOT_TESTS_SUPPORT_ONE_SOURCE_H
-#define INGOT_TESTS_SUPPORT_ONE_SOURCE_H
+#pragma once
 
 #include <string>
 
@@ -27,5 +26,3 @@ inline ingot_program_desc_t describe_one_source(ingot_context_t context, ingot_s
     ingot_source_release(source);
     return desc;
 }
-
-#endif

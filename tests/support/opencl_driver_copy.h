@@ -1,8 +1,7 @@
 /*
  * opencl_driver_copy.h - copies the OpenCL driver of a test, as if another build of it were installed.
  */
-#ifndef INGOT_TESTS_SUPPORT_OPENCL_DRIVER_COPY_H
-#define INGOT_TESTS_SUPPORT_OPENCL_DRIVER_COPY_H
+#pragma once
 
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
@@ -58,5 +57,3 @@ inline std::map<std::string, std::string> upgraded_opencl_driver(const std::file
         throw std::runtime_error("the driver has no build-id");
     return opencl_driver_at(directory, bytes);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * one after which the test is named. Environment variables make the driver show two identical devices, and make PoCL
  * show a third, different one.
  */
-#ifndef INGOT_TESTS_OPENCL_PLATFORM_H
-#define INGOT_TESTS_OPENCL_PLATFORM_H
+#pragma once
 
 #include <algorithm>
 #include <cstdlib>
@@ -105,5 +104,3 @@ private:
     cl_context native_ = nullptr;
     std::vector<cl_device_id> devices_;
 };
-
-#endif

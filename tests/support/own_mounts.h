@@ -1,8 +1,7 @@
 /*
  * own_mounts.h - runs work in a child process with its own mounts.
  */
-#ifndef INGOT_TESTS_SUPPORT_OWN_MOUNTS_H
-#define INGOT_TESTS_SUPPORT_OWN_MOUNTS_H
+#pragma once
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -22,5 +21,3 @@ inline int run_with_mounts(const std::function<int()> &work)
         return work();
     });
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * own_storage.h - tables of operations for storages that tests implement, as applications do.
  */
-#ifndef INGOT_TESTS_SUPPORT_OWN_STORAGE_H
-#define INGOT_TESTS_SUPPORT_OWN_STORAGE_H
+#pragma once
 
 #include <ingot/storage.h>
 
@@ -28,5 +27,3 @@ inline ingot_storage_ops_t operations(decltype(ingot_storage_ops_t::store) store
 }
 
 } // namespace own_storage
-
-#endif

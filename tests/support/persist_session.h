@@ -2,8 +2,7 @@
  * persist_session.h - stands for one process: its context of the reference backend, the events that it received, and
  * the programs that it gets through a storage.
  */
-#ifndef INGOT_TESTS_SUPPORT_PERSIST_SESSION_H
-#define INGOT_TESTS_SUPPORT_PERSIST_SESSION_H
+#pragma once
 
 #include <functional>
 #include <mutex>
@@ -107,5 +106,3 @@ inline std::string numbered_source(int number)
 {
     return "kernel twice x 2 *\nkernel n" + std::to_string(number) + " x\n";
 }
-
-#endif

@@ -2,8 +2,7 @@
  * preprocess.h - preprocesses an OpenCL C text with clang, for tests that compare a text that includes files with the
  * text without includes that Ingot makes of it.
  */
-#ifndef INGOT_TESTS_SUPPORT_PREPROCESS_H
-#define INGOT_TESTS_SUPPORT_PREPROCESS_H
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -47,5 +46,3 @@ inline Preprocessed preprocess(const std::string &path, const std::vector<std::s
     const int status = child.wait();
     return {status, without_empty_lines(child.output())};
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * random_bytes.h - makes bytes that compression cannot shrink. The same seed gives the same bytes.
  */
-#ifndef INGOT_TESTS_SUPPORT_RANDOM_BYTES_H
-#define INGOT_TESTS_SUPPORT_RANDOM_BYTES_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -18,5 +17,3 @@ inline std::vector<uint8_t> random_bytes(uint64_t seed, size_t size)
     }
     return bytes;
 }
-
-#endif

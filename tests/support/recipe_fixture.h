@@ -1,8 +1,7 @@
 /*
  * recipe_fixture.h - writers and readers of recipe files that release themselves, and functions that examine a recipe.
  */
-#ifndef INGOT_TESTS_SUPPORT_RECIPE_FIXTURE_H
-#define INGOT_TESTS_SUPPORT_RECIPE_FIXTURE_H
+#pragma once
 
 #include <array>
 #include <filesystem>
@@ -124,5 +123,3 @@ inline Desc describe(const Recipe &recipe, size_t index, ingot_context_t context
 }
 
 } // namespace recipe_fixture
-
-#endif

@@ -10,8 +10,7 @@
  * A source is compiled to bytes that are bound to a target. The backend can thus do everything that a driver does and,
  * with its hook, everything that a driver may do wrong.
  */
-#ifndef INGOT_TESTS_REFERENCE_BACKEND_H
-#define INGOT_TESTS_REFERENCE_BACKEND_H
+#pragma once
 
 #include <ingot/backend.h>
 
@@ -60,6 +59,4 @@ ingot_status_t reference_kernel_run(const_ingot_kernel_t kernel, int64_t x, int6
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /*
  * reference_compiler.h - the compiler of the reference backend, and its code: bytes that can be stored and run.
  */
-#ifndef INGOT_TESTS_REFERENCE_COMPILER_H
-#define INGOT_TESTS_REFERENCE_COMPILER_H
+#pragma once
 
 #include <ingot/backend.h>
 
@@ -22,5 +21,3 @@ ingot_status_t reference_code_copy(struct reference_code *code, size_t size, con
 ingot_status_t reference_code_names(const struct reference_code *code, ingot_sink_t *names);
 ingot_status_t reference_code_find(const struct reference_code *code, const char *name, size_t *offset);
 ingot_status_t reference_code_run(const struct reference_code *code, size_t offset, int64_t x, int64_t *result);
-
-#endif

@@ -1,10 +1,10 @@
 /*
- * reference_context.h - contexts of the reference backend, and handles that release what was made in them.
+ * reference_context.h - contexts of the reference backend, and programs of it.
  */
-#ifndef INGOT_TESTS_REFERENCE_CONTEXT_H
-#define INGOT_TESTS_REFERENCE_CONTEXT_H
+#pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,20 +13,8 @@
 
 #include <ingot/ingot.h>
 
-#include "reference_backend.h"
-
-template <typename T, void (*Release)(T)> struct Releaser {
-    using pointer = T;
-    void operator()(T handle) const { Release(handle); }
-};
-template <typename T, void (*Release)(T)>
-using Handle = std::unique_ptr<std::remove_pointer_t<T>, Releaser<T, Release>>;
-
-using Context = Handle<ingot_context_t, ingot_context_release>;
-using Source = Handle<ingot_source_t, ingot_source_release>;
-using Desc = Handle<ingot_program_desc_t, ingot_program_desc_release>;
-using Program = Handle<ingot_program_t, ingot_program_release>;
-using Kernel = Handle<ingot_kernel_t, ingot_kernel_release>;
+#include "support/objects.h"
+#include "support/reference_backend.h"
 
 /* The configuration of a reference context; the defaults are one device and no environment. */
 struct ReferenceDevice {
@@ -35,6 +23,7 @@ struct ReferenceDevice {
     reference_counts_t counts{};
     ingot_status_t (*hook)(void *, const char *) = nullptr;
     void *hook_user = nullptr;
+    std::function<ingot_status_t(const std::string &operation)> before; /* a hook, unless `hook` is set */
     bool no_binaries = false;
     bool name_expressions = false;
     const char *name = nullptr; /* of the backend */
@@ -46,8 +35,8 @@ struct ReferenceDevice {
         reference.targets = targets.data();
         reference.driver_version = driver_version;
         reference.counts = &counts;
-        reference.hook = hook;
-        reference.hook_user = hook_user;
+        reference.hook = hook != nullptr ? hook : call_before;
+        reference.hook_user = hook != nullptr ? hook_user : this;
         reference.no_binaries = no_binaries;
         reference.name_expressions = name_expressions;
         reference.name = name;
@@ -56,6 +45,29 @@ struct ReferenceDevice {
         ingot_context_t context = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, reference_context_create(&context, &reference, &info)) << ingot_last_error_detail();
         return Context(context);
+    }
+    Context make_with(const ingot_allocator_t *allocator)
+    {
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.allocator = allocator;
+        return make(info);
+    }
+    Context make_limited(const ingot_cache_capacity_t &capacity)
+    {
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.cache_capacity = &capacity;
+        return make(info);
+    }
+
+    static ingot_status_t call_before(void *user, const char *operation)
+    {
+        const auto *self = static_cast<const ReferenceDevice *>(user);
+        return self->before ? self->before(operation) : INGOT_SUCCESS;
+    }
+    /* Makes each call of an operation fail with this status. */
+    void fail(const std::string &failing, ingot_status_t status)
+    {
+        before = [=](const std::string &operation) { return operation == failing ? status : INGOT_SUCCESS; };
     }
 };
 
@@ -128,43 +140,11 @@ struct ProgramText {
     }
 };
 
-inline Program create_program(const Desc &desc)
-{
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc.get(), 0)) << ingot_last_error_detail();
-    return Program(program);
-}
-
-inline Kernel create_kernel(const Program &program, const char *name, uint32_t device = 0)
-{
-    ingot_kernel_t kernel = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program.get(), device, name)) << ingot_last_error_detail();
-    return Kernel(kernel);
-}
-
 inline int64_t run(const Kernel &kernel, int64_t x)
 {
     int64_t result = 0;
     EXPECT_EQ(INGOT_SUCCESS, reference_kernel_run(kernel.get(), x, &result)) << ingot_last_error_detail();
     return result;
-}
-
-inline std::vector<uint8_t> id_of(const Desc &desc)
-{
-    size_t size = 0;
-    const uint8_t *id = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_cache_blob_id(desc.get(), &size, &id)) << ingot_last_error_detail();
-    return id != nullptr ? std::vector<uint8_t>(id, id + size) : std::vector<uint8_t>();
-}
-
-inline std::vector<uint8_t> blob_of(const Program &program)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, nullptr)) << ingot_last_error_detail();
-    std::vector<uint8_t> blob(size);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, blob.data()));
-    EXPECT_EQ(blob.size(), size);
-    return blob;
 }
 
 inline bool is_from_cache_blob(const_ingot_program_t program)
@@ -173,12 +153,3 @@ inline bool is_from_cache_blob(const_ingot_program_t program)
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program, &facts));
     return facts.is_from_cache_blob != 0;
 }
-
-inline ingot_cache_stats_t stats_of(const Context &context)
-{
-    ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context.get(), &stats));
-    return stats;
-}
-
-#endif

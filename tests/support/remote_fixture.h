@@ -1,8 +1,7 @@
 /*
  * remote_fixture.h - an open remote tier and its events, for the tests of remote tiers.
  */
-#ifndef INGOT_TESTS_SUPPORT_REMOTE_FIXTURE_H
-#define INGOT_TESTS_SUPPORT_REMOTE_FIXTURE_H
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -201,5 +200,3 @@ private:
 };
 
 } // namespace remote_fixture
-
-#endif

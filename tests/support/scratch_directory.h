@@ -1,8 +1,7 @@
 /*
  * scratch_directory.h - a private directory that is deleted with the object.
  */
-#ifndef INGOT_TESTS_SUPPORT_SCRATCH_DIRECTORY_H
-#define INGOT_TESTS_SUPPORT_SCRATCH_DIRECTORY_H
+#pragma once
 
 #include <cstdlib>
 #include <filesystem>
@@ -33,5 +32,3 @@ public:
 private:
     std::filesystem::path path_;
 };
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * server_process.h - starts an installed server for one test, on a free port of the loopback interface.
  */
-#ifndef INGOT_TESTS_SUPPORT_SERVER_PROCESS_H
-#define INGOT_TESTS_SUPPORT_SERVER_PROCESS_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -233,5 +232,3 @@ public:
 };
 
 } // namespace server_process
-
-#endif

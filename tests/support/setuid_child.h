@@ -2,8 +2,7 @@
  * setuid_child.h - runs one test of this program again in a setuid process. Root starts a copy of the program that
  * belongs to another user, so the copy runs as that user.
  */
-#ifndef INGOT_TESTS_SUPPORT_SETUID_CHILD_H
-#define INGOT_TESTS_SUPPORT_SETUID_CHILD_H
+#pragma once
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,5 +60,3 @@ inline const char *run(const ScratchDirectory &scratch, child_process::Child::En
 }
 
 } // namespace setuid_child
-
-#endif

@@ -4,8 +4,7 @@
  * Each end is a TUN interface, and a process carries the packets from one to the other. The kernel's netem does the
  * same, but many kernels are built without it.
  */
-#ifndef INGOT_TESTS_SUPPORT_SLOW_LINK_H
-#define INGOT_TESTS_SUPPORT_SLOW_LINK_H
+#pragma once
 
 #include <linux/if.h>
 #include <linux/if_tun.h>
@@ -198,5 +197,3 @@ inline std::string why_no_slow_link()
 }
 
 } // namespace network
-
-#endif

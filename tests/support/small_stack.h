@@ -1,8 +1,7 @@
 /*
  * small_stack.h - runs work on a thread with a small stack, as some applications call drivers.
  */
-#ifndef INGOT_TESTS_SUPPORT_SMALL_STACK_H
-#define INGOT_TESTS_SUPPORT_SMALL_STACK_H
+#pragma once
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -49,5 +48,3 @@ inline bool run(const std::function<void()> &work)
 }
 
 } // namespace small_stack
-
-#endif

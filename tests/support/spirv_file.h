@@ -1,8 +1,7 @@
 /*
  * spirv_file.h - reads modules that the build made from tests/support/kernels, for tests that define SPIRV_DIR.
  */
-#ifndef INGOT_TESTS_SPIRV_FILE_H
-#define INGOT_TESTS_SPIRV_FILE_H
+#pragma once
 
 #include <fstream>
 #include <iterator>
@@ -18,5 +17,3 @@ inline std::string spirv_of(const std::string &name)
         throw std::runtime_error("no " + path);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
-
-#endif

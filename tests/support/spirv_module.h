@@ -4,8 +4,7 @@
  * The kernel "specialized" writes the specialization constant with id 3, a 32-bit integer that is 5 by default, to its
  * buffer.
  */
-#ifndef INGOT_TESTS_SPIRV_MODULE_H
-#define INGOT_TESTS_SPIRV_MODULE_H
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -54,5 +53,3 @@ inline std::vector<uint32_t> specialized()
 }
 
 } // namespace spirv_module
-
-#endif

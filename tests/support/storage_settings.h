@@ -1,8 +1,7 @@
 /*
  * storage_settings.h - changes one setting of a storage, and leaves the others as they are.
  */
-#ifndef INGOT_TESTS_SUPPORT_STORAGE_SETTINGS_H
-#define INGOT_TESTS_SUPPORT_STORAGE_SETTINGS_H
+#pragma once
 
 #include <ingot/persist.h>
 
@@ -17,5 +16,3 @@ ingot_status_t set_setting(ingot_storage_t storage, Value ingot_persist_settings
     settings.*field = value;
     return status == INGOT_SUCCESS ? ingot_persist_set_settings(storage, &settings) : status;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * store_fixture.h - opens stores in scratch directories, for the tests of persist.
  */
-#ifndef INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
-#define INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
+#pragma once
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -168,5 +167,3 @@ inline void make_leftovers_old(const fs::path &root, std::chrono::minutes age = 
 }
 
 } // namespace store_fixture
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * store_test.h - the base of tests that make one store each.
  */
-#ifndef INGOT_TESTS_SUPPORT_STORE_TEST_H
-#define INGOT_TESTS_SUPPORT_STORE_TEST_H
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -20,5 +19,3 @@ protected:
 };
 
 } // namespace store_fixture
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * stray_close.h - closes descriptors that the application did not open, and opens other files under their numbers.
  */
-#ifndef INGOT_TESTS_SUPPORT_STRAY_CLOSE_H
-#define INGOT_TESTS_SUPPORT_STRAY_CLOSE_H
+#pragma once
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -141,5 +140,3 @@ private:
 };
 
 } // namespace stray_close
-
-#endif

@@ -5,8 +5,7 @@
  * which product it should simulate. So every process that tests or measures a device asks the driver and ends if it is
  * a different one.
  */
-#ifndef INGOT_TESTS_TEST_DEVICE_H
-#define INGOT_TESTS_TEST_DEVICE_H
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -63,5 +62,3 @@ inline void require_level_zero_device(const std::string &name, uint32_t id, bool
 }
 
 } // namespace test_device
-
-#endif

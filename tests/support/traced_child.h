@@ -5,8 +5,7 @@
  * The child is one thread, so the n-th stop is the same in every run of the same work. Stops come in pairs: before the
  * call does anything, and after it is complete.
  */
-#ifndef INGOT_TESTS_SUPPORT_TRACED_CHILD_H
-#define INGOT_TESTS_SUPPORT_TRACED_CHILD_H
+#pragma once
 
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -165,5 +164,3 @@ private:
 #endif
 
 } // namespace traced_child
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * trust_fixture.h - keys and policies, and a custom storage whose bytes a test can read and change.
  */
-#ifndef INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
-#define INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
+#pragma once
 
 #include <algorithm>
 #include <cstdlib>
@@ -125,5 +124,3 @@ inline Bytes sealed(const Key &key, const Bytes &id, const Bytes &blob)
 }
 
 } // namespace trust_fixture
-
-#endif

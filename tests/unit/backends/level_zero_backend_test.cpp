@@ -129,6 +129,28 @@ struct Table {
     void destroy(void *program) { level_zero_ops.destroy_program(state, program); }
 };
 
+/* Makes a program again and again. In the first try, the allocator's next request fails, in the second try the one
+ * after it, and so on, until the program is made. */
+template <typename Make> void expect_failures_in(FailingAllocator &allocator, Table &table, const Make &make_program)
+{
+    const size_t live = allocator.live_count();
+    for (size_t n = 0;; ++n) {
+        const size_t requests = allocator.requests();
+        void *program = nullptr;
+        allocator.fail_from_now(n);
+        const ingot_status_t status = make_program(&program);
+        allocator.stop_failing();
+        if (status == INGOT_SUCCESS)
+            table.destroy(program);
+        ASSERT_EQ(live, allocator.live_count()) << n;
+        if (status == INGOT_SUCCESS) {
+            EXPECT_EQ(n, allocator.requests() - requests);
+            return;
+        }
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
+    }
+}
+
 std::string read_file(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -213,19 +235,15 @@ TEST(LevelZeroContextCreate, RefusesNull)
 
 TEST(LevelZeroContextCreate, FailsCleanlyAtEveryAllocation)
 {
-    for (size_t n = 0;; ++n) {
-        FailingAllocator allocator(n);
+    expect_clean_failures([](const ingot_allocator_t *allocator) {
         ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-        info.allocator = allocator.table();
+        info.allocator = allocator;
         ingot_context_t context = nullptr;
         const ingot_status_t status =
             ingot_level_zero_context_create(&context, driver().native(), driver().context(), 0, nullptr, &info);
         ingot_context_release(context);
-        ASSERT_EQ(0u, allocator.live_count());
-        if (!allocator.failed())
-            return;
-        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
-    }
+        return status;
+    });
 }
 
 TEST(LevelZeroContextCreate, MeetsNothingOfAContextThatWasAtTheSameAddress)
@@ -388,22 +406,7 @@ TEST(LevelZeroBuild, FailsCleanlyAtEveryAllocation)
     ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
     info.allocator = allocator.table();
     Table table({"call_helper", "helper"}, &info);
-    const size_t live = allocator.live_count();
-    for (size_t n = 0;; ++n) {
-        const size_t requests = allocator.requests();
-        void *program = nullptr;
-        allocator.fail_from_now(n);
-        const ingot_status_t status = table.build(&program);
-        allocator.stop_failing();
-        if (status == INGOT_SUCCESS) {
-            EXPECT_EQ(n, allocator.requests() - requests);
-            table.destroy(program);
-        }
-        ASSERT_EQ(live, allocator.live_count()) << n;
-        if (status == INGOT_SUCCESS)
-            return;
-        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
-    }
+    expect_failures_in(allocator, table, [&](void **program) { return table.build(program); });
 }
 
 /* If a driver lacks the extension that links modules into one, each source becomes a separate module. */
@@ -507,16 +510,5 @@ TEST(LevelZeroLoad, FailsCleanlyAtEveryAllocation)
     ASSERT_EQ(INGOT_SUCCESS, table.build(&program));
     const std::string binary = table.binary_of(program);
     table.destroy(program);
-    const size_t live = allocator.live_count();
-    for (size_t n = 0;; ++n) {
-        allocator.fail_from_now(n);
-        const ingot_status_t status = table.load(binary, &program);
-        allocator.stop_failing();
-        if (status == INGOT_SUCCESS)
-            table.destroy(program);
-        ASSERT_EQ(live, allocator.live_count()) << n;
-        if (status == INGOT_SUCCESS)
-            return;
-        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
-    }
+    expect_failures_in(allocator, table, [&](void **loaded) { return table.load(binary, loaded); });
 }

@@ -14,18 +14,15 @@ extern "C" {
 #include "support/reference_context.h"
 #include "support/spirv_file.h"
 
-namespace
-{
-
 using Flags = std::vector<std::string>;
 using Bytes = std::vector<uint8_t>;
 
-Flags flags_of_modules; /* the build flags of each module that the driver compiled or loaded */
+static Flags flags_of_modules; /* the build flags of each module that the driver compiled or loaded */
 
 constexpr char kProgramOption[] = "-ze-opt-greater-than-4GB-buffer-required";
 constexpr char kSourceOption[] = "-ze-opt-disable";
 
-Context make_context()
+static Context make_context()
 {
     LevelZeroDriver &driver = LevelZeroDriver::get();
     ingot_context_t context = nullptr;
@@ -36,7 +33,7 @@ Context make_context()
 }
 
 /* Describes a program of two modules, each with its own options. */
-Desc describe(const Context &context, const std::string &first, const std::string &second)
+static Desc describe(const Context &context, const std::string &first, const std::string &second)
 {
     const std::string modules[2] = {spirv_of("call_helper"), spirv_of("helper")};
     const char *const options[2] = {first.c_str(), second.c_str()};
@@ -62,14 +59,14 @@ Desc describe(const Context &context, const std::string &first, const std::strin
     return Desc(desc);
 }
 
-Bytes build_blob(const Desc &desc)
+static Bytes build_blob(const Desc &desc)
 {
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc.get(), 0)) << ingot_last_error_detail();
     return blob_of(Program(program));
 }
 
-ingot_status_t load(const Desc &desc, const Bytes &blob)
+static ingot_status_t load(const Desc &desc, const Bytes &blob)
 {
     ingot_program_t program = nullptr;
     const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc.get(), blob.size(), blob.data());
@@ -81,8 +78,6 @@ ingot_status_t load(const Desc &desc, const Bytes &blob)
     ingot_program_release(program);
     return status;
 }
-
-} // namespace
 
 extern "C" {
 

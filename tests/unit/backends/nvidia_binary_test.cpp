@@ -310,10 +310,7 @@ TEST_F(NvidiaBinary, FailsCleanlyWithoutMemory)
     }
 }
 
-namespace
-{
-
-_cl_program two_kernels()
+static _cl_program two_kernels()
 {
     _cl_program program;
     program.kernels = {{"twice", {{"x", "int*"}, {"by", "int"}}}, {"add", {{"a", "float*"}}}};
@@ -321,7 +318,7 @@ _cl_program two_kernels()
 }
 
 /* True if `of_native` can replace `of_ptx`. */
-bool are_equal(_cl_program of_ptx, _cl_program of_native, const ingot_allocator_t *allocator = &kDefault)
+static bool are_equal(_cl_program of_ptx, _cl_program of_native, const ingot_allocator_t *allocator = &kDefault)
 {
     _cl_device_id device;
     live_kernels = 0;
@@ -330,7 +327,7 @@ bool are_equal(_cl_program of_ptx, _cl_program of_native, const ingot_allocator_
     return equal;
 }
 
-template <typename Change> bool are_equal_but(Change change)
+template <typename Change> static bool are_equal_but(Change change)
 {
     _cl_program program = two_kernels();
     change(program);
@@ -338,8 +335,6 @@ template <typename Change> bool are_equal_but(Change change)
     EXPECT_EQ(equal, are_equal(program, two_kernels()));
     return equal;
 }
-
-} // namespace
 
 TEST(NvidiaPrograms, AreEqualIfTheirKernelsGiveTheSameAnswers)
 {

@@ -13,18 +13,16 @@ extern "C" {
 #include "backends/opencl/vendor/nvidia_linker.h"
 }
 
-namespace
-{
-
 /* Returns PTX like that of NVIDIA's OpenCL, in which textures and samplers are independent of each other. */
-std::string ptx_of(const std::string &body)
+static std::string ptx_of(const std::string &body)
 {
     return ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n"
            ".entry scale(.param .u64 .ptr .global .align 4 scale_param_0)\n.reqntid 64, 1, 1\n{\n" +
            body + "ret;\n}\n";
 }
 
-ingot_status_t link(const std::string &ptx, const ingot_allocator_t *allocator, unsigned major, std::string *native)
+static ingot_status_t link(const std::string &ptx, const ingot_allocator_t *allocator, unsigned major,
+                           std::string *native)
 {
     size_t size = 0;
     void *bytes = nullptr;
@@ -37,8 +35,6 @@ ingot_status_t link(const std::string &ptx, const ingot_allocator_t *allocator, 
 }
 
 const ingot_allocator_t kDefault{nullptr, nullptr, nullptr};
-
-} // namespace
 
 TEST(NvidiaLinker, MakesMachineCodeOfPtx)
 {

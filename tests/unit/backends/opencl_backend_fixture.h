@@ -2,8 +2,7 @@
  * opencl_backend_fixture.h - creates contexts and programs of the OpenCL backend for its tests, and calls its table of
  * operations directly.
  */
-#ifndef INGOT_TESTS_UNIT_BACKENDS_OPENCL_BACKEND_FIXTURE_H
-#define INGOT_TESTS_UNIT_BACKENDS_OPENCL_BACKEND_FIXTURE_H
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -186,5 +185,3 @@ struct Programs {
 };
 
 } // namespace opencl_backend
-
-#endif

@@ -8,12 +8,9 @@
 
 using namespace opencl_backend;
 
-namespace
-{
-
 /* Returns small and large programs with kernels of several kinds: long arithmetic, barriers, and many kernels in one
  * program. */
-std::vector<std::string> various_programs()
+static std::vector<std::string> various_programs()
 {
     std::vector<std::string> texts{kSource};
     for (const char *name : {"two_kernels.cl", "many_kernels.cl"}) {
@@ -37,7 +34,7 @@ std::vector<std::string> various_programs()
     return texts;
 }
 
-std::vector<uint8_t> blob_of(ingot_program_t program)
+static std::vector<uint8_t> blob_of(ingot_program_t program)
 {
     size_t size = 0;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr)) << ingot_last_error_detail();
@@ -45,8 +42,6 @@ std::vector<uint8_t> blob_of(ingot_program_t program)
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, blob.data()));
     return blob;
 }
-
-} // namespace
 
 /* Compares what the cache counts for a program after its build with what it counts once the blob's size is known. */
 TEST(OpenclCache, CountsTheBytesOfBuiltPrograms)

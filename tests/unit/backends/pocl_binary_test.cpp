@@ -9,10 +9,7 @@ extern "C" {
 #include "backends/opencl/vendor/pocl_binary.h"
 }
 
-namespace
-{
-
-std::string number(uint64_t value, size_t size)
+static std::string number(uint64_t value, size_t size)
 {
     std::string bytes;
     for (size_t i = 0; i < size; ++i)
@@ -20,38 +17,36 @@ std::string number(uint64_t value, size_t size)
     return bytes;
 }
 
-std::string text(const std::string &value)
+static std::string text(const std::string &value)
 {
     return number(value.size(), 4) + value;
 }
 
-std::string file(const std::string &path, const std::string &content)
+static std::string file(const std::string &path, const std::string &content)
 {
     return text(path) + text(content);
 }
 
-std::string kernel(const std::string &files)
+static std::string kernel(const std::string &files)
 {
     const std::string facts = number(0, 4) + text("name") + number(7, 12);
     return number(16 + facts.size() + files.size(), 8) + number(files.size(), 8) + facts + files;
 }
 
 /* The header that PoCL 3.1 writes. */
-std::string binary(const std::string &files, const std::string &kernels, uint32_t count, uint32_t version = 9)
+static std::string binary(const std::string &files, const std::string &kernels, uint32_t count, uint32_t version = 9)
 {
     return std::string("poclbin", 8) + number(77, 8) + number(version, 4) + number(count, 4) + number(4, 12) +
            std::string(40, 'A') + std::string(1, '\0') + number(files.size(), 8) + files + kernels;
 }
 
-bool is_complete(const std::string &bytes)
+static bool is_complete(const std::string &bytes)
 {
     return pocl_binary_is_complete(bytes.size(), reinterpret_cast<const unsigned char *>(bytes.data()));
 }
 
 const std::string program = file("/program.bc", "code");
 const std::string group = file("/k/0-0-0/k.so", "more code");
-
-} // namespace
 
 TEST(PoclBinary, ACompleteOneHasAllFiles)
 {

@@ -1,8 +1,7 @@
 /*
  * compiler_identity_fixture.h - asks for the identity of a driver's compiler.
  */
-#ifndef INGOT_TESTS_UNIT_CORE_COMPILER_IDENTITY_FIXTURE_H
-#define INGOT_TESTS_UNIT_CORE_COMPILER_IDENTITY_FIXTURE_H
+#pragma once
 
 #include <string>
 #include <vector>
@@ -46,5 +45,3 @@ inline ingot_status_t ask(Question &question, const ingot_allocator_t *allocator
     device_identity_destroy(identity, &table);
     return status;
 }
-
-#endif

@@ -315,16 +315,10 @@ TEST(CompilerIdentity, FailsCleanlyAtEveryAllocation)
     void *driver = dlopen((one + "/libidentity_extra.so").c_str(), RTLD_LAZY);
     ASSERT_NE(nullptr, driver);
     Question question = {dlsym(driver, "identity_extra"), {nullptr}};
-    for (size_t n = 0;; ++n) {
-        ASSERT_LT(n, 1000u);
-        FailingAllocator allocator(n);
+    expect_clean_failures([&](const ingot_allocator_t *allocator) {
         std::string field;
-        const ingot_status_t status = ask(question, allocator.table(), &field);
-        ASSERT_EQ(0u, allocator.live_count());
-        if (status == INGOT_SUCCESS)
-            break;
-        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status);
-    }
+        return ask(question, allocator, &field);
+    });
     dlclose(driver);
 }
 
@@ -375,16 +369,13 @@ int main(int argc, char **argv)
     return RUN_ALL_TESTS();
 }
 
-namespace
-{
-
-ingot_status_t identify_file(void *state, uint32_t, ingot_identity_t *identity)
+static ingot_status_t identify_file(void *state, uint32_t, ingot_identity_t *identity)
 {
     const char *const paths[] = {static_cast<const char *>(state), nullptr};
     return ingot_identity_add_files(identity, "settings", paths);
 }
 
-ingot_status_t ask_file(std::string path, const ingot_allocator_t *allocator)
+static ingot_status_t ask_file(std::string path, const ingot_allocator_t *allocator)
 {
     ingot_backend_ops_t ops = {};
     ops.identify_device = identify_file;
@@ -396,8 +387,6 @@ ingot_status_t ask_file(std::string path, const ingot_allocator_t *allocator)
         device_identity_destroy(identity, &table);
     return status;
 }
-
-} // namespace
 
 TEST(CompilerFiles, AreReadWithLittleStack)
 {
@@ -411,12 +400,5 @@ TEST(CompilerFiles, AreReadWithLittleStack)
 
 TEST(CompilerFiles, FailCleanlyAtEveryAllocation)
 {
-    for (size_t n = 0;; ++n) {
-        FailingAllocator allocator(n);
-        const ingot_status_t status = ask_file("/proc/self/exe", allocator.table());
-        ASSERT_EQ(0u, allocator.live_count());
-        if (status == INGOT_SUCCESS)
-            return;
-        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
-    }
+    expect_clean_failures([](const ingot_allocator_t *allocator) { return ask_file("/proc/self/exe", allocator); });
 }

@@ -13,12 +13,9 @@ extern "C" {
 #include "util/xxh3/xxh3.h"
 }
 
-namespace
-{
-
 /* Compares `hash` with the library on both sides of each size at which XXH3 changes its method, and at several
  * alignments. */
-template <typename Hash> void expect_equal(Hash hash)
+template <typename Hash> static void expect_equal(Hash hash)
 {
     std::vector<uint8_t> bytes(300000);
     for (size_t i = 0; i < bytes.size(); ++i)
@@ -33,8 +30,6 @@ template <typename Hash> void expect_equal(Hash hash)
         }
     }
 }
-
-} // namespace
 
 TEST(Digest, IsXxh3)
 {

@@ -13,13 +13,8 @@
 #include "support/forked_child.h"
 #include "support/reference_context.h"
 
-namespace
-{
-
 /* If a thread sets this, it is called in that thread before each unlock of one of the core's locks. */
-thread_local std::function<void()> before_unlock;
-
-} // namespace
+static thread_local std::function<void()> before_unlock;
 
 /* The linker redirects every unlock of the core's locks here; see CMakeLists.txt. */
 extern "C" {

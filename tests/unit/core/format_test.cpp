@@ -18,12 +18,9 @@ extern "C" {
 #include "core/blob/cache_blob.h"
 }
 
-namespace
-{
-
 using Bytes = std::vector<uint8_t>;
 
-Bytes number(uint64_t value, size_t size)
+static Bytes number(uint64_t value, size_t size)
 {
     Bytes bytes;
     for (size_t i = 0; i < size; ++i)
@@ -31,12 +28,12 @@ Bytes number(uint64_t value, size_t size)
     return bytes;
 }
 
-Bytes text(const std::string &value)
+static Bytes text(const std::string &value)
 {
     return Bytes(value.begin(), value.end());
 }
 
-Bytes join(const std::vector<Bytes> &parts)
+static Bytes join(const std::vector<Bytes> &parts)
 {
     Bytes all;
     for (const auto &part : parts)
@@ -44,17 +41,17 @@ Bytes join(const std::vector<Bytes> &parts)
     return all;
 }
 
-Bytes framed(const Bytes &value)
+static Bytes framed(const Bytes &value)
 {
     return join({number(value.size(), 8), value});
 }
 
-Bytes field(uint32_t tag, const Bytes &value)
+static Bytes field(uint32_t tag, const Bytes &value)
 {
     return join({number(tag, 4), framed(value)});
 }
 
-Bytes digest(const Bytes &value)
+static Bytes digest(const Bytes &value)
 {
     Bytes result(32);
     crypto_generichash_blake2b(result.data(), result.size(), value.data(), value.size(), nullptr, 0);
@@ -64,7 +61,7 @@ Bytes digest(const Bytes &value)
 const std::string kSource = "kernel f x $7 * FACTOR +\nkernel g x\n";
 const std::string kHeader = "kernel unused x\n";
 
-ProgramText program_text()
+static ProgramText program_text()
 {
     ProgramText program;
     program.sources = {kSource};
@@ -75,18 +72,18 @@ ProgramText program_text()
     return program;
 }
 
-Bytes device_field()
+static Bytes device_field()
 {
     return join(
         {framed(text("device_name")), framed(text("alpha")), framed(text("driver_version")), framed(text("1"))});
 }
 
-Bytes library_fields(const std::string &version)
+static Bytes library_fields(const std::string &version)
 {
     return join({field(1, text(version)), field(2, text("reference"))});
 }
 
-Bytes program_fields()
+static Bytes program_fields()
 {
     return join({field(16, join({number(0x100, 4), digest(text(kSource))})),
                  field(17, join({framed(text("two.h")), digest(text(kHeader))})), field(18, {}),
@@ -94,14 +91,14 @@ Bytes program_fields()
                  field(23, join({number(7, 4), number(258, 8)}))});
 }
 
-Bytes id_by_hand(const std::string &version)
+static Bytes id_by_hand(const std::string &version)
 {
     return join({text("INGOTID\n"), number(2, 4), library_fields(version), field(3, device_field()), program_fields()});
 }
 
 const Bytes kNames = {'f', 0, 'g', 0};
 
-Bytes checksummed(const Bytes &blob)
+static Bytes checksummed(const Bytes &blob)
 {
     const XXH128_hash_t checksum = XXH3_128bits(blob.data(), blob.size());
     return join({blob, number(checksum.low64, 8), number(checksum.high64, 8)});
@@ -109,8 +106,8 @@ Bytes checksummed(const Bytes &blob)
 
 constexpr uint64_t kBuildTime = 0x123456789abcdef;
 
-Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes &names = kNames,
-                   const Bytes &source_name = text("test"), uint64_t build_time = kBuildTime)
+static Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes &names = kNames,
+                          const Bytes &source_name = text("test"), uint64_t build_time = kBuildTime)
 {
     const Bytes log = text("compiled for alpha\n");
     const size_t total =
@@ -122,7 +119,7 @@ Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes 
 }
 
 /* Version 2 has no build time. */
-Bytes second_blob_by_hand(const std::string &version, const Bytes &binary)
+static Bytes second_blob_by_hand(const std::string &version, const Bytes &binary)
 {
     const Bytes log = text("compiled for alpha\n");
     const Bytes source_name = text("test");
@@ -135,7 +132,7 @@ Bytes second_blob_by_hand(const std::string &version, const Bytes &binary)
 }
 
 /* Version 1 has no build time and no source name. */
-Bytes first_blob_by_hand(const std::string &version, const Bytes &binary)
+static Bytes first_blob_by_hand(const std::string &version, const Bytes &binary)
 {
     const Bytes log = text("compiled for alpha\n");
     const size_t total = 8 + 4 + 4 + 3 * 8 + 2 * 32 + 40 + kNames.size() + log.size() + binary.size() + 16;
@@ -144,25 +141,25 @@ Bytes first_blob_by_hand(const std::string &version, const Bytes &binary)
                              digest(device_field()), number(binary.size(), 8), kNames, log, binary}));
 }
 
-std::string golden_path(const std::string &name)
+static std::string golden_path(const std::string &name)
 {
     return std::string(INGOT_SOURCE_DIR "/tests/golden/blob/") + name;
 }
 
-Bytes read_file(const std::string &path)
+static Bytes read_file(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
     EXPECT_TRUE(file) << path;
     return Bytes(std::istreambuf_iterator<char>(file), {});
 }
 
-void write_file(const std::string &path, const Bytes &bytes)
+static void write_file(const std::string &path, const Bytes &bytes)
 {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-std::string describe(const Bytes &id)
+static std::string describe(const Bytes &id)
 {
     size_t size = 0;
     EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
@@ -174,8 +171,6 @@ std::string describe(const Bytes &id)
 
 const char kGoldenVersion[] = "0.1.0+golden"; /* as ids had it before they named rules */
 const char kRules[] = "rules 1";
-
-} // namespace
 
 TEST(Format, IdIsWhatTheDocumentSays)
 {

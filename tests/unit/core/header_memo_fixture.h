@@ -2,8 +2,7 @@
  * header_memo_fixture.h - resolves includes with a header memo (which remembers earlier resolutions), as a context
  * does, and without one.
  */
-#ifndef INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
-#define INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
+#pragma once
 
 #include <atomic>
 #include <ctime>
@@ -113,5 +112,3 @@ inline void let_clock_advance()
 }
 
 } // namespace hermetic_fixture
-
-#endif

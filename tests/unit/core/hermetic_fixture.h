@@ -2,8 +2,7 @@
  * hermetic_fixture.h - resolves the includes of sources, with options and headers, in a directory whose files the test
  * writes.
  */
-#ifndef INGOT_TESTS_UNIT_HERMETIC_FIXTURE_H
-#define INGOT_TESTS_UNIT_HERMETIC_FIXTURE_H
+#pragma once
 
 #include <filesystem>
 #include <fstream>
@@ -251,5 +250,3 @@ protected:
 };
 
 } // namespace hermetic_fixture
-
-#endif

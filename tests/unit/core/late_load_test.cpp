@@ -13,15 +13,10 @@
 #include <gtest/gtest.h>
 #include <ingot/backend.h>
 
-namespace
-{
-
-template <typename Function> Function *find(void *library, const char *name)
+template <typename Function> static Function *find(void *library, const char *name)
 {
     return reinterpret_cast<Function *>(dlsym(library, name));
 }
-
-} /* namespace */
 
 /* A library that a program loads late gets little room for thread-local variables. In this test, a thread that used the
  * library ends after the library was closed. */

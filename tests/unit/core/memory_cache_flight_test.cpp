@@ -6,62 +6,20 @@
  * right.
  */
 #include "support/cache_harness.h"
-
-#include <condition_variable>
-#include <thread>
+#include "support/gate.h"
+#include "support/threads.h"
 
 using cache_harness::Harness;
 
 namespace
 {
 
-/* Threads that the destructor joins. */
-class Threads
-{
-public:
-    Threads() = default;
-    Threads(const Threads &) = delete;
-    Threads &operator=(const Threads &) = delete;
-    ~Threads() { join(); }
-
-    template <typename Function> void start(Function function) { threads_.emplace_back(function); }
-    void join()
-    {
-        for (std::thread &thread : threads_)
-            thread.join();
-        threads_.clear();
-    }
-
-private:
-    std::vector<std::thread> threads_;
-};
-
-class Gate
-{
-public:
-    void open()
-    {
-        std::lock_guard<std::mutex> guard(mutex_);
-        open_ = true;
-        changed_.notify_all();
-    }
-    void pass()
-    {
-        std::unique_lock<std::mutex> guard(mutex_);
-        changed_.wait(guard, [&] { return open_; });
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool open_ = false;
-};
-
 struct Answer {
     ingot_status_t status = INGOT_SUCCESS;
     cache_outcome outcome = CACHE_HIT;
     cache_entry *entry = nullptr;
     std::string detail;
+    int64_t code = 0;
 };
 
 Answer ask(Harness &harness, int key, const Harness::Maker &maker, const char *group = nullptr)
@@ -71,7 +29,7 @@ Answer ask(Harness &harness, int key, const Harness::Maker &maker, const char *g
     if (answer.status == INGOT_SUCCESS)
         Harness::check(answer.entry, key);
     else
-        answer.detail = ingot_last_error_detail();
+        answer = {answer.status, answer.outcome, nullptr, ingot_last_error_detail(), ingot_last_error_code()};
     return answer;
 }
 
@@ -89,7 +47,7 @@ std::vector<Answer> ask_together(Harness &harness, size_t waiters, const Harness
         return first(entry, bytes);
     };
     threads.start([&] { answers[0] = ask(harness, 1, wait_then_make, group); });
-    begun.pass();
+    begun.wait();
     for (size_t i = 1; i <= waiters; ++i)
         threads.start([&, i] { answers[i] = ask(harness, 1, next, group); });
     threads.join();
@@ -117,7 +75,7 @@ Harness::Maker fail_with(ingot_status_t status, const char *detail, std::atomic<
     return [=](cache_entry **, size_t *) {
         if (calls != nullptr)
             ++*calls;
-        return ingot_set_error_detail(status, "%s", detail);
+        return ingot_set_error(status, -11, "%s", detail);
     };
 }
 
@@ -153,6 +111,7 @@ TEST(CacheFlight, BuildFailureIsToldToAllAndNotRemembered)
     for (const Answer &answer : answers) {
         EXPECT_EQ(INGOT_BUILD_FAILED, answer.status);
         EXPECT_EQ("line 3: no such type", answer.detail);
+        EXPECT_EQ(-11, answer.code) << "the driver's";
     }
     EXPECT_EQ(0u, harness.counts().entries);
     EXPECT_FALSE(harness.touch(1));
@@ -192,23 +151,6 @@ TEST(CacheFlight, SpuriousFailureTwiceIsToldToTheRest)
         EXPECT_EQ("short", answers[i].detail);
     }
     EXPECT_FALSE(harness.touch(1));
-}
-
-TEST(CacheFlight, DriversCodeIsToldToThoseWhoWait)
-{
-    Harness harness;
-    Threads threads;
-    std::atomic<int> told{0};
-    for (int i = 0; i < 8; ++i)
-        threads.start([&] {
-            const Answer answer = ask(harness, 1, [&](cache_entry **, size_t *) {
-                harness.wait_for_waiters(7);
-                return ingot_set_error(INGOT_BUILD_FAILED, -11, "line 3");
-            });
-            told += answer.status == INGOT_BUILD_FAILED && ingot_last_error_code() == -11;
-        });
-    threads.join();
-    EXPECT_EQ(8, told);
 }
 
 TEST(CacheFlight, SpuriousFailureWithNobodyWaitingIsJustAFailure)
@@ -260,12 +202,12 @@ TEST(CacheFlight, KeysOfEqualHashAreMadeApart)
     threads.start([&] {
         const Answer answer = ask(harness, 1, [&](cache_entry **entry, size_t *) {
             first_begun.open();
-            second_done.pass();
+            second_done.wait();
             return harness.create(1, entry);
         });
         cache_entry_release(answer.entry);
     });
-    first_begun.pass();
+    first_begun.wait();
     EXPECT_FALSE(harness.touch(2)); /* this does not wait for key 1 */
     second_done.open();
     threads.join();
@@ -294,19 +236,6 @@ TEST(CacheFlight, HitNeverWaitsForTheMakingOfAnother)
 
 /* ---- nested and crosswise requests ---- */
 
-TEST(CacheFlight, MakerMayAskForAnotherKey)
-{
-    Harness harness;
-    const Answer answer = ask(harness, 1, [&](cache_entry **entry, size_t *) {
-        EXPECT_FALSE(harness.touch(2));
-        EXPECT_TRUE(harness.touch(2));
-        return harness.create(1, entry);
-    });
-    cache_entry_release(answer.entry);
-    EXPECT_TRUE(harness.contains(1));
-    EXPECT_TRUE(harness.contains(2));
-}
-
 TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
 {
     Harness harness;
@@ -320,17 +249,18 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     cache_entry_release(answer.entry);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
 
-    answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* a cycle through another key */
-                                                                  const Answer inner = ask(
-                                                                      harness, 3, [&](cache_entry **made, size_t *) {
-                                                                          EXPECT_EQ(INGOT_DEADLOCK,
-                                                                                    ask(harness, 2, never()).status);
-                                                                          return harness.create(3, made);
-                                                                      });
-                                                                  cache_entry_release(inner.entry);
-                                                                  return harness.create(2, entry);
+    const auto make_third = [&](cache_entry **made, size_t *) { /* a cycle through another key */
+                                                                EXPECT_EQ(INGOT_DEADLOCK,
+                                                                          ask(harness, 2, never()).status);
+                                                                return harness.create(3, made);
+    };
+    answer = ask(harness, 2, [&](cache_entry **entry, size_t *) {
+        cache_entry_release(ask(harness, 3, make_third).entry);
+        EXPECT_TRUE(harness.touch(3));
+        return harness.create(2, entry);
     });
     cache_entry_release(answer.entry);
+    EXPECT_EQ((std::vector<int>{2, 3}), harness.present(4));
     EXPECT_EQ(0u, harness.counts().waits);
 }
 
@@ -349,7 +279,7 @@ TEST(CacheFlight, MakerThatTookOverIsToldLikeAnyOther)
         EXPECT_EQ(INGOT_BACKEND_ERROR, answer.status);
     });
     threads.start([&] {
-        inner_begun.pass();
+        inner_begun.wait();
         const Answer answer = ask(harness, 2, [&](cache_entry **entry, size_t *) {
             const Answer taken_over = ask(harness, 1, [&](cache_entry **made, size_t *) {
                 EXPECT_EQ(INGOT_DEADLOCK, ask(harness, 2, never()).status);
@@ -369,22 +299,27 @@ TEST(CacheFlight, MakerThatTookOverIsToldLikeAnyOther)
 
 /* ---- clearing, closing and evicting while a value is made ---- */
 
-TEST(CacheFlight, ClearedMeanwhileIsHandedOutAndNotKept)
+TEST(CacheFlight, ClearedOrClosedMeanwhileIsHandedOutAndNotKept)
 {
-    Harness harness;
-    const Harness::Maker clear_then_make = [&](cache_entry **entry, size_t *) {
-        memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
-        return harness.create(1, entry);
-    };
-    std::vector<Answer> answers = ask_together(harness, 20, clear_then_make, never());
-    for (const Answer &answer : answers)
-        EXPECT_EQ(answers[0].entry, answer.entry);
-    EXPECT_FALSE(harness.contains(1));
-    EXPECT_EQ(0u, harness.destroyed());
-    release_all(answers);
-    EXPECT_EQ(1u, harness.destroyed());
-    EXPECT_FALSE(harness.touch(1));
-    EXPECT_TRUE(harness.touch(1));
+    for (const bool is_closed : {false, true}) {
+        Harness harness;
+        const Harness::Maker end_then_make = [&](cache_entry **entry, size_t *) {
+            if (is_closed)
+                memory_cache_close(harness.get());
+            else
+                memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+            return harness.create(1, entry);
+        };
+        std::vector<Answer> answers = ask_together(harness, 20, end_then_make, never());
+        for (const Answer &answer : answers)
+            EXPECT_EQ(answers[0].entry, answer.entry);
+        EXPECT_EQ(0u, harness.counts().entries);
+        EXPECT_EQ(0u, harness.destroyed());
+        release_all(answers);
+        EXPECT_EQ(1u, harness.destroyed());
+        EXPECT_FALSE(harness.touch(1));
+        EXPECT_EQ(!is_closed, harness.touch(1));
+    }
 }
 
 TEST(CacheFlight, ClearOfAGroupConcernsItsMakingsOnly)
@@ -406,23 +341,6 @@ TEST(CacheFlight, ClearOfAGroupConcernsItsMakingsOnly)
     answer = ask(harness, 1, clearing("a"));
     cache_entry_release(answer.entry);
     EXPECT_TRUE(harness.contains(1));
-}
-
-TEST(CacheFlight, ClosedMeanwhileIsHandedOutAndNotKept)
-{
-    Harness harness;
-    std::vector<Answer> answers = ask_together(
-        harness, 20,
-        [&](cache_entry **entry, size_t *) {
-            memory_cache_close(harness.get());
-            return harness.create(1, entry);
-        },
-        never());
-    EXPECT_EQ(0u, harness.counts().entries);
-    for (const Answer &answer : answers)
-        EXPECT_EQ(answers[0].entry, answer.entry);
-    release_all(answers);
-    EXPECT_EQ(1u, harness.destroyed());
 }
 
 TEST(CacheFlight, LimitsChangedMeanwhileHold)

@@ -3,16 +3,16 @@
  */
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <fstream>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include <ingot/private/descriptor.h>
 
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
+#include "support/scratch_directory.h"
+#include "support/threads.h"
 
 namespace
 {
@@ -43,38 +43,89 @@ std::string text_of(ingot_status_t (*get)(const_ingot_program_t, size_t *, char 
     return text;
 }
 
+ProgramText with_options(const std::string &options)
+{
+    ProgramText text;
+    text.compile_options = options;
+    return text;
+}
+
+ProgramText in_group(const char *group)
+{
+    ProgramText text;
+    text.group = group;
+    return text;
+}
+
+ProgramText not_kept()
+{
+    ProgramText text;
+    text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
+    return text;
+}
+
+void clear(const Context &context, const char *group = nullptr)
+{
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), group));
+}
+
+/* A test with a context of one device, unless it makes others. */
+class ProgramTest : public testing::Test
+{
+protected:
+    ReferenceDevice device;
+    Context context = device.make();
+};
+using ProgramDescTest = ProgramTest;
+using KernelTest = ProgramTest;
+using GroupTest = ProgramTest;
+
+/* A test of programs that include a file. */
+class IncludingProgram : public ProgramTest
+{
+protected:
+    void write(const std::string &content) const { std::ofstream(scratch_.path() / "some.h") << content; }
+    ProgramText text(const std::string &more_options = "") const
+    {
+        ProgramText text = with_options("-I" + scratch_.path().string() + more_options);
+        text.sources = {"#include \"some.h\"\nkernel f x\n"};
+        return text;
+    }
+
+private:
+    const ScratchDirectory scratch_;
+};
+
 } // namespace
 
-TEST(Program, BuildsOnceAndComputes)
+TEST_F(ProgramTest, BuildsOnceAndComputes)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     const Desc desc = ProgramText().make(context);
+    EXPECT_EQ(INGOT_NOT_FOUND, look_up(desc));
+    EXPECT_EQ(0u, device.counts.builds) << "a look-up never builds";
     const Program first = create_program(desc);
-    const Program second = create_program(desc);
-    const Program third = create_program(ProgramText().make(context)); /* an equal descriptor */
-    EXPECT_EQ(first, second);
-    EXPECT_EQ(first, third);
+    EXPECT_EQ(first, create_program(desc));
+    EXPECT_EQ(first, create_program(ProgramText().make(context))) << "an equal descriptor";
     EXPECT_EQ(1u, device.counts.builds);
+    ingot_program_t found = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&found, desc.get(), INGOT_PROGRAM_GET_IN_MEMORY));
+    EXPECT_EQ(first, Program(found));
     EXPECT_EQ(42, run(create_kernel(first, "twice"), 21));
     EXPECT_EQ(49, run(create_kernel(first, "square"), 7));
     EXPECT_EQ(std::string("square\0twice\0", 13), text_of(ingot_program_get_kernel_names, first)) << "sorted";
     EXPECT_EQ("compiled for alpha\n" + std::string(1, '\0'), text_of(ingot_program_get_build_log, first));
     const auto stats = stats_of(context);
-    EXPECT_EQ(2u, stats.hits);
+    EXPECT_EQ(3u, stats.hits);
     EXPECT_EQ(1u, stats.misses);
     EXPECT_EQ(1u, stats.builds);
     EXPECT_EQ(1u, stats.programs);
 }
 
-TEST(Program, UsesOptionsHeadersAndConstants)
+TEST_F(ProgramTest, UsesOptionsHeadersAndConstants)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    ProgramText text;
+    ProgramText text = with_options("-DFACTOR=10");
     text.sources = {"#include \"lib.h\"\nkernel f x FACTOR * $3 +\n", "kernel g x\n"};
     text.headers = {{"lib.h", "kernel h x 1 +\n"}};
-    text.compile_options = "-DFACTOR=10";
     text.constants = {{3, 5}};
     const Program program = create_program(text.make(context));
     EXPECT_EQ(25, run(create_kernel(program, "f"), 2));
@@ -82,19 +133,14 @@ TEST(Program, UsesOptionsHeadersAndConstants)
     EXPECT_EQ(3, run(create_kernel(program, "h"), 2));
 }
 
-TEST(Program, TellsWhyABuildFailedAndTriesAnew)
+TEST_F(ProgramTest, TellsWhyABuildFailedAndTriesAnew)
 {
-    ReferenceDevice device;
     Recorder recorder;
-    const Context context = device.make(recorder.info());
-    ProgramText text;
-    text.sources = {"kernel f x nonsense\n"};
-    const Desc desc = text.make(context);
-    ingot_program_t program = nullptr;
+    context = device.make(recorder.info());
+    const Desc desc = ProgramText{{"kernel f x nonsense\n"}}.make(context);
     for (uint64_t attempt = 1; attempt <= 2; ++attempt) {
-        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
-        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("unknown word nonsense"));
-        EXPECT_EQ(nullptr, program);
+        EXPECT_EQ(INGOT_BUILD_FAILED, request(desc));
+        EXPECT_TRUE(last_error_has("unknown word nonsense"));
         EXPECT_EQ(attempt, device.counts.builds);
     }
     EXPECT_EQ(0u, stats_of(context).programs);
@@ -104,27 +150,11 @@ TEST(Program, TellsWhyABuildFailedAndTriesAnew)
     EXPECT_NE(std::string::npos, recorder.reasons[1].find("nonsense"));
 }
 
-TEST(Program, LookupNeverBuilds)
+TEST_F(ProgramTest, OutlivesItsContextAndEviction)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
-    ingot_program_t found = nullptr;
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_get(&found, desc.get(), INGOT_PROGRAM_GET_IN_MEMORY));
-    EXPECT_EQ(0u, device.counts.builds);
-    const Program program = create_program(desc);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&found, desc.get(), INGOT_PROGRAM_GET_IN_MEMORY));
-    EXPECT_EQ(program.get(), found);
-    ingot_program_release(found);
-}
-
-TEST(Program, OutlivesItsContextAndEviction)
-{
-    ReferenceDevice device;
-    Context context = device.make();
     Program program = create_program(ProgramText().make(context));
     Kernel kernel = create_kernel(program, "twice");
-    EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    clear(context);
     EXPECT_EQ(0u, stats_of(context).programs);
     context.reset();
     EXPECT_EQ(0u, device.counts.states_destroyed);
@@ -136,14 +166,10 @@ TEST(Program, OutlivesItsContextAndEviction)
     EXPECT_EQ(1u, device.counts.states_destroyed);
 }
 
-TEST(Program, IsForgottenAloneAndOnceAndLivesOnWhereItIsHeld)
+TEST_F(ProgramTest, IsForgottenAloneAndOnceAndLivesOnWhereItIsHeld)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    ProgramText text;
-    const Desc desc = text.make(context);
-    text.compile_options = "-DN=1";
-    const Desc other = text.make(context);
+    const Desc desc = ProgramText().make(context);
+    const Desc other = with_options("-DN=1").make(context);
     const Program first = create_program(desc);
     const Program kept = create_program(other);
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_forget(first.get()));
@@ -158,56 +184,48 @@ TEST(Program, IsForgottenAloneAndOnceAndLivesOnWhereItIsHeld)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_forget(nullptr));
 }
 
-TEST(Program, KnowsWhetherItIsFromABlob)
+TEST_F(ProgramTest, KnowsWhetherItIsFromABlob)
 {
-    ReferenceDevice device;
     device.targets = {"alpha", "alpha"};
-    const Context context = device.make();
+    context = device.make();
     const Desc desc = ProgramText().make(context);
     Program program = create_program(desc);
     EXPECT_FALSE(is_from_cache_blob(program.get())) << "the second device loads what the first compiled";
     const std::vector<uint8_t> blob = blob_of(program);
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_forget(program.get()));
-    ingot_program_t loaded = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
-    program.reset(loaded);
-    EXPECT_TRUE(is_from_cache_blob(loaded));
+    ASSERT_EQ(INGOT_SUCCESS, load_program(desc, blob, &program));
+    EXPECT_TRUE(is_from_cache_blob(program.get()));
 }
 
-TEST(Program, IsNotKeptWhenTheCacheIsOffOrTheFlagSaysSo)
+TEST_F(ProgramTest, IsNotKeptWhenTheCacheIsOffOrTheFlagSaysSo)
 {
-    ReferenceDevice device;
     ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
     capacity.flags = INGOT_CACHE_OFF;
-    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-    info.cache_capacity = &capacity;
-    const Context off = device.make(info);
+    const Context off = device.make_limited(capacity);
     const Desc desc = ProgramText().make(off);
     EXPECT_EQ(10, run(create_kernel(create_program(desc), "twice"), 5));
     EXPECT_NE(nullptr, create_program(desc));
     EXPECT_EQ(2u, device.counts.builds);
     EXPECT_EQ(0, device.counts.live_programs);
 
-    const Context on = device.make();
-    ProgramText text;
-    text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
-    const Desc uncached = text.make(on);
+    const Desc uncached = not_kept().make(context);
     EXPECT_NE(nullptr, create_program(uncached));
     EXPECT_NE(nullptr, create_program(uncached));
     EXPECT_EQ(4u, device.counts.builds);
-    EXPECT_EQ(0u, stats_of(on).programs);
+    EXPECT_EQ(0u, stats_of(context).programs);
+    EXPECT_EQ(2u, stats_of(context).misses);
+    EXPECT_EQ(2u, stats_of(context).builds);
 }
 
-TEST(Program, TellsOfEvents)
+TEST_F(ProgramTest, TellsOfEvents)
 {
-    ReferenceDevice device;
     Recorder recorder;
-    const Context context = device.make(recorder.info());
+    context = device.make(recorder.info());
     const Desc desc = ProgramText().make(context);
     const Program program = create_program(desc);
     (void)create_program(desc);
     (void)blob_of(program);
-    ingot_context_clear_cache(context.get(), nullptr);
+    clear(context);
     const std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> expected{{INGOT_EVENT_MISS, INGOT_NOT_FOUND},
                                                                               {INGOT_EVENT_BUILD, INGOT_SUCCESS},
                                                                               {INGOT_EVENT_HIT, INGOT_SUCCESS},
@@ -217,11 +235,10 @@ TEST(Program, TellsOfEvents)
     EXPECT_EQ("clear", recorder.reasons.back());
 }
 
-TEST(Program, SharesOneCompilationAmongEqualDevices)
+TEST_F(ProgramTest, SharesOneCompilationAmongEqualDevices)
 {
-    ReferenceDevice device;
     device.targets = {"alpha", "beta", "alpha"};
-    const Context context = device.make();
+    context = device.make();
     const Program program = create_program(ProgramText().make(context));
     EXPECT_EQ(2u, device.counts.builds);
     for (uint32_t i = 0; i < 3; ++i)
@@ -234,11 +251,10 @@ TEST(Program, SharesOneCompilationAmongEqualDevices)
     EXPECT_EQ(1, device.counts.live_programs);
 }
 
-TEST(Program, IsForTheDevicesOfItsDescriptorOnly)
+TEST_F(ProgramTest, IsForTheDevicesOfItsDescriptorOnly)
 {
-    ReferenceDevice device;
     device.targets = {"alpha", "beta"};
-    const Context context = device.make();
+    context = device.make();
     ProgramText text;
     text.devices = {1};
     const Program program = create_program(text.make(context));
@@ -249,72 +265,48 @@ TEST(Program, IsForTheDevicesOfItsDescriptorOnly)
     EXPECT_NE(program, create_program(text.make(context)));
 }
 
-TEST(Program, HasNoBlobWhenAnIncludedFileChangedBeforeItWasCompiled)
+TEST_F(IncludingProgram, HasNoBlobWhenTheFileChangedBeforeItWasCompiled)
 {
-    const std::string path = testing::TempDir() + "ingot_changing.h";
-    const auto write = [&](const char *content) { std::ofstream(path) << content; };
-    ReferenceDevice device;
-    const Context context = device.make();
-    ProgramText text;
-    text.sources = {"#include \"ingot_changing.h\"\nkernel f x\n"};
-    text.compile_options = "-I" + testing::TempDir();
     write("kernel first x\n");
-    const Desc early = text.make(context);
+    const Desc early = text().make(context);
     write("kernel second x\n");
     const Program unvouched = create_program(early);
-    size_t size = 0;
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_get_cache_blob(unvouched.get(), &size, nullptr));
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("changed since"));
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, has_blob(unvouched));
+    EXPECT_TRUE(last_error_has("changed since"));
     EXPECT_NE(nullptr, create_kernel(unvouched, "second"));
     write("kernel first x\n");
     /* A request with an equal descriptor does not get the program that is not cacheable. */
-    const Program other = create_program(text.make(context));
-    EXPECT_NE(nullptr, create_kernel(other, "first"));
+    EXPECT_NE(nullptr, create_kernel(create_program(text().make(context)), "first"));
     write("kernel second x\n");
-    const Desc late = text.make(context);
+    const Desc late = text().make(context);
     EXPECT_FALSE(blob_of(create_program(late)).empty());
     EXPECT_NE(id_of(early), id_of(late));
-    std::remove(path.c_str());
 }
 
 /* The compiler gets the text that was read for the id, so the id still describes the program. */
-TEST(Program, HasTheBlobOfItsIdWhenAnIncludedFileChangesWhileItIsCompiled)
+TEST_F(IncludingProgram, HasTheBlobOfItsIdWhenTheFileChangesWhileItIsCompiled)
 {
-    static std::string path;
-    path = testing::TempDir() + "ingot_changing_later.h";
-    std::ofstream(path) << "kernel first x\n";
-    ReferenceDevice device;
-    device.hook = [](void *, const char *operation) {
-        if (std::string(operation) == "build")
-            std::ofstream(path) << "kernel second x\n";
+    write("kernel first x\n");
+    device.before = [&](const std::string &operation) {
+        if (operation == "build")
+            write("kernel second x\n");
         return INGOT_SUCCESS;
     };
-    ProgramText text;
-    text.sources = {"#include \"ingot_changing_later.h\"\nkernel f x\n"};
-    text.compile_options = "-I" + testing::TempDir();
-    const Context context = device.make();
-    const Program program = create_program(text.make(context));
+    const Program program = create_program(text().make(context));
     EXPECT_FALSE(blob_of(program).empty());
     EXPECT_NE(nullptr, create_kernel(program, "first"));
-    std::remove(path.c_str());
 }
 
 /* An unknown option may make the compiler read files, so a program with such an option is not cacheable. */
-TEST(Program, ThatIsBuiltNativelyTellsWhyAndIsNotCacheable)
+TEST_F(IncludingProgram, ThatIsBuiltNativelyTellsWhyAndIsNotCacheable)
 {
-    const std::string path = testing::TempDir() + "ingot_native.h";
-    std::ofstream(path) << "kernel first x\n";
-    ReferenceDevice device;
+    write("kernel first x\n");
     Recorder recorder;
-    ProgramText text;
-    text.sources = {"#include \"ingot_native.h\"\nkernel f x\n"};
-    text.compile_options = "-I" + testing::TempDir() + " --unknown-option";
-    const Context context = device.make(recorder.info());
-    const Program program = create_program(text.make(context));
+    context = device.make(recorder.info());
+    const Program program = create_program(text(" --unknown-option").make(context));
     EXPECT_NE(nullptr, create_kernel(program, "first"));
     EXPECT_EQ(1u, device.counts.builds);
-    size_t size = 0;
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_get_cache_blob(program.get(), &size, nullptr));
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, has_blob(program));
     const auto event = std::make_pair(INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE);
     const auto at = std::find(recorder.events.begin(), recorder.events.end(), event);
     ASSERT_NE(recorder.events.end(), at);
@@ -323,65 +315,42 @@ TEST(Program, ThatIsBuiltNativelyTellsWhyAndIsNotCacheable)
     const char *told = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_native_reason(program.get(), &told));
     EXPECT_EQ(reason, told != nullptr ? told : "none");
-    std::remove(path.c_str());
 }
 
 /* A driver that fails for a moment is no reason to compile a program natively from then on. */
-TEST(Program, IsCacheableAgainAfterTheDriverFailed)
+TEST_F(IncludingProgram, IsCacheableAgainAfterTheDriverFailed)
 {
-    static int failures;
-    failures = 2; /* of the build with resolved includes, and of the native one */
-    const std::string path = testing::TempDir() + "ingot_failing.h";
-    std::ofstream(path) << "kernel first x\n";
-    ReferenceDevice device;
-    device.hook = [](void *, const char *operation) {
-        return std::string(operation) == "build" && failures-- > 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    int failures = 2; /* of the build with resolved includes, and of the native one */
+    write("kernel first x\n");
+    device.before = [&](const std::string &operation) {
+        return operation == "build" && failures-- > 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
     };
-    ProgramText text;
-    text.sources = {"#include \"ingot_failing.h\"\nkernel f x\n"};
-    text.compile_options = "-I" + testing::TempDir();
-    const Context context = device.make();
-    const Desc desc = text.make(context);
-    ingot_program_t none = nullptr;
-    EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_program_get(&none, desc.get(), 0));
+    const Desc desc = text().make(context);
+    EXPECT_EQ(INGOT_BACKEND_ERROR, request(desc));
     EXPECT_FALSE(blob_of(create_program(desc)).empty());
-    std::remove(path.c_str());
 }
 
 /* Looking a program up is a request like any other, so the program also belongs to that descriptor's group. */
-TEST(Program, BelongsToTheGroupOfADescriptorThatFoundIt)
+TEST_F(ProgramTest, BelongsToTheGroupOfADescriptorThatFoundIt)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     for (const char *group : {"b", ""}) {
-        ProgramText text;
-        text.group = "a";
-        const Desc first = text.make(context);
-        (void)create_program(first);
-        text.group = group;
-        const Desc second = text.make(context);
-        ingot_program_t found = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&found, second.get(), INGOT_PROGRAM_GET_IN_MEMORY));
-        ingot_program_release(found);
+        (void)create_program(in_group("a").make(context));
+        const Desc second = in_group(group).make(context);
+        EXPECT_EQ(INGOT_SUCCESS, look_up(second));
         (void)create_program(second);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "a"));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&found, second.get(), INGOT_PROGRAM_GET_IN_MEMORY))
-            << "\"" << group << "\"";
-        ingot_program_release(found);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+        clear(context, "a");
+        EXPECT_EQ(INGOT_SUCCESS, look_up(second)) << "\"" << group << "\"";
+        clear(context);
     }
 }
 
-TEST(Program, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
+TEST_F(ProgramTest, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
 {
-    ReferenceDevice device;
     Recorder recorder;
-    const Context context = device.make(recorder.info());
+    context = device.make(recorder.info());
     std::vector<Desc> descs;
     for (int i = 0; i < 10; ++i) {
-        ProgramText text;
-        text.compile_options = "-DN=" + std::to_string(i);
-        descs.push_back(text.make(context));
+        descs.push_back(with_options("-DN=" + std::to_string(i)).make(context));
         (void)create_program(descs.back());
     }
     (void)create_program(descs[0]);
@@ -391,13 +360,8 @@ TEST(Program, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
     EXPECT_EQ(4u, stats_of(context).programs);
     EXPECT_EQ(6u, stats_of(context).evictions_count);
     EXPECT_EQ("max_programs", recorder.reasons.back());
-    for (const int kept : {0, 7, 8, 9}) {
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_program_get(&program, descs[static_cast<size_t>(kept)].get(), INGOT_PROGRAM_GET_IN_MEMORY))
-            << kept;
-        ingot_program_release(program);
-    }
+    for (const size_t kept : {0, 7, 8, 9})
+        EXPECT_EQ(INGOT_SUCCESS, look_up(descs[kept])) << kept;
     (void)create_program(descs[1]);
     EXPECT_EQ(5u, stats_of(context).programs) << "the limit is what it was";
     to.max_bytes = 1;
@@ -407,26 +371,18 @@ TEST(Program, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_trim_cache(nullptr, &to));
 }
 
-TEST(ProgramDesc, RefusesWhatIsMalformed)
+TEST_F(ProgramDescTest, RefusesWhatIsMalformed)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     ingot_program_desc_t desc = nullptr;
-    ProgramText text;
-    text.sources = {};
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
-    text = {};
-    text.devices = {1};
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
-    text.devices = {0, 0};
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
-    text = {};
-    text.constants = {{1, 2}, {1, 3}};
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("constant 1 is given twice"));
-    text = {};
-    text.headers = {{"a.h", ""}, {"a.h", ""}};
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
+    ProgramText none, absent, twice, constant, header;
+    none.sources = {};
+    absent.devices = {1};
+    twice.devices = {0, 0};
+    header.headers = {{"a.h", ""}, {"a.h", ""}};
+    constant.constants = {{1, 2}, {1, 3}};
+    for (const ProgramText &text : {none, absent, twice, header, constant})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
+    EXPECT_TRUE(last_error_has("constant 1 is given twice"));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ProgramText().try_make(nullptr, &desc));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_desc_create(&desc, context.get(), nullptr));
     const Source binary = make_source("x", "x", INGOT_SOURCE_SPIRV);
@@ -445,16 +401,15 @@ TEST(Handles, AreCheckedForNull)
     size_t size = 0;
     ingot_program_t program = nullptr;
     ingot_kernel_t kernel = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(&program, nullptr, 0));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(nullptr, nullptr, 0));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(&program, nullptr, INGOT_PROGRAM_GET_IN_MEMORY));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_cache_blob(nullptr, &size, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create_from_cache_blob(&program, nullptr, 0, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&kernel, nullptr, 0, "a"));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_create(&kernel, nullptr, 0, "a"));
+    for (const ingot_status_t status : {ingot_program_get(&program, nullptr, 0), ingot_program_get(nullptr, nullptr, 0),
+                                        ingot_program_get(&program, nullptr, INGOT_PROGRAM_GET_IN_MEMORY),
+                                        ingot_program_get_cache_blob(nullptr, &size, nullptr),
+                                        ingot_program_create_from_cache_blob(&program, nullptr, 0, nullptr),
+                                        ingot_kernel_get(&kernel, nullptr, 0, "a"),
+                                        ingot_kernel_create(&kernel, nullptr, 0, "a"), ingot_kernel_lock(nullptr)})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status);
     ingot_program_retain(nullptr);
     ingot_context_retain(nullptr);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_lock(nullptr));
     ingot_program_release(nullptr);
     ingot_kernel_release(nullptr);
     ingot_source_release(nullptr);
@@ -463,84 +418,63 @@ TEST(Handles, AreCheckedForNull)
     EXPECT_EQ(0u, ingot_context_get_device_count(nullptr));
 }
 
-TEST(Kernel, IsSharedAndComparesItsName)
+TEST_F(KernelTest, IsSharedAndComparesItsName)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     const Desc desc = ProgramText().make(context);
-    const Program program = create_program(desc);
-    const Kernel first = create_kernel(program, "twice");
-    ingot_kernel_t got = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "twice"));
-    EXPECT_EQ(first.get(), got);
-    ingot_kernel_release(got);
+    const Kernel first = create_kernel(create_program(desc), "twice");
+    EXPECT_EQ(first, get_kernel(desc, "twice"));
     EXPECT_EQ(1, device.counts.live_kernels);
+    ingot_kernel_t got = nullptr;
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_get(&got, desc.get(), 0, "twic"));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_get(&got, desc.get(), 0, "twicee"));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&got, desc.get(), 1, "twice"));
 }
 
-TEST(Kernel, IsTheOneAskedForWhateverTheDescriptorRemembers)
+TEST_F(KernelTest, IsTheOneAskedForWhateverTheDescriptorRemembers)
 {
-    ReferenceDevice device;
     device.targets = {"alpha", "beta"};
-    const Context context = device.make();
-    ProgramText text;
-    text.sources = {""};
+    context = device.make();
+    ProgramText text{{""}};
     for (int i = 0; i < 100; ++i)
         text.sources[0] += "kernel k" + std::to_string(i) + " x " + std::to_string(i) + " +\n";
     const Desc desc = text.make(context);
     for (int round = 0; round < 2; ++round) {
         for (int i = 99; i >= 0; --i) {
             for (uint32_t target = 0; target < 2; ++target) {
-                ingot_kernel_t kernel = nullptr;
                 const std::string name = "k" + std::to_string(i);
-                ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&kernel, desc.get(), target, name.c_str()));
-                const Kernel held(kernel);
+                const Kernel held = get_kernel(desc, name.c_str(), target);
                 EXPECT_EQ(1000 + i, run(held, 1000));
                 EXPECT_EQ(held, create_kernel(create_program(desc), name.c_str(), target));
             }
         }
         EXPECT_EQ(200, device.counts.live_kernels);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+        clear(context);
         EXPECT_EQ(0, device.counts.live_kernels) << "what the descriptor remembers holds nothing";
     }
 }
 
-TEST(Kernel, LeavesBothMapsWithItsProgram)
+TEST_F(KernelTest, LeavesBothMapsWithItsProgram)
 {
-    ReferenceDevice device;
     ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
     capacity.max_programs = 1;
-    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-    info.cache_capacity = &capacity;
-    const Context context = device.make(info);
+    context = device.make_limited(capacity);
     const Desc desc = ProgramText().make(context);
-    ingot_kernel_t got = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "twice"));
-    Kernel held(got);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "square"));
-    ingot_kernel_release(got);
-    ProgramText other;
-    other.compile_options = "-DOTHER=1";
-    (void)create_program(other.make(context)); /* evicts the first program */
+    Kernel held = get_kernel(desc, "twice");
+    (void)get_kernel(desc, "square");
+    (void)create_program(with_options("-DOTHER=1").make(context)); /* evicts the first program */
     EXPECT_EQ(2, device.counts.live_kernels) << "a held kernel keeps its program, and that its kernels";
-    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "twice"));
-    EXPECT_NE(held.get(), got) << "built anew, not found by the descriptor";
-    ingot_kernel_release(got);
+    EXPECT_NE(held, get_kernel(desc, "twice")) << "built anew, not found by the descriptor";
     EXPECT_EQ(3u, device.counts.builds);
     EXPECT_EQ(10, run(held, 5));
     held.reset();
     EXPECT_EQ(1, device.counts.live_kernels);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    clear(context);
     EXPECT_EQ(0, device.counts.live_kernels);
     EXPECT_EQ(0, device.counts.live_programs);
 }
 
-TEST(Kernel, ClonesAreTheirOwn)
+TEST_F(KernelTest, ClonesAreTheirOwn)
 {
-    ReferenceDevice device;
-    Context context = device.make();
     Kernel kernel = create_kernel(create_program(ProgramText().make(context)), "twice");
     ingot_kernel_t clone = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_clone(&clone, kernel.get()));
@@ -557,81 +491,64 @@ TEST(Kernel, ClonesAreTheirOwn)
     EXPECT_EQ(1u, device.counts.states_destroyed);
 }
 
-TEST(Kernel, LockExcludesOthers)
+TEST_F(KernelTest, LockExcludesOthers)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     const Kernel kernel = create_kernel(create_program(ProgramText().make(context)), "twice");
     int inside = 0;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&] {
-            for (int round = 0; round < 1000; ++round) {
-                ingot_kernel_lock(kernel.get());
-                EXPECT_EQ(1, ++inside);
-                --inside;
-                ingot_kernel_unlock(kernel.get());
-            }
-        });
-    }
-    for (auto &thread : threads)
-        thread.join();
+    in_threads(4, [&](size_t) {
+        for (int round = 0; round < 1000; ++round) {
+            ingot_kernel_lock(kernel.get());
+            EXPECT_EQ(1, ++inside);
+            --inside;
+            ingot_kernel_unlock(kernel.get());
+        }
+    });
 }
 
 namespace
 {
 
-/* A hook that is called for each native kernel that is made. It counts the kernels, makes each of them slow, so that
- * threads make them at once, and fails the first `failures` of them. */
-struct KernelMakings {
+/* Counts the native kernels that are made, makes each of them slow, so that threads make them at once, and fails the
+ * first `failures` of them. */
+class KernelMaking : public ProgramTest
+{
+protected:
+    KernelMaking()
+    {
+        device.before = [this](const std::string &operation) {
+            if (operation != "create_kernel")
+                return INGOT_SUCCESS;
+            const int number = made++;
+            for (int i = 0; i < 1000; ++i)
+                std::this_thread::yield();
+            if (meanwhile)
+                std::exchange(meanwhile, nullptr)();
+            return number < failures ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+        };
+    }
+
     int failures = 0;
     std::atomic<int> made{0};
     std::function<void()> meanwhile;
-
-    static ingot_status_t hook(void *user, const char *operation)
-    {
-        auto *self = static_cast<KernelMakings *>(user);
-        if (std::string(operation) != "create_kernel")
-            return INGOT_SUCCESS;
-        const int number = self->made++;
-        for (int i = 0; i < 1000; ++i)
-            sched_yield();
-        if (self->meanwhile)
-            std::exchange(self->meanwhile, nullptr)();
-        return number < self->failures ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    }
+    const Program program = create_program(ProgramText().make(context));
 };
 
 } // namespace
 
-TEST(Kernel, RequestedByManyThreadsIsTheSameForAll)
+TEST_F(KernelMaking, ByManyThreadsGivesAllTheSame)
 {
     constexpr size_t kThreads = 16;
-    KernelMakings makings;
-    makings.failures = 2;
-    ReferenceDevice device;
-    device.hook = KernelMakings::hook;
-    device.hook_user = &makings;
-    const Context context = device.make();
-    const Program program = create_program(ProgramText().make(context));
-    std::vector<std::thread> threads;
+    failures = 2;
     ingot_kernel_t kernels[kThreads] = {};
     std::atomic<size_t> ready{0};
     std::atomic<int> failed{0};
-
-    for (auto &kernel : kernels) {
-        threads.emplace_back([&] {
-            ++ready;
-            while (ready < kThreads)
-                sched_yield();
-            const ingot_status_t status = ingot_kernel_create(&kernel, program.get(), 0, "square");
-            failed += status == INGOT_BACKEND_ERROR;
-        });
-    }
-    for (auto &thread : threads)
-        thread.join();
+    in_threads(kThreads, [&](size_t i) {
+        ++ready;
+        wait_until([&] { return ready == kThreads; });
+        failed += ingot_kernel_create(&kernels[i], program.get(), 0, "square") == INGOT_BACKEND_ERROR;
+    });
     EXPECT_EQ(2, failed) << "a failure is for the thread that had it";
-    EXPECT_LE(3, makings.made);
+    EXPECT_LE(3, made);
     EXPECT_EQ(1, device.counts.live_kernels);
     ingot_kernel_t known = nullptr;
     for (ingot_kernel_t kernel : kernels) {
@@ -641,148 +558,85 @@ TEST(Kernel, RequestedByManyThreadsIsTheSameForAll)
     }
 }
 
-TEST(Kernel, RequestedWhileItsThreadMakesItIsMadeTwiceAndOneStays)
+TEST_F(KernelMaking, WithinItselfMakesTwoAndOneStays)
 {
-    KernelMakings makings;
-    ReferenceDevice device;
-    device.hook = KernelMakings::hook;
-    device.hook_user = &makings;
-    const Context context = device.make();
-    const Program program = create_program(ProgramText().make(context));
     Kernel inner;
-    makings.meanwhile = [&] { inner = create_kernel(program, "square"); };
+    meanwhile = [&] { inner = create_kernel(program, "square"); };
     const Kernel outer = create_kernel(program, "square");
     EXPECT_EQ(outer, inner);
-    EXPECT_EQ(2, makings.made);
+    EXPECT_EQ(2, made);
     EXPECT_EQ(1, device.counts.live_kernels);
 }
 
 /* A descriptor remembers a kernel. The program of that kernel may be gone by the time another thread looks at what the
  * descriptor remembers. */
-TEST(Kernel, IsOfAProgramThatIsThereWhileProgramsComeAndGo)
+TEST_F(KernelTest, IsOfAProgramThatIsThereWhileProgramsComeAndGo)
 {
-    constexpr int kThreads = 4;
-    constexpr int kLives = 100;
-    ReferenceDevice device;
-    {
-        const Context context = device.make();
-        const Desc desc = ProgramText().make(context);
-        std::vector<std::thread> threads;
-        std::atomic<bool> stop{false};
-        std::atomic<uint64_t> got{0};
-        for (int i = 0; i < kThreads; ++i) {
-            threads.emplace_back([&, i] {
-                while (!stop) {
-                    ingot_kernel_t kernel = nullptr;
-                    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&kernel, desc.get(), 0, i % 2 == 0 ? "twice" : "square"));
-                    EXPECT_EQ(i % 2 == 0 ? 14 : 49, run(Kernel(kernel), 7));
-                    ++got;
-                }
-            });
-        }
-        for (int life = 0; life < kLives; ++life) {
-            for (const uint64_t before = got; got < before + kThreads;)
-                sched_yield();
-            EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
-        }
-        stop = true;
-        for (auto &thread : threads)
-            thread.join();
+    constexpr size_t kThreads = 4;
+    const Desc desc = ProgramText().make(context);
+    std::atomic<bool> stop{false};
+    std::atomic<uint64_t> got{0};
+    Threads threads;
+    for (size_t i = 0; i < kThreads; ++i) {
+        threads.start([&, i] {
+            for (; !stop; ++got)
+                EXPECT_EQ(i % 2 == 0 ? 14 : 49, run(get_kernel(desc, i % 2 == 0 ? "twice" : "square"), 7));
+        });
     }
+    for (int life = 0; life < 100; ++life) {
+        wait_until([&, before = got.load()] { return got >= before + kThreads; });
+        clear(context);
+    }
+    stop = true;
+    threads.join();
+    clear(context);
     EXPECT_EQ(0, device.counts.live_kernels);
     EXPECT_EQ(0, device.counts.live_programs);
-}
-
-/* Threads keep making descriptors of one source, and hold some of them after the application has released the source
- * and the context. */
-TEST(ProgramDesc, KeepsSourceAndContextWhateverThreadsHoldThem)
-{
-    constexpr int kThreads = 4;
-    for (int round = 0; round < 20; ++round) {
-        FailingAllocator allocator;
-        ReferenceDevice device;
-        ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
-        context_info.allocator = allocator.table();
-        Context context = device.make(context_info);
-        ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-        const std::string text = "kernel twice x 2 *\n";
-        source_info.kind = REFERENCE_SOURCE_KIND;
-        source_info.bytes = text.data();
-        source_info.size = text.size();
-        source_info.allocator = allocator.table();
-        ingot_source_t source = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
-        std::vector<std::thread> threads;
-        std::atomic<int> done{0};
-        std::atomic<bool> is_released{false};
-        for (int i = 0; i < kThreads; ++i) {
-            threads.emplace_back([&, i] {
-                ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-                std::vector<Desc> kept;
-                info.sources = &source;
-                info.source_count = 1;
-                for (int j = 0; j < 100 + i; ++j) {
-                    ingot_program_desc_t desc = nullptr;
-                    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info));
-                    kept.emplace_back(desc);
-                    if (j % 3 != 0)
-                        kept.pop_back();
-                }
-                const Program program = create_program(kept.back());
-                for (++done; !is_released;)
-                    kept.resize(kept.size() > 2 ? kept.size() - 1 : 2);
-                EXPECT_EQ(8, run(create_kernel(program, "twice"), 4));
-            });
-        }
-        while (done < kThreads)
-            sched_yield();
-        ingot_source_release(source);
-        context.reset();
-        EXPECT_EQ(0u, device.counts.states_destroyed);
-        is_released = true;
-        for (auto &thread : threads)
-            thread.join();
-        EXPECT_EQ(1u, device.counts.states_destroyed);
-        EXPECT_EQ(0u, allocator.live_count());
-    }
 }
 
 namespace
 {
 
+Source make_source_with(const ingot_allocator_t *allocator)
+{
+    const std::string text = "kernel twice x 2 *\n";
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    info.kind = REFERENCE_SOURCE_KIND;
+    info.bytes = text.data();
+    info.size = text.size();
+    info.allocator = allocator;
+    ingot_source_t source = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &info));
+    return Source(source);
+}
+
+Desc describe(ingot_context_t context, ingot_source_t source)
+{
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    ingot_program_desc_t made = nullptr;
+    info.sources = &source;
+    info.source_count = 1;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&made, context, &info)) << ingot_last_error_detail();
+    return Desc(made);
+}
+
+ingot_source_t source_of(const Desc &desc)
+{
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_info(desc.get(), &info));
+    return info.sources[0];
+}
+
 /* A descriptor whose source and context the application has released, with its allocator. */
 struct Orphan {
-    Orphan()
-    {
-        ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
-        context_info.allocator = allocator.table();
-        const Context context = device.make(context_info);
-        const std::string text = "kernel twice x 2 *\n";
-        ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-        source_info.kind = REFERENCE_SOURCE_KIND;
-        source_info.bytes = text.data();
-        source_info.size = text.size();
-        source_info.allocator = allocator.table();
-        ingot_source_t made = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&made, &source_info));
-        const Source source(made);
-        desc = describe(context.get(), made);
-    }
-    static Desc describe(ingot_context_t context, ingot_source_t source)
-    {
-        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        ingot_program_desc_t made = nullptr;
-        info.sources = &source;
-        info.source_count = 1;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&made, context, &info)) << ingot_last_error_detail();
-        return Desc(made);
-    }
+    Orphan() { desc = describe(device.make_with(allocator.table()).get(), make_source_with(allocator.table()).get()); }
     ingot_context_t context() const { return ingot_program_desc_get_context(desc.get()); }
-    ingot_source_t source() const
+    ingot_source_t source() const { return source_of(desc); }
+    /* Expects that nothing is left, now that the last reference has been dropped. */
+    void expect_gone() const
     {
-        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_info(desc.get(), &info));
-        return info.sources[0];
+        EXPECT_EQ(1u, device.counts.states_destroyed);
+        EXPECT_EQ(0u, allocator.live_count());
     }
 
     FailingAllocator allocator;
@@ -795,33 +649,67 @@ struct Orphan {
 void release_while_used(const Desc &desc, ingot_context_t context, ingot_source_t source)
 {
     std::atomic<int> begun{0};
-    std::vector<std::thread> threads;
+    Threads threads;
     for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&, i] {
+        threads.start([&, i] {
             for (int j = 0; j < 200; ++j) {
-                ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-                EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_info(desc.get(), &info));
+                const ingot_source_t used = source_of(desc);
                 if (i % 2 == 0) {
-                    (void)Orphan::describe(context, info.sources[0]);
+                    (void)describe(context, used);
                 } else {
-                    ingot_source_retain(info.sources[0]);
+                    ingot_source_retain(used);
                     ingot_context_retain(context);
-                    ingot_source_release(info.sources[0]);
+                    ingot_source_release(used);
                     ingot_context_release(context);
                 }
                 begun += i % 2 == 0 && j == 50;
             }
         });
     }
-    while (begun < 2)
-        std::this_thread::yield();
+    wait_until([&] { return begun == 2; });
     ingot_source_release(source);
     ingot_context_release(context);
-    for (auto &thread : threads)
-        thread.join();
 }
 
 } // namespace
+
+/* Threads keep making descriptors of one source, and hold some of them after the application has released the source
+ * and the context. */
+TEST(ProgramDesc, KeepsSourceAndContextWhateverThreadsHoldThem)
+{
+    constexpr int kThreads = 4;
+    for (int round = 0; round < 20; ++round) {
+        FailingAllocator allocator;
+        ReferenceDevice device;
+        Context context = device.make_with(allocator.table());
+        Source source = make_source_with(allocator.table());
+        std::atomic<int> done{0};
+        std::atomic<bool> is_released{false};
+        Threads threads;
+        for (int i = 0; i < kThreads; ++i) {
+            threads.start([&, i] {
+                std::vector<Desc> kept;
+                for (int j = 0; j < 100 + i; ++j) {
+                    kept.push_back(describe(context.get(), source.get()));
+                    if (j % 3 != 0)
+                        kept.pop_back();
+                }
+                const Program program = create_program(kept.back());
+                for (++done; !is_released;)
+                    kept.resize(kept.size() > 2 ? kept.size() - 1 : 2);
+                EXPECT_EQ(8, run(create_kernel(program, "twice"), 4));
+            });
+        }
+        wait_until([&] { return done == kThreads; });
+        source.reset();
+        context.reset();
+        EXPECT_EQ(0u, device.counts.states_destroyed);
+        is_released = true;
+        threads.join();
+        EXPECT_EQ(1u, device.counts.states_destroyed);
+        EXPECT_EQ(0u, allocator.live_count());
+    }
+}
 
 TEST(ProgramDesc, LetsOthersHoldWhatTheApplicationHasReleased)
 {
@@ -842,15 +730,14 @@ TEST(ProgramDesc, LetsOthersHoldWhatTheApplicationHasReleased)
         if (is_desc_first) {
             orphan.desc.reset();
             EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
-            orphan.desc = Orphan::describe(context.get(), source.get());
+            orphan.desc = describe(context.get(), source.get());
         }
         source.reset();
         context.reset();
         EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
         EXPECT_EQ(6, run(create_kernel(create_program(orphan.desc), "twice"), 3));
         orphan.desc.reset();
-        EXPECT_EQ(1u, orphan.device.counts.states_destroyed);
-        EXPECT_EQ(0u, orphan.allocator.live_count());
+        orphan.expect_gone();
     }
 }
 
@@ -859,39 +746,35 @@ TEST(ProgramDesc, SharesAReleasedSourceWithManyOthers)
     Orphan orphan;
     std::vector<Desc> descs;
     for (int i = 0; i < 200; ++i) /* so many that the references of a source that is held are spread over threads */
-        descs.push_back(Orphan::describe(orphan.context(), orphan.source()));
+        descs.push_back(describe(orphan.context(), orphan.source()));
     orphan.desc.reset();
     descs.clear();
-    EXPECT_EQ(1u, orphan.device.counts.states_destroyed);
-    EXPECT_EQ(0u, orphan.allocator.live_count());
+    orphan.expect_gone();
 }
 
 /* Some threads make descriptors, and others take and drop references, while the application releases its own. */
 TEST(ProgramDesc, LetsThreadsHoldWhatTheApplicationReleases)
 {
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 50 && !HasFailure(); ++round) {
         Orphan orphan;
         ingot_source_retain(orphan.source());
         ingot_context_retain(orphan.context());
         release_while_used(orphan.desc, orphan.context(), orphan.source());
         EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
         orphan.desc.reset();
-        ASSERT_EQ(1u, orphan.device.counts.states_destroyed);
-        ASSERT_EQ(0u, orphan.allocator.live_count());
+        orphan.expect_gone();
     }
-    for (int round = 0; round < 50; ++round) { /* here, the application's references are the first ones */
+    for (int round = 0; round < 50 && !HasFailure(); ++round) { /* the application's references are the first ones */
         FailingAllocator allocator;
         ReferenceDevice device;
-        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-        info.allocator = allocator.table();
-        Context context = device.make(info);
+        Context context = device.make_with(allocator.table());
         Source source = make_source("kernel twice x 2 *\n");
-        Desc desc = Orphan::describe(context.get(), source.get());
+        Desc desc = describe(context.get(), source.get());
         release_while_used(desc, context.release(), source.release());
         EXPECT_EQ(0u, device.counts.states_destroyed);
         desc.reset();
-        ASSERT_EQ(1u, device.counts.states_destroyed);
-        ASSERT_EQ(0u, allocator.live_count());
+        EXPECT_EQ(1u, device.counts.states_destroyed);
+        EXPECT_EQ(0u, allocator.live_count());
     }
 }
 
@@ -900,6 +783,7 @@ TEST(Allocation, EveryFailureIsCleanInTheWholeLifeOfAProgram)
     for (size_t n = 0;; ++n) {
         FailingAllocator allocator(n);
         ReferenceDevice device;
+        SCOPED_TRACE("allocation " + std::to_string(n));
         bool whole = true;
         {
             ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
@@ -918,7 +802,7 @@ TEST(Allocation, EveryFailureIsCleanInTheWholeLifeOfAProgram)
             std::vector<uint8_t> blob;
             const auto step = [&](ingot_status_t status) {
                 EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
-                    << "allocation " << n << ": " << ingot_status_name(status) << " " << ingot_last_error_detail();
+                    << ingot_status_name(status) << " " << ingot_last_error_detail();
                 whole = whole && status == INGOT_SUCCESS;
                 return whole;
             };
@@ -936,261 +820,195 @@ TEST(Allocation, EveryFailureIsCleanInTheWholeLifeOfAProgram)
             ingot_program_desc_release(desc);
             ingot_context_release(context);
         }
-        ASSERT_EQ(0u, allocator.live_count()) << "allocation " << n;
-        ASSERT_EQ(0u, allocator.live_bytes()) << "allocation " << n;
-        ASSERT_EQ(0, device.counts.live_programs) << "allocation " << n;
-        ASSERT_EQ(0, device.counts.live_kernels) << "allocation " << n;
+        ASSERT_EQ(0u, allocator.live_count());
+        ASSERT_EQ(0u, allocator.live_bytes());
+        ASSERT_EQ(0, device.counts.live_programs);
+        ASSERT_EQ(0, device.counts.live_kernels);
         if (!allocator.failed())
             return;
     }
 }
 
-TEST(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
-{
-    static int failures;
-    failures = 0;
-    ReferenceDevice device;
-    device.hook = [](void *, const char *operation) {
-        return std::string(operation) == "build" && failures-- == 1 ? INGOT_OUT_OF_MEMORY : INGOT_SUCCESS;
-    };
-    const Context context = device.make();
-    const Program first = create_program(ProgramText().make(context));
-    failures = 1;
-    ProgramText other;
-    other.compile_options = "-DA=1";
-    const Program second = create_program(other.make(context));
-    EXPECT_NE(nullptr, second);
-    EXPECT_EQ(1u, stats_of(context).programs);
-    EXPECT_EQ(1u, stats_of(context).evictions_memory);
-}
-
 namespace
 {
 
-/* A hook that fails each try of one operation with INGOT_OUT_OF_MEMORY, and counts the tries. */
-struct Shortage {
-    std::string operation;
-    std::atomic<int> tries{0};
+/* Tries of an operation that always fails with INGOT_OUT_OF_MEMORY, or only once. */
+class OutOfMemory : public ProgramTest
+{
+protected:
+    OutOfMemory()
+    {
+        device.before = [this](const std::string &operation) {
+            if (operation != failing)
+                return INGOT_SUCCESS;
+            return ++tries == 1 || lasts ? INGOT_OUT_OF_MEMORY : INGOT_SUCCESS;
+        };
+    }
+    /* Eight threads request a program. The one that makes it does so once the others wait. */
+    void request_together(const Desc &desc, const std::function<void(ingot_status_t, Program)> &tell)
+    {
+        const auto build = [](ingot_program_t *program, const_ingot_program_desc_t wanted, void *user) {
+            wait_until([&] { return stats_of(*static_cast<const Context *>(user)).waits >= 7; });
+            return ingot_program_build(program, wanted);
+        };
+        in_threads(8, [&](size_t) {
+            ingot_program_t program = nullptr;
+            const ingot_status_t status = ingot_program_get_or_create(&program, desc.get(), build, &context);
+            tell(status, Program(program));
+        });
+    }
 
-    static ingot_status_t hook(void *user, const char *operation)
-    {
-        auto *self = static_cast<Shortage *>(user);
-        if (self->operation != operation)
-            return INGOT_SUCCESS;
-        ++self->tries;
-        return INGOT_OUT_OF_MEMORY;
-    }
-    void set_up(ReferenceDevice &device)
-    {
-        device.hook = hook;
-        device.hook_user = this;
-    }
+    std::string failing;
+    bool lasts = true;
+    std::atomic<int> tries{0};
 };
 
 } // namespace
 
-TEST(OutOfMemory, ThatLastsIsTriedOnceMoreWhateverIsTried)
+TEST_F(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
 {
-    ReferenceDevice device;
-    Shortage shortage;
-    shortage.set_up(device);
-    const Context context = device.make();
+    lasts = false;
+    const Program first = create_program(ProgramText().make(context));
+    failing = "build";
+    EXPECT_NE(nullptr, create_program(with_options("-DA=1").make(context)));
+    EXPECT_EQ(2, tries);
+    EXPECT_EQ(1u, stats_of(context).programs);
+    EXPECT_EQ(1u, stats_of(context).evictions_memory);
+}
+
+TEST_F(OutOfMemory, ThatLastsIsTriedOnceMoreWhateverIsTried)
+{
     const Desc desc = ProgramText().make(context);
     ingot_program_t none = nullptr;
-
-    shortage.operation = "build";
-    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_get(&none, desc.get(), 0));
+    failing = "build";
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, request(desc));
     EXPECT_STREQ("the hook failed build", ingot_last_error_detail());
-    EXPECT_EQ(2, shortage.tries.exchange(0));
+    EXPECT_EQ(2, tries.exchange(0));
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_build(&none, desc.get()));
-    EXPECT_EQ(2, shortage.tries.exchange(0));
-    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_get(&none, desc.get(), 0)) << "a budget for each request";
-    EXPECT_EQ(2, shortage.tries.exchange(0));
+    EXPECT_EQ(2, tries.exchange(0));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, request(desc)) << "a budget for each request";
+    EXPECT_EQ(2, tries.exchange(0));
 
-    shortage.operation = "create_kernel";
+    failing = "create_kernel";
     const Program program = create_program(desc);
     ingot_kernel_t kernel = nullptr;
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_kernel_create(&kernel, program.get(), 0, "twice"));
-    EXPECT_EQ(2, shortage.tries.exchange(0));
+    EXPECT_EQ(2, tries.exchange(0));
 
     const std::vector<uint8_t> blob = blob_of(program);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
-    shortage.operation = "load";
-    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_create_from_cache_blob(&none, desc.get(), blob.size(), blob.data()));
-    EXPECT_EQ(2, shortage.tries.exchange(0));
+    clear(context);
+    failing = "load";
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, load_program(desc, blob));
+    EXPECT_EQ(2, tries);
 }
 
 /* A builder requests another program, and memory runs out in the inner request. The two requests together try once
  * more, not once each. */
-TEST(OutOfMemory, ThatLastsIsTriedOnceMoreInANestedRequestToo)
+TEST_F(OutOfMemory, ThatLastsIsTriedOnceMoreInANestedRequestToo)
 {
-    ReferenceDevice device;
-    Shortage shortage;
-    shortage.set_up(device);
-    shortage.operation = "build";
-    const Context context = device.make();
-    ProgramText other;
-    other.compile_options = "-DA=1";
-    const Desc inner = other.make(context);
+    failing = "build";
+    const Desc inner = with_options("-DA=1").make(context);
     const Desc outer = ProgramText().make(context);
     const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t, void *user) {
         return ingot_program_get(program, static_cast<const_ingot_program_desc_t>(user), 0);
     };
     ingot_program_t none = nullptr;
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_get_or_create(&none, outer.get(), build, inner.get()));
-    EXPECT_EQ(2, shortage.tries);
+    EXPECT_EQ(2, tries);
 }
 
-TEST(OutOfMemory, ThatLastsIsToldToAllWhoWait)
+TEST_F(OutOfMemory, ThatLastsIsToldToAllWhoWait)
 {
-    ReferenceDevice device;
-    Shortage shortage;
-    shortage.set_up(device);
-    shortage.operation = "build";
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
-    const auto wait_for_others = [](ingot_program_t *program, const_ingot_program_desc_t wanted, void *user) {
-        while (stats_of(*static_cast<const Context *>(user)).waits < 7)
-            std::this_thread::yield();
-        return ingot_program_build(program, wanted);
-    };
-    std::vector<std::thread> threads;
+    failing = "build";
     std::atomic<int> told{0};
-    for (int i = 0; i < 8; ++i)
-        threads.emplace_back([&] {
-            ingot_program_t none = nullptr;
-            told += ingot_program_get_or_create(&none, desc.get(), wait_for_others, const_cast<Context *>(&context)) ==
-                    INGOT_OUT_OF_MEMORY;
-            EXPECT_STREQ("the hook failed build", ingot_last_error_detail());
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    request_together(ProgramText().make(context), [&](ingot_status_t status, const Program &) {
+        told += status == INGOT_OUT_OF_MEMORY;
+        EXPECT_STREQ("the hook failed build", ingot_last_error_detail());
+    });
     EXPECT_EQ(8, told);
-    EXPECT_EQ(2, shortage.tries);
+    EXPECT_EQ(2, tries);
 }
 
-TEST(Program, ThatIsNotKeptIsBuiltOnceForAllWhoAskAtTheSameTime)
+TEST_F(OutOfMemory, IsNoneWhereAProgramThatIsNotKeptIsBuiltOnceForAllWhoAskAtTheSameTime)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    ProgramText text;
-    text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
-    const Desc desc = text.make(context);
-    const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t wanted, void *user) {
-        while (stats_of(*static_cast<const Context *>(user)).waits < 7)
-            std::this_thread::yield();
-        return ingot_program_build(program, wanted);
-    };
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i)
-        threads.emplace_back([&] {
-            ingot_program_t program = nullptr;
-            EXPECT_EQ(INGOT_SUCCESS,
-                      ingot_program_get_or_create(&program, desc.get(), build, const_cast<Context *>(&context)));
-            EXPECT_EQ(10, run(create_kernel(Program(program), "twice"), 5));
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    const Desc desc = not_kept().make(context);
+    request_together(desc, [](ingot_status_t status, const Program &program) {
+        EXPECT_EQ(INGOT_SUCCESS, status);
+        EXPECT_EQ(10, run(create_kernel(program, "twice"), 5));
+    });
     EXPECT_EQ(1u, device.counts.builds);
     EXPECT_EQ(1u, stats_of(context).misses);
     EXPECT_EQ(0u, stats_of(context).programs);
     EXPECT_EQ(0, device.counts.live_programs);
-    text.flags = 0;
-    (void)create_program(text.make(context)); /* kept in memory, but requests with the flag do not use it */
+    (void)create_program(ProgramText().make(context)); /* kept, but requests with the flag do not use it */
     EXPECT_NE(nullptr, create_program(desc));
     EXPECT_EQ(3u, device.counts.builds);
 }
 
-TEST(Groups, ProgramOfTwoDescriptorsGroupsGoesWithTheLastOfThem)
+TEST_F(GroupTest, ProgramOfTwoDescriptorsGroupsGoesWithTheLastOfThem)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    ProgramText text;
-    text.group = "3x224x224";
-    const Desc first = text.make(context);
-    text.group = "3x299x299";
-    const Desc second = text.make(context);
-    EXPECT_EQ(create_program(first), create_program(second));
+    const Desc first = in_group("3x224x224").make(context);
+    EXPECT_EQ(create_program(first), create_program(in_group("3x299x299").make(context)));
     EXPECT_EQ(2u, stats_of(context).groups);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x224x224"));
+    clear(context, "3x224x224");
     EXPECT_EQ(1u, stats_of(context).programs);
     EXPECT_EQ(1u, stats_of(context).groups);
     EXPECT_EQ(1u, device.counts.builds);
     (void)create_program(first); /* found through the descriptor's memo, and added to its group again */
     EXPECT_EQ(2u, stats_of(context).groups);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x299x299"));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x224x224"));
+    clear(context, "3x299x299");
+    clear(context, "3x224x224");
     EXPECT_EQ(0u, stats_of(context).programs);
     EXPECT_EQ(1u, device.counts.builds);
 }
 
-TEST(Groups, LeastRecentlyUsedGoesFirstWhereTheFlagSaysSo)
+TEST_F(GroupTest, LeastRecentlyUsedGoesFirstWhereTheFlagSaysSo)
 {
     for (const bool wanted : {false, true}) {
-        ReferenceDevice device;
         ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
         capacity.max_groups = 2;
         capacity.flags = wanted ? INGOT_CACHE_LRU_GROUPS : 0;
-        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-        info.cache_capacity = &capacity;
-        const Context context = device.make(info);
+        context = device.make_limited(capacity);
         std::vector<Desc> descs;
         for (const char *group : {"a", "b", "c"}) {
-            ProgramText text;
-            text.compile_options = std::string("-DN=1") + std::to_string(descs.size());
+            ProgramText text = with_options("-DN=1" + std::to_string(descs.size()));
             text.group = group;
             descs.push_back(text.make(context));
         }
-        (void)create_program(descs[0]);
-        (void)create_program(descs[1]);
-        (void)create_program(descs[0]);
-        (void)create_program(descs[2]);
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(wanted ? INGOT_SUCCESS : INGOT_NOT_FOUND,
-                  ingot_program_get(&program, descs[0].get(), INGOT_PROGRAM_GET_IN_MEMORY));
-        ingot_program_release(program);
-        ingot_cache_stats_t now = INGOT_CACHE_STATS_INIT;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context.get(), &now));
-        EXPECT_EQ(capacity.flags, now.flags);
+        for (const size_t requested : {0, 1, 0, 2})
+            (void)create_program(descs[requested]);
+        EXPECT_EQ(wanted ? INGOT_SUCCESS : INGOT_NOT_FOUND, look_up(descs[0]));
+        EXPECT_EQ(capacity.flags, stats_of(context).flags);
     }
 }
 
 /* ---- callbacks that call Ingot ---- */
 
-TEST(Program, KeepsAFailuresDetailWhenTheCallbackCallsIngot)
+TEST_F(ProgramTest, KeepsAFailuresDetailWhenTheCallbackCallsIngot)
 {
     struct Caller {
-        const_ingot_program_desc_t other = nullptr;
+        Desc other;
         std::string reason;
     } caller;
     ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
     info.on_event = [](const ingot_event_t *event, void *user) {
         auto *self = static_cast<Caller *>(user);
-        ingot_program_t none = nullptr;
         if (event->kind != INGOT_EVENT_BUILD)
             return;
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_get(&none, self->other, INGOT_PROGRAM_GET_IN_MEMORY));
+        EXPECT_EQ(INGOT_NOT_FOUND, look_up(self->other));
         self->reason = event->reason;
     };
     info.on_event_user = &caller;
-    ReferenceDevice device;
-    const Context context = device.make(info);
-    ProgramText text;
-    text.sources = {"kernel f x nonsense\n"};
-    const Desc desc = text.make(context);
-    const Desc other = ProgramText().make(context);
-    caller.other = other.get();
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
+    context = device.make(info);
+    const Desc desc = ProgramText{{"kernel f x nonsense\n"}}.make(context);
+    caller.other = ProgramText().make(context);
+    EXPECT_EQ(INGOT_BUILD_FAILED, request(desc));
     EXPECT_NE(std::string::npos, caller.reason.find("unknown word nonsense")) << caller.reason;
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("unknown word nonsense"))
-        << ingot_last_error_detail();
+    EXPECT_TRUE(last_error_has("unknown word nonsense")) << ingot_last_error_detail();
 }
 
-TEST(Program, OfAnotherContextIsNoneThatABuilderMayGive)
+TEST_F(ProgramTest, OfAnotherContextIsNoneThatABuilderMayGive)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     const Context elsewhere = device.make();
     const Desc desc = ProgramText().make(context);
     const Desc twin = ProgramText().make(elsewhere);
@@ -1200,77 +1018,42 @@ TEST(Program, OfAnotherContextIsNoneThatABuilderMayGive)
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_or_create(&program, desc.get(), give_twin, twin.get()));
     EXPECT_EQ(nullptr, program);
-    ingot_program_release(program);
 }
 
-TEST(Program, KeptOutOfMemoryCountsAsAMissEachTime)
+TEST_F(ProgramTest, SaysWhatItNeedsWhenABufferIsTooSmall)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    ProgramText text;
-    text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
-    const Desc desc = text.make(context);
-    create_program(desc);
-    create_program(desc);
-    EXPECT_EQ(2u, stats_of(context).misses);
-    EXPECT_EQ(2u, stats_of(context).builds);
-}
-TEST(Program, SaysWhatItNeedsWhenABufferIsTooSmall)
-{
-    ReferenceDevice device;
-    const Context context = device.make();
     const Program program = create_program(ProgramText().make(context));
-    ingot_program_t none = nullptr;
     char text[2] = "?";
     size_t size = 1;
-    EXPECT_EQ(INGOT_NOT_FOUND,
-              ingot_program_get(&none, ProgramText{{"kernel g x\n"}}.make(context).get(), INGOT_PROGRAM_GET_IN_MEMORY));
+    EXPECT_EQ(INGOT_NOT_FOUND, look_up(ProgramText{{"kernel g x\n"}}.make(context)));
     const std::string before = ingot_last_error_detail();
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_build_log(program.get(), &size, text));
     EXPECT_NE(before, ingot_last_error_detail());
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find(std::to_string(size)));
+    EXPECT_TRUE(last_error_has(std::to_string(size)));
 }
 
-TEST(Program, IsCompiledForEqualDevicesThatGiveNoBinary)
+TEST_F(ProgramTest, IsCompiledForEqualDevicesThatGiveNoBinaryOrDoNotTellWhatTheyAre)
 {
-    struct Hook {
-        const char *failing;
-    } hook{"get_binary"};
-    ReferenceDevice device;
     device.targets = {"alpha", "alpha"};
-    device.hook = [](void *user, const char *operation) {
-        return std::string(operation) == static_cast<Hook *>(user)->failing ? INGOT_UNIMPLEMENTED : INGOT_SUCCESS;
-    };
-    device.hook_user = &hook;
-    const Context context = device.make();
-    const Program program = create_program(ProgramText().make(context));
-    ASSERT_NE(nullptr, program);
-    EXPECT_EQ(42, run(create_kernel(program, "twice", 1), 21));
+    const std::pair<const char *, ingot_status_t> failures[] = {{"get_binary", INGOT_UNIMPLEMENTED},
+                                                                {"identify", INGOT_BACKEND_ERROR}};
+    for (const auto &[operation, status] : failures) {
+        device.fail(operation, status);
+        context = device.make();
+        const Program program = create_program(ProgramText().make(context));
+        ASSERT_NE(nullptr, program) << operation;
+        EXPECT_EQ(42, run(create_kernel(program, "twice", 1), 21)) << operation;
+    }
 }
 
-TEST(Program, IsCompiledForDevicesThatDoNotTellWhatTheyAre)
+TEST_F(ProgramDescTest, RefusesNameExpressionsThatItCannotKeep)
 {
-    ReferenceDevice device;
-    device.targets = {"alpha", "alpha"};
-    device.hook = [](void *, const char *operation) {
-        return std::string(operation) == "identify" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    };
-    const Context context = device.make();
-    const Program program = create_program(ProgramText().make(context));
-    ASSERT_NE(nullptr, program);
-    EXPECT_EQ(42, run(create_kernel(program, "twice", 1), 21));
-}
-
-TEST(ProgramDesc, RefusesNameExpressionsThatItCannotKeep)
-{
-    ReferenceDevice device;
-    const Context without = device.make();
     device.name_expressions = true;
     const Context with = device.make();
     ProgramText program;
     ingot_program_desc_t desc = nullptr;
     program.name_expressions = {"twice"};
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, program.try_make(without.get(), &desc));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, program.try_make(context.get(), &desc));
     EXPECT_STREQ("the backend reference does not support name expressions", ingot_last_error_detail());
     for (const std::vector<const char *> &bad :
          {std::vector<const char *>{"twice", "twice"}, {"twice", nullptr}, {""}}) {
@@ -1280,25 +1063,21 @@ TEST(ProgramDesc, RefusesNameExpressionsThatItCannotKeep)
     EXPECT_EQ(nullptr, desc);
 }
 
-TEST(ProgramDesc, OfOtherNameExpressionsIsAnotherProgram)
+TEST_F(ProgramDescTest, OfOtherNameExpressionsIsAnotherProgram)
 {
-    ReferenceDevice device;
     device.name_expressions = true;
-    const Context context = device.make();
+    context = device.make();
     ProgramText program;
     const Program none = create_program(program.make(context));
     program.name_expressions = {"a", "b"};
     const Program both = create_program(program.make(context));
     program.name_expressions = {"b", "a"};
-    const Program same = create_program(program.make(context));
-    EXPECT_NE(none.get(), both.get());
-    EXPECT_EQ(both.get(), same.get());
+    EXPECT_NE(none, both);
+    EXPECT_EQ(both, create_program(program.make(context)));
 }
 
-TEST(ProgramDesc, OfACallerWhoseInfoEndsBeforeNameExpressionsHasNone)
+TEST_F(ProgramDescTest, OfACallerWhoseInfoEndsBeforeNameExpressionsHasNone)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     const Source source = make_source("kernel twice x 2 *\n");
     const char *expression = "twice";
     ingot_source_t handle = source.get();

@@ -2,8 +2,7 @@
  * layer_session.h - runs scenarios for the OpenCL layer. Each scenario reports what it saw. The report must be the same
  * without the layer, with the layer and an empty store, and with the layer and a store that has the programs.
  */
-#ifndef INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
-#define INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -73,5 +72,3 @@ void compare(const std::function<void(Session &)> &scenario, size_t device_count
 extern const char kTwo[];
 
 } // namespace layer_session
-
-#endif
