@@ -13,7 +13,7 @@
 #include "remote/base/request.h"
 
 #define LEASE_TOKEN_CAPACITY 33u /* 32 hexadecimal digits and a NUL */
-#define TRANSPORT_CURSOR_CAPACITY 24u
+#define TRANSPORT_CURSOR_CAPACITY 72u
 #define LEASE_POINTLESS "-" /* the value of a lease that says that waiting is useless */
 
 /* Operations on leases. A lease is a text that belongs to a key of an object and expires: the random token of its

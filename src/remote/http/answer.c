@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/object/object_key.h"
+
 #define LEAST_CAPACITY 4096u
 #define MOST_TRUSTED (UINT64_C(1) << 20) /* the most bytes that are allocated only because a server announces them */
 
@@ -55,6 +57,28 @@ enum outcome answer_outcome(enum http_method method, long code, const char *page
         return fail_with_page(request, OUTCOME_BAD_ANSWER,
                               "the server redirects, which is not followed; use the address it names", code, page);
     return fail_with_page(request, OUTCOME_BAD_ANSWER, "the server answers with an error", code, page);
+}
+
+bool answer_list(const char *page, char last[TRANSPORT_CURSOR_CAPACITY], void (*visit)(void *user, const char *key),
+                 void *user)
+{
+    char text[8];
+    bool has_any = false;
+    if (strstr(page, "<ListBucketResult") == NULL)
+        return false;
+    for (const char *at = page; (at = strstr(at, "<Key>")) != NULL;) {
+        at += strlen("<Key>");
+        const size_t size = strcspn(at, "<");
+        const char *key = size > OBJECT_KEY_HEX_SIZE ? at + size - OBJECT_KEY_HEX_SIZE : NULL;
+        if (key == NULL || key[-1] != '/' || strspn(key, "0123456789abcdef") != OBJECT_KEY_HEX_SIZE)
+            continue; /* something else */
+        (void)snprintf(last, TRANSPORT_CURSOR_CAPACITY, "%.*s", (int)OBJECT_KEY_HEX_SIZE, key);
+        visit(user, last);
+        has_any = true;
+    }
+    if (!has_any || strcmp(read_element(page, "IsTruncated", sizeof(text), text), "true") != 0)
+        last[0] = '\0';
+    return true;
 }
 
 static bool grow_body(struct answer_body *body, int64_t announced, size_t size)

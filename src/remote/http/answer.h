@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "remote/base/request.h"
+#include "remote/base/transport.h"
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE };
 
@@ -26,6 +26,11 @@ struct answer_body {
     bool is_too_large;
     bool has_no_memory;
 };
+
+/* Visits the keys of objects that a page of an S3 listing names. `last` receives the last one and, if more pages
+ * follow, keeps it; otherwise it becomes "". Returns false if the page is none. */
+bool answer_list(const char *page, char last[TRANSPORT_CURSOR_CAPACITY], void (*visit)(void *user, const char *key),
+                 void *user);
 
 /* Makes an object of a body, which then owns its bytes. */
 ingot_buffer_t answer_object(size_t size, uint8_t *bytes);

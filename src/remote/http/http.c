@@ -13,6 +13,8 @@
 #include "remote/http/exchange.h"
 #include "remote/http/target.h"
 
+#define MOST_LIST_BYTES (16u << 20) /* of a page with 1000 keys */
+
 struct http {
     struct target target;
     struct access access;
@@ -70,6 +72,33 @@ static enum outcome http_probe_server(void *self, struct request *request)
     return http_has_object(self, request, no_key);
 }
 
+/* Asks S3 for a page of its list. The cursor is the key of the last object of the page before. */
+static enum outcome s3_list_objects(void *self, struct request *request, char cursor[TRANSPORT_CURSOR_CAPACITY],
+                                    void (*visit)(void *user, const char *key), void *user)
+{
+    struct http *http = self;
+    char path[TARGET_LIST_CAPACITY];
+    struct exchange exchange = {.method = HTTP_GET,
+                                .base = http->target.root,
+                                .path = path,
+                                .access = &http->access,
+                                .body = {.max_size = MOST_LIST_BYTES},
+                                .request = request};
+    if (!target_list_path(&http->target, cursor, sizeof(path), path))
+        return request_fail(request, OUTCOME_REFUSED, "the URL's path is too long to list objects");
+    enum outcome outcome = exchange_perform(&http->pool, &exchange);
+    if (outcome != OUTCOME_DONE)
+        return outcome == OUTCOME_MISSING ? request_fail(request, OUTCOME_REFUSED, "the server has no such bucket")
+                                          : outcome;
+    const uint8_t end = 0;
+    if (!answer_body_add(&exchange.body, -1, 1, &end))
+        outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for a list of objects");
+    else if (!answer_list((const char *)exchange.body.bytes, cursor, visit, user))
+        outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not a list of objects");
+    free(exchange.body.bytes);
+    return outcome;
+}
+
 static void destroy_http(void *self)
 {
     struct http *http = self;
@@ -113,12 +142,19 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
                                              .has = http_has_object,
                                              .probe = http_probe_server,
                                              .destroy = destroy_http};
+    static const struct transport_ops s3_ops = {.get = http_get_object,
+                                                .put = http_put_object,
+                                                .remove = http_remove_object,
+                                                .has = http_has_object,
+                                                .probe = http_probe_server,
+                                                .destroy = destroy_http,
+                                                .list = s3_list_objects};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     const ingot_status_t status = make_http(http, url, name_space);
     if (status == INGOT_SUCCESS)
-        *transport = (struct transport){&ops, http};
+        *transport = (struct transport){http->target.root[0] != '\0' ? &s3_ops : &ops, http};
     else
         free(http);
     return status;

@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
@@ -117,6 +118,37 @@ TEST_F(RemoteS3, StoresLoadsMissesAndRemoves)
     EXPECT_EQ(2u, tier.stats().removals);
     EXPECT_EQ(0u, tier.stats().failures);
     EXPECT_EQ("", tier.events.all());
+}
+
+/* The server lists a thousand objects at a time. */
+TEST_F(RemoteS3, ListsTheObjectsOfANamespace)
+{
+    const size_t kCount = 1003;
+    ingot_remote_info_t info = patient();
+    info.max_waiting = 2000;
+    info.name_space = "listed";
+    const std::string url = server_->url("writer", "programs/a%20list/of+objects");
+    const Tier tier(url, info);
+    std::set<std::string> keys;
+    const auto visit = [](void *user, const char *key) { static_cast<std::set<std::string> *>(user)->insert(key); };
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_list(tier.get(), visit, &keys)) << ingot_last_error_detail();
+    EXPECT_TRUE(keys.empty());
+    for (size_t i = 0; i < kCount; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    put(url, kId, kBlob); /* in another namespace */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_list(tier.get(), visit, &keys)) << ingot_last_error_detail();
+    EXPECT_EQ(kCount, keys.size());
+    for (size_t i = 0; i < kCount; i += 100) {
+        const Bytes id = bytes_of("id " + std::to_string(i));
+        char key[INGOT_REMOTE_KEY_CAPACITY];
+        ASSERT_EQ(INGOT_SUCCESS, ingot_remote_key_of(tier.get(), id.size(), id.data(), key));
+        EXPECT_EQ(1u, keys.count(key));
+    }
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_list(Tier(server_->url("writer", "no-bucket")).get(), visit, &keys));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("no such bucket"));
+    const Tier flat(server_->url("writer") + "&layout=flat");
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_remote_list(flat.get(), visit, &keys));
 }
 
 TEST_F(RemoteS3, KeepsBlobsOfAllSizes)

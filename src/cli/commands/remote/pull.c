@@ -208,9 +208,9 @@ const struct command command_pull = {
     .about =
         "Loads entries into a store, which is created if it is missing, with their seals. Entries that the store "
         "already has are not loaded again.\n\n"
-        "Takes all that a Redis server has in the namespace INGOT_PERSIST_NAMESPACE; other servers cannot list what "
-        "they "
-        "have. With --for, loads what the programs of a recipe need on the devices of this machine from any server, "
+        "Takes all that a Redis server or an S3 bucket has in the namespace INGOT_PERSIST_NAMESPACE; other servers "
+        "cannot list what they have. With --for, loads what the programs of a recipe need on the devices of this "
+        "machine from any server, "
         "and compiles nothing. With --from, takes all entries of a bundle.\n\n"
         "With --image, takes what an image in a registry has, into the namespaces that \"ingot push --image\" took it "
         "from, or with --namespace only what is of that namespace. skopeo moves the image, with its credentials, to a "
