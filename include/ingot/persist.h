@@ -184,22 +184,21 @@ INGOT_API ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *st
                                                              const ingot_persist_info_t *defaults);
 
 /**
- * Keeps what the context learns about included files (doc/hermetic-builds.md) in the store. The next process does
- * not read files that have not changed. Call it after creating the context and before creating descriptors, and use the
- * same storage for the programs.
+ * Keeps what the context learns about included files (doc/hermetic-builds.md) in the store, one entry per program,
+ * until the storage is released. The next process does not read files that have not changed. Call it after creating the
+ * context and before creating descriptors, and use the same storage for the programs. Another storage takes the place
+ * of an earlier one.
  *
- * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
- * release of the storage, and occasionally when a program is created. The file is headers.memo in the store's root. A
- * file that is damaged, or that another build of Ingot wrote, is replaced. The file is neither read nor written while
- * the storage is off (ingot_persist_settings_t). Does nothing if the context's memo is off.
+ * An entry is loaded when a descriptor needs it, and stored as soon as it is learned. It counts and is evicted like the
+ * entries of programs, but never leaves the store (doc/probes-format.md). Entries are neither loaded nor stored while
+ * the storage is off (ingot_persist_settings_t). A failure only costs time. Does nothing if the context's memo is off.
  *
- * @param[in] storage  A directory store, a custom storage with load_memo (ingot_storage_ops_t), or a chain that stores
- *                     to one of them. It holds a reference to the memo of @p context, not to the context; the context's
- *                     allocator must work until the storage is released.
+ * @param[in] storage  A directory store, or a chain that stores to one. It may be released before @p context, and the
+ *                     context holds no reference to it.
  * @par Threads  Any number at once.
- * @retval INGOT_UNTRUSTED      Another user could write the file.
+ * @retval INGOT_UNTRUSTED      The store belongs to another user, or serves files of any user.
  * @retval INGOT_UNIMPLEMENTED  Another kind of storage, or the library has no build-id.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context);
 
@@ -331,8 +330,7 @@ typedef struct ingot_persist_flush_info {
     }
 
 /**
- * Stores the programs that wait, in the calling thread, the oldest first. Saves headers.memo, and may wait for its
- * lock.
+ * Stores the programs that wait, in the calling thread, the oldest first.
  *
  * At most 256 programs wait. Each holds a reference to the program and its context. A further program is not stored,
  * and an event reports it. The last release of the storage stores what still waits. exit() stores nothing: an
@@ -347,9 +345,9 @@ typedef struct ingot_persist_flush_info {
  *               reference to the storage.
  * @retval INGOT_BUSY  The time ran out, or other flushes that are in progress are still storing programs.
  * @retval INGOT_INVALID_ARGUMENTS
- * @return Otherwise the first failure to store a program; if no program failed, the failure to save headers.memo. A
- *         failure does not stop the rest of the flush. A program that turned out to be not cacheable, or that the
- *         store's limits exclude, is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
+ * @return Otherwise the first failure to store a program, which does not stop the rest of the flush. A program that
+ *         turned out to be not cacheable, or that the store's limits exclude, is not a failure; its
+ *         INGOT_EVENT_STORAGE_STORE reports it.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                              ingot_persist_flush_progress_t *progress);

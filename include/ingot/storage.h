@@ -100,13 +100,6 @@ typedef struct ingot_storage_ops {
      * take the lease. If @p may_others_take is 0, all machines get INGOT_LEASE_NONE for some time instead. Set if and
      * only if take_lease is set. */
     void (*end_lease)(void *self, void *lease, int may_others_take);
-    /** Returns the bytes that store_memo got last, for ingot_persist_remember_headers; INGOT_NOT_FOUND if there are
-     *  none. They decide which programs are found, so keep them where no other user can write. NULL: the storage cannot
-     *  keep what a context learns about included files. */
-    ingot_status_t (*load_memo)(void *self, ingot_buffer_t *memo);
-    /** Replaces those bytes, at most 16 MiB. If several threads store, or processes that share the storage, the last
-     * one wins; each adds what load_memo returns before. NULL: read-only. */
-    ingot_status_t (*store_memo)(void *self, size_t size, const uint8_t *memo);
 } ingot_storage_ops_t;
 
 /**

@@ -17,7 +17,7 @@
 #include "core/memo/header_memo.h"
 #include "front/settings.h"
 #include "persist/base/files.h"
-#include "persist/memo/headers.h"
+#include "persist/probes/probes.h"
 #include "util/environment.h"
 #include "util/limit.h"
 #include "util/memory.h"
@@ -109,7 +109,7 @@ static void make_memo(void *opaque, void *opaque_info)
     if (cache->storage == NULL || (value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0))
         return;
     if (header_memo_create(&cache->memo, &memory_c_allocator, MEMO_SETTLE_NS) == INGOT_SUCCESS)
-        (void)headers_remember(cache->storage, cache->memo);
+        (void)probes_keep(cache->storage, cache->memo);
 }
 
 /* Reads what does not depend on the storage. */
@@ -174,8 +174,6 @@ void ingot_cache_release(ingot_cache_t cache)
 {
     if (cache == NULL || (cache->storage != NULL && cache_storage(cache) == NULL))
         return; /* a forked child leaks its parent's cache */
-    if (cache->memo != NULL)
-        header_memo_retire(cache->memo);
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);

@@ -2,7 +2,7 @@
  * entry_kind.h - tells what kind of entry an id stands for, from the magic with which the id begins.
  *
  * All kinds are entries of the same store. Results, artifacts and requests may be copied to other places. Probes decide
- * which program is found, so they never leave the store in which they were written (doc/memo-format.md).
+ * which program is found, so they never leave the store in which they were written (doc/probes-format.md).
  */
 #ifndef INGOT_UTIL_ENTRY_KIND_H
 #define INGOT_UTIL_ENTRY_KIND_H

@@ -5,7 +5,8 @@
  *   memo_fuzz [--steps N] [--seed N]
  *
  * In this test, the memo trusts a file as soon as the file system's clock has advanced, so that most steps can use it.
- * Sometimes a new memo takes over the bytes of the old one, as happens when the next process starts.
+ * Sometimes a new memo takes the place of the old one, as happens when the next process starts, and finds the probes
+ * that the old one stored.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -207,9 +208,12 @@ void change(Random &random)
 /* ---- comparing ---- */
 
 struct Fuzz {
+    explicit Fuzz(uint64_t seed) : random(seed) {}
+
     Random random;
     std::vector<Input> programs;
-    std::unique_ptr<Memo> memo = std::make_unique<Memo>();
+    Keeper keeper;
+    std::unique_ptr<Memo> memo = std::make_unique<Memo>(keeper);
     size_t differences = 0;
     size_t looked_up = 0;
     size_t compared = 0;
@@ -227,20 +231,17 @@ struct Fuzz {
                     input.options.c_str());
     }
 
-    /* Continues with a new memo that has the old one's bytes, as in the next process. */
+    /* Continues with a new memo and what the keeper has, as in the next process. */
     void renew()
     {
-        auto next = std::make_unique<Memo>();
-        if (next->add(memo->bytes()) != INGOT_SUCCESS)
-            ++differences;
         looked_up += memo->looked_up;
-        memo = std::move(next);
+        memo = std::make_unique<Memo>(keeper);
     }
 };
 
 size_t run(size_t steps, uint64_t seed)
 {
-    Fuzz fuzz{Random(seed), {}};
+    Fuzz fuzz(seed);
     for (size_t i = 0; i < kDirectories; ++i)
         fs::create_directory("d" + std::to_string(i));
     for (size_t i = 0; i < 3 * kDirectories * kNames; ++i)

@@ -41,6 +41,8 @@ public:
         return text;
     }
 
+    const std::filesystem::path &directory() const { return directory_.path(); }
+
 private:
     ScratchDirectory directory_{"/var/tmp"}; /* the memo does not rely on files in a tmpfs */
 };

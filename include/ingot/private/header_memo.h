@@ -2,12 +2,12 @@
 /* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
 /**
  * @file private/header_memo.h
- * The memo of headers: passes on to another process what a context learned about the files that its programs include.
+ * The memo of headers, and who keeps its probes for later processes.
  */
 #ifndef INGOT_PRIVATE_HEADER_MEMO_H
 #define INGOT_PRIVATE_HEADER_MEMO_H
 
-#include <ingot/ingot.h>
+#include <ingot/storage.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,45 +15,44 @@ extern "C" {
 
 /**
  * What a context learned about the files that its programs include. With it, the context resolves a program's includes
- * without reading a file, as long as the file system gives the same answers (doc/hermetic-builds.md). Another process
- * can continue with the memo's bytes; ingot_persist_remember_headers keeps them in a store.
+ * without reading a file, as long as the file system gives the same answers (doc/hermetic-builds.md).
  */
 typedef struct ingot_header_memo *ingot_header_memo_t;
+
+/**
+ * Keeps probes as entries of a store (doc/probes-format.md). Any thread may call these functions, which may call Ingot:
+ * no lock is held. Who can write what they load decides which programs are found, so they load only from a place that
+ * no other user can write.
+ */
+typedef struct ingot_probes_keeper {
+    /** Loads the content of an entry. The memo checks and releases it. Every failure counts as a miss. */
+    ingot_status_t (*load)(void *user, size_t id_size, const uint8_t *id, ingot_buffer_t *content);
+    /** Stores an entry, and replaces the one that has the id. */
+    void (*store)(void *user, size_t id_size, const uint8_t *id, size_t size, const uint8_t *content);
+    /** Called once: when the memo ends, or at once if ingot_header_memo_keep fails or the memo has this keeper already.
+     */
+    void (*release)(void *user);
+} ingot_probes_keeper_t;
 
 /** Returns the context's memo, which is borrowed: valid while the context is held. Returns NULL if the memo is off
  *  (INGOT_CONTEXT_NO_HEADER_MEMO), or for NULL. */
 INGOT_API ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context);
-/** Adds a reference. Does nothing for NULL. The memo may outlive its context, and then still uses the context's
- *  allocator. */
-INGOT_API void ingot_header_memo_retain(ingot_header_memo_t memo);
-/** Drops a reference. Does nothing for NULL. */
-INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
 
 /**
- * Copies the memo to @p bytes, in the format of doc/memo-format.md; size protocol. It is at most 8 MiB long, plus a
- * header. Another thread may add to the memo between the size query and the copy, which then returns
- * INGOT_BUFFER_TOO_SMALL.
- * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so another process could not recognize which build wrote
- * the memo.
- * @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ * From now on, the memo asks this keeper for what it does not know, and gives it what it learns, instead of an earlier
+ * keeper.
+ *
+ * @param[in] keeper  Copied.
+ * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so another process could not recognize which build learned
+ *                              something.
+ * @retval INGOT_OUT_OF_MEMORY
  * @par Threads  Any number at once, as for all functions of a memo.
  */
-INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes);
-/**
- * Adds the content of another memo until the memo is full. Known entries are kept. Anyone who can write @p bytes
- * decides which programs are found, so take them only from a place that no other user can write.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library can read.
- * @retval INGOT_BLOB_STALE     Another build of the library wrote it.
- * @retval INGOT_UNIMPLEMENTED  The library has no build-id. After any failure except INGOT_OUT_OF_MEMORY, the memo is
- *                              unchanged.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes);
-/** Returns the number of programs whose includes this process has learned, without those that
- *  ingot_header_memo_add_bytes added. 0 for NULL. */
+INGOT_API ingot_status_t ingot_header_memo_keep(ingot_header_memo_t memo, const ingot_probes_keeper_t *keeper,
+                                                void *user);
+
+/** Returns the number of results that this process has learned, without those that a keeper had. 0 for NULL. */
 INGOT_API uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo);
-/** Returns nonzero while the memo's context exists. Afterwards, the memo learns nothing more. 0 for NULL. */
-INGOT_API int ingot_header_memo_is_in_use(ingot_header_memo_t memo);
 
 #ifdef __cplusplus
 }

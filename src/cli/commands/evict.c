@@ -191,7 +191,7 @@ const struct command command_evict = {
     .group = "Keep a store in order",
     .summary = "remove entries down to limits in size, number or age, or all",
     .about = "Removes entries until the store is within all given limits, and corrects the store's recorded total. 0 "
-             "stands for a limit that is not given. headers.memo is kept.",
+             "stands for a limit that is not given.",
     .options = options,
     .size = sizeof(struct evicting),
     .run = run_evict,

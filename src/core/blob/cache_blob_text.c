@@ -8,6 +8,7 @@
 #include "core/blob/artifact_text.h"
 #include "core/blob/cache_blob.h"
 #include "core/blob/json_text.h"
+#include "core/memo/probes.h"
 
 static void put_kernels(struct bytes_writer *json, const struct blob_view *view)
 {
@@ -34,6 +35,34 @@ static void put_binaries(struct bytes_writer *json, const struct blob_view *view
     bytes_put_text(json, "]");
 }
 
+static void put_probe(void *user, const char *what, const char *path)
+{
+    struct bytes_writer *json = user;
+    bytes_put_text(json, json->size != 0 && json->bytes[json->size - 1] == '[' ? "{" : ", {");
+    json_put_text(json, what);
+    bytes_put_text(json, ": ");
+    json_put_text(json, path);
+    bytes_put_text(json, "}");
+}
+
+static ingot_status_t describe_probes(size_t size, const uint8_t *content, size_t *text_size, char *text)
+{
+    ingot_allocator_t allocator;
+    struct bytes_writer json;
+    struct probes probes;
+    if (!probes_read(&probes, size, content))
+        return error_set(INGOT_BLOB_CORRUPT, "the probes are malformed");
+    json_writer_init(&json, &allocator);
+    bytes_put_text(&json, "{\"probes\": [");
+    (void)witness_visit(probes.answers_size, probes.answers, put_probe, &json);
+    bytes_put_text(&json, "], \"result_bytes\": ");
+    json_put_number(&json, probes.result_size);
+    bytes_put_text(&json, "}");
+    const ingot_status_t status = json_copy_out(&json, text_size, text);
+    bytes_writer_fini(&json);
+    return status;
+}
+
 ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size, char *text)
 {
     ingot_allocator_t allocator;
@@ -44,6 +73,8 @@ ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob,
         return error_set(INGOT_INVALID_ARGUMENTS, "cache_blob or text_size is NULL");
     if (artifact_blob_is(size, cache_blob))
         return artifact_text_describe(size, cache_blob, text_size, text);
+    if (probes_begin(size, cache_blob))
+        return describe_probes(size, cache_blob, text_size, text);
     ingot_status_t status = blob_read(&view, size, cache_blob);
     if (status != INGOT_SUCCESS)
         return status;

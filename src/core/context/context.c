@@ -47,8 +47,6 @@ static void destroy_context(struct ingot_context *context)
     memory_free_text(&allocator, context->compile_options);
     memory_free_text(&allocator, context->link_options);
     text_rules_fini(&context->text_rules, &allocator);
-    if (context->header_memo != NULL && !context->shares_memo)
-        header_memo_retire(context->header_memo); /* a persistent store may still hold a reference to the memo */
     header_memo_release(context->header_memo);
     trace_fini(&context->trace);
     striped_count_fini(&context->references, &allocator);

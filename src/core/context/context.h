@@ -45,7 +45,6 @@ struct ingot_context {
     struct text_rules text_rules;
     struct native_builds *native_builds;
     struct ingot_header_memo *header_memo; /* NULL if the memo is off */
-    bool shares_memo;                      /* true if the memo outlives the context, by context_share_memo */
     struct trace trace;
     const struct memory_cache_ops *program_ops;
     struct memory_cache *programs;    /* NULL: over a target, before a program is made */

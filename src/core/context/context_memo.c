@@ -1,5 +1,5 @@
 /*
- * context_memo.c - implements the public functions for the header memo, which remembers what headers contain.
+ * context_memo.c - implements the functions of private/header_memo.h for a context's memo.
  */
 #include <ingot/private/header_memo.h>
 #include <string.h>
@@ -17,18 +17,6 @@ void context_share_memo(struct ingot_context *context, struct ingot_header_memo 
 {
     header_memo_retain(memo);
     context->header_memo = memo;
-    context->shares_memo = true;
-}
-
-void ingot_header_memo_retain(ingot_header_memo_t memo)
-{
-    if (memo != NULL)
-        header_memo_retain(memo);
-}
-
-void ingot_header_memo_release(ingot_header_memo_t memo)
-{
-    header_memo_release(memo);
 }
 
 /* Computes a digest that identifies Ingot's code, because another version may resolve includes differently. The
@@ -42,46 +30,25 @@ static ingot_status_t identify_build(uint8_t digest[DIGEST_SIZE])
     const struct link_map *library = library_of_function((const void *)(uintptr_t)&identify_build);
     if (library == NULL || !library_build_id(library, &build_id, &build_id_size) ||
         version_size + build_id_size > sizeof(room))
-        return error_set(INGOT_UNIMPLEMENTED, "the Ingot library has no build-id, which a memo of headers needs");
+        return error_set(INGOT_UNIMPLEMENTED, "the Ingot library has no build-id, without which probes cannot be kept");
     memcpy(room, ingot_version(), version_size);
     memcpy(room + version_size, build_id, build_id_size);
     digest_of(version_size + build_id_size, room, digest);
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes)
+ingot_status_t ingot_header_memo_keep(ingot_header_memo_t memo, const ingot_probes_keeper_t *keeper, void *user)
 {
     uint8_t build[DIGEST_SIZE];
-    struct bytes_writer out;
-
-    if (memo == NULL || size == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "memo or size is NULL");
     ingot_status_t status = identify_build(build);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = header_memo_write(memo, build, &out);
     if (status == INGOT_SUCCESS)
-        status = bytes_copy_out(out.size, out.bytes, size, bytes);
-    bytes_writer_fini(&out);
+        status = header_memo_keep(memo, build, keeper, user);
+    if (status != INGOT_SUCCESS)
+        keeper->release(user);
     return status;
-}
-
-ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes)
-{
-    uint8_t build[DIGEST_SIZE];
-
-    if (memo == NULL || bytes == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "memo or bytes is NULL");
-    const ingot_status_t status = identify_build(build);
-    return status == INGOT_SUCCESS ? header_memo_add(memo, build, size, bytes) : status;
-}
-
-int ingot_header_memo_is_in_use(ingot_header_memo_t memo)
-{
-    return memo != NULL && header_memo_is_in_use(memo);
 }
 
 uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo)
 {
-    return memo != NULL ? header_memo_learned(memo) : 0;
+    return memo != NULL ? header_memo_count_learned(memo) : 0;
 }

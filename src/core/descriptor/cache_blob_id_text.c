@@ -9,13 +9,17 @@
 #include "core/base/error.h"
 #include "core/blob/json_text.h"
 #include "core/descriptor/cache_blob_id.h"
+#include "core/memo/probes.h"
 #include "util/entry_kind.h"
 #include "util/memory.h"
 
 ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit, void *user)
 {
-    return entry_kind_of(size, id) == ENTRY_ARTIFACT ? artifact_id_visit(size, id, visit, user)
-                                                     : cache_blob_id_visit(size, id, visit, user);
+    switch (entry_kind_of(size, id)) {
+    case ENTRY_ARTIFACT: return artifact_id_visit(size, id, visit, user);
+    case ENTRY_PROBES: return probes_visit_id(size, id, visit, user);
+    default: return cache_blob_id_visit(size, id, visit, user);
+    }
 }
 
 static void put_field_as_json(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)

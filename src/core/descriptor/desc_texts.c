@@ -128,15 +128,14 @@ static void put_source(struct bytes_writer *out, const struct ingot_source *sour
 }
 
 /* Computes the key under which the memo remembers the result: a digest of everything that the result depends on, except
- * for the file system's answers. These are the texts with their names, options and headers, the compiler's rules, and
- * the user and groups. Returns false if out of memory. */
+ * for the file system's answers, the user and the groups. These are the texts with their names, options and headers,
+ * and the compiler's rules. Returns false if out of memory. */
 static bool make_memo_key(const struct ingot_program_desc *desc, uint8_t key[DIGEST_SIZE])
 {
     const struct ingot_context *context = desc->context;
     struct bytes_writer out;
     bytes_writer_init(&out, &context->allocator);
     bytes_put(&out, DIGEST_SIZE, context->text_rules.digest);
-    bytes_put_u64(&out, os_reader());
     put_framed_text(&out, desc->compile_options);
     put_framed_text(&out, context->compile_options);
     bytes_put_u64(&out, desc->source_count);
@@ -162,7 +161,8 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
     const bool has_key = memo != NULL && make_memo_key(desc, key);
     if (has_key && header_memo_lookup(memo, key, &hermetic->files))
         return hermetic->files.failed ? error_out_of_memory() : INGOT_SUCCESS;
-    hermetic->witness.files = memo != NULL ? header_memo_files(memo) : NULL;
+    if (memo != NULL)
+        header_memo_watch(memo, &hermetic->witness);
     ingot_status_t status = desc_request_init(&request, desc, arena);
     if (status == INGOT_SUCCESS)
         status = resolve_request_includes(hermetic, desc, &request, desc->includes, arena, false);

@@ -33,7 +33,8 @@ static ingot_status_t read_hash(struct ingot_header_memo *memo, const ingot_allo
     struct witness witness;
     struct hash128 read = {0, 0};
     witness_init(&witness, allocator);
-    witness.files = memo != NULL ? header_memo_files(memo) : NULL;
+    if (memo != NULL)
+        header_memo_watch(memo, &witness);
     const ingot_status_t status = witness_hash_file(&witness, path, &read);
     bytes_put_u64(hash, read.low);
     bytes_put_u64(hash, read.high);

@@ -1,5 +1,8 @@
 /*
- * header_memo.c - remembers resolutions, and writes and reads them as bytes; see header_memo.h.
+ * header_memo.c - remembers results with their probes, and asks keepers for them; see header_memo.h.
+ *
+ * The list of keepers only grows, because a thread may be using any of them: the newest one is in use, and all end with
+ * the memo. So it needs no lock.
  */
 #include "core/memo/header_memo.h"
 
@@ -7,15 +10,13 @@
 
 #include "core/base/error.h"
 #include "core/memo/known_file.h"
+#include "core/memo/probes.h"
 
-#define MEMO_MAGIC "INGOTMEM"
-
-enum {
-    MEMO_MAGIC_SIZE = 8,
-    MEMO_FORMAT_VERSION = 1,
-    MEMO_VERSIONED_SIZE = MEMO_MAGIC_SIZE + 4, /* size of the beginning that all versions have in common */
-    MEMO_HEADER_SIZE = MEMO_VERSIONED_SIZE + 4 + 8 + DIGEST_SIZE,
-    MEMO_CHECKSUM_SIZE = 16
+struct keeping {
+    struct keeping *older;
+    uint8_t library[DIGEST_SIZE];
+    ingot_probes_keeper_t keeper;
+    void *user;
 };
 
 struct ingot_header_memo {
@@ -23,16 +24,15 @@ struct ingot_header_memo {
     ingot_allocator_t allocator;
     struct known_files files;
     struct memo_table resolutions;
-    _Atomic uint64_t learned; /* relaxed: only the number matters */
-    atomic_bool is_retired;
+    _Atomic(struct keeping *) newest; /* release/acquire; NULL: none */
+    _Atomic uint64_t learned;         /* relaxed: only the number matters */
 };
 
 struct resolution {
-    struct memo_entry entry;
+    struct memo_entry entry; /* the key consists of the request and of the reader's rights */
     const ingot_allocator_t *allocator;
-    size_t answers_size;
-    size_t result_size;
-    uint8_t bytes[]; /* the answers, then the result */
+    struct probes probes; /* points into `bytes` */
+    uint8_t bytes[];
 };
 
 ingot_status_t header_memo_create(struct ingot_header_memo **memo, const ingot_allocator_t *allocator,
@@ -56,45 +56,42 @@ void header_memo_retain(struct ingot_header_memo *memo)
     atomic_fetch_add_explicit(&memo->references, 1, memory_order_relaxed);
 }
 
-struct known_files *header_memo_files(struct ingot_header_memo *memo)
-{
-    return &memo->files;
-}
-
-void header_memo_retire(struct ingot_header_memo *memo)
-{
-    atomic_store_explicit(&memo->is_retired, true, memory_order_release); /* pairs with header_memo_is_in_use */
-    memo_table_clear(&memo->files.table);
-}
-
 void header_memo_release(struct ingot_header_memo *memo)
 {
     /* acq_rel: all use of the memo happens before it is freed */
     if (memo == NULL || atomic_fetch_sub_explicit(&memo->references, 1, memory_order_acq_rel) != 1)
         return;
     const ingot_allocator_t allocator = memo->allocator;
-    memo_table_fini(&memo->resolutions, &allocator);
-    memo_table_fini(&memo->files.table, &allocator);
+    struct keeping *keeping = atomic_load_explicit(&memo->newest, memory_order_acquire);
+    while (keeping != NULL) {
+        struct keeping *older = keeping->older;
+        keeping->keeper.release(keeping->user);
+        memory_free(&allocator, keeping, sizeof(*keeping));
+        keeping = older;
+    }
+    memo_table_fini(&memo->resolutions);
+    memo_table_fini(&memo->files.table);
     memory_free(&allocator, memo, sizeof(*memo));
 }
 
-static void make_resolution_key(uint8_t key[MEMO_KEY_SIZE], const uint8_t digest[DIGEST_SIZE])
+void header_memo_watch(struct ingot_header_memo *memo, struct witness *witness)
 {
-    memset(key, 0, MEMO_KEY_SIZE);
-    memcpy(key, digest, DIGEST_SIZE);
+    witness->files = &memo->files;
+    witness->reader = os_reader();
 }
 
-bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result)
+uint64_t header_memo_count_learned(const struct ingot_header_memo *memo)
 {
-    uint8_t full_key[MEMO_KEY_SIZE];
-    make_resolution_key(full_key, key);
-    struct resolution *known = (struct resolution *)memo_table_find(&memo->resolutions, full_key);
-    const bool holds = known != NULL && witness_confirm(known->answers_size, known->bytes);
-    if (holds)
-        bytes_put(result, known->result_size, known->bytes + known->answers_size);
-    if (known != NULL)
-        memo_entry_release(&known->entry);
-    return holds;
+    return atomic_load_explicit(&((struct ingot_header_memo *)memo)->learned, memory_order_relaxed);
+}
+
+/* ---- in memory ---- */
+
+static void make_resolution_key(uint8_t key[MEMO_KEY_SIZE], const uint8_t request[DIGEST_SIZE], uint64_t reader)
+{
+    memset(key, 0, MEMO_KEY_SIZE);
+    memcpy(key, request, DIGEST_SIZE);
+    memcpy(key + DIGEST_SIZE, &reader, sizeof(reader));
 }
 
 static void destroy_resolution(struct memo_entry *entry)
@@ -103,167 +100,133 @@ static void destroy_resolution(struct memo_entry *entry)
     memory_free(resolution->allocator, resolution, entry->cost);
 }
 
-/* Makes a resolution with one reference. Returns NULL if out of memory. */
-static struct resolution *make_resolution(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE],
-                                          size_t answers_size, const uint8_t *answers, size_t result_size,
-                                          const uint8_t *result)
+/* Remembers a result. Does nothing if out of memory. */
+static void remember(struct ingot_header_memo *memo, const uint8_t key[MEMO_KEY_SIZE], const struct probes *probes)
 {
-    const size_t size = sizeof(struct resolution) + answers_size + result_size;
+    const size_t size = sizeof(struct resolution) + probes->answers_size + probes->result_size;
     struct resolution *made = memory_allocate(&memo->allocator, size);
     if (made == NULL)
-        return NULL;
-    *made = (struct resolution){.entry = {.cost = size, .destroy = destroy_resolution},
-                                .allocator = &memo->allocator,
-                                .answers_size = answers_size,
-                                .result_size = result_size};
+        return;
+    *made = (struct resolution){
+        .entry = {.cost = size, .destroy = destroy_resolution},
+        .allocator = &memo->allocator,
+        .probes = {probes->answers_size, made->bytes, probes->result_size, made->bytes + probes->answers_size}};
     atomic_init(&made->entry.references, 1);
-    make_resolution_key(made->entry.key, key);
-    if (answers_size != 0)
-        memcpy(made->bytes, answers, answers_size);
-    if (result_size != 0)
-        memcpy(made->bytes + answers_size, result, result_size);
-    return made;
+    memcpy(made->entry.key, key, MEMO_KEY_SIZE);
+    if (probes->answers_size != 0)
+        memcpy(made->bytes, probes->answers, probes->answers_size);
+    if (probes->result_size != 0)
+        memcpy(made->bytes + probes->answers_size, probes->result, probes->result_size);
+    memo_table_put(&memo->resolutions, &made->entry);
+    memo_entry_release(&made->entry);
+}
+
+static bool use_if_confirmed(const struct probes *probes, struct bytes_writer *result)
+{
+    const bool holds = witness_confirm(probes->answers_size, probes->answers);
+    if (holds)
+        bytes_put(result, probes->result_size, probes->result);
+    return holds;
+}
+
+/* ---- at the keeper ---- */
+
+ingot_status_t header_memo_keep(struct ingot_header_memo *memo, const uint8_t library[DIGEST_SIZE],
+                                const ingot_probes_keeper_t *keeper, void *user)
+{
+    struct keeping *made = memory_allocate(&memo->allocator, sizeof(*made));
+    if (made == NULL)
+        return error_out_of_memory();
+    *made = (struct keeping){.keeper = *keeper, .user = user};
+    memcpy(made->library, library, DIGEST_SIZE);
+    made->older = atomic_load_explicit(&memo->newest, memory_order_acquire);
+    do {
+        if (made->older != NULL && made->older->user == user && made->older->keeper.load == keeper->load) {
+            memory_free(&memo->allocator, made, sizeof(*made));
+            keeper->release(user);
+            return INGOT_SUCCESS;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&memo->newest, &made->older, made, memory_order_acq_rel,
+                                                    memory_order_acquire));
+    return INGOT_SUCCESS;
+}
+
+/* A request's probes at a keeper, whose functions run code of other rooms, so the thread's error detail is kept. */
+struct kept {
+    struct keeping *keeping;
+    uint8_t id[PROBES_ID_SIZE];
+    ingot_buffer_t content;
+};
+
+static bool init_kept(struct kept *kept, struct ingot_header_memo *memo, const uint8_t request[DIGEST_SIZE],
+                      uint64_t reader)
+{
+    *kept = (struct kept){.keeping = atomic_load_explicit(&memo->newest, memory_order_acquire),
+                          .content = INGOT_BUFFER_INIT};
+    if (kept->keeping != NULL)
+        probes_write_id(kept->id, kept->keeping->library, reader, request);
+    return kept->keeping != NULL;
+}
+
+static void load_kept(void *opaque, void *is_loaded)
+{
+    struct kept *kept = opaque;
+    *(bool *)is_loaded =
+        kept->keeping->keeper.load(kept->keeping->user, sizeof(kept->id), kept->id, &kept->content) == INGOT_SUCCESS;
+}
+
+static void store_kept(void *opaque, void *opaque_content)
+{
+    const struct kept *kept = opaque;
+    const struct bytes_writer *content = opaque_content;
+    kept->keeping->keeper.store(kept->keeping->user, sizeof(kept->id), kept->id, content->size, content->bytes);
+}
+
+/* ---- */
+
+bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result)
+{
+    const uint64_t reader = os_reader();
+    uint8_t full_key[MEMO_KEY_SIZE];
+    struct kept kept;
+    struct probes probes;
+    bool is_loaded = false;
+    make_resolution_key(full_key, key, reader);
+    struct resolution *known = (struct resolution *)memo_table_find(&memo->resolutions, full_key);
+    bool holds = known != NULL && use_if_confirmed(&known->probes, result);
+    if (known != NULL)
+        memo_entry_release(&known->entry);
+    if (holds || !init_kept(&kept, memo, key, reader))
+        return holds;
+    error_keep(load_kept, &kept, &is_loaded);
+    if (!is_loaded)
+        return false;
+    holds = probes_read(&probes, kept.content.size, kept.content.bytes) && use_if_confirmed(&probes, result);
+    if (holds)
+        remember(memo, full_key, &probes);
+    if (kept.content.release != NULL)
+        kept.content.release(&kept.content);
+    return holds;
 }
 
 void header_memo_learn(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], const struct witness *witness,
                        const struct bytes_writer *result)
 {
-    if (!witness->is_lasting || witness->answers.failed || result->failed ||
-        witness->answers.size > MEMO_MAX_ONE_RESOLUTION || result->size > MEMO_MAX_ONE_RESOLUTION)
+    const struct probes probes = {witness->answers.size, witness->answers.bytes, result->size, result->bytes};
+    uint8_t full_key[MEMO_KEY_SIZE];
+    struct kept kept;
+    struct bytes_writer content;
+    if (!witness->is_lasting || witness->answers.failed || result->failed || probes.answers_size > PROBES_MAX_PART ||
+        probes.result_size > PROBES_MAX_PART || witness->reader != os_reader())
         return;
-    struct resolution *made =
-        make_resolution(memo, key, witness->answers.size, witness->answers.bytes, result->size, result->bytes);
-    if (made == NULL)
-        return;
-    memo_table_put(&memo->resolutions, &memo->allocator, &made->entry);
-    memo_entry_release(&made->entry);
+    make_resolution_key(full_key, key, witness->reader);
+    remember(memo, full_key, &probes);
     atomic_fetch_add_explicit(&memo->learned, 1, memory_order_relaxed);
-}
-
-uint64_t header_memo_learned(const struct ingot_header_memo *memo)
-{
-    return atomic_load_explicit(&((struct ingot_header_memo *)memo)->learned, memory_order_relaxed);
-}
-
-bool header_memo_is_in_use(const struct ingot_header_memo *memo)
-{
-    return !atomic_load_explicit(&((struct ingot_header_memo *)memo)->is_retired, memory_order_acquire);
-}
-
-/* ---- writing and reading a memo as bytes ---- */
-
-static void write_resolutions(struct bytes_writer *out, const uint8_t library[DIGEST_SIZE], size_t count,
-                              struct memo_entry *const *entries)
-{
-    const size_t start = out->size;
-    bytes_put(out, MEMO_MAGIC_SIZE, MEMO_MAGIC);
-    bytes_put_u32(out, MEMO_FORMAT_VERSION);
-    bytes_put_u32(out, (uint32_t)count);
-    bytes_put_u64(out, 0); /* placeholder for the total size, which is written below */
-    bytes_put(out, DIGEST_SIZE, library);
-    for (size_t i = 0; i < count; ++i) {
-        const struct resolution *resolution = (const struct resolution *)entries[i];
-        bytes_put(out, DIGEST_SIZE, resolution->entry.key);
-        bytes_put_framed(out, resolution->answers_size, resolution->bytes);
-        bytes_put_framed(out, resolution->result_size, resolution->bytes + resolution->answers_size);
-    }
-    bytes_patch_u64(out, start + MEMO_VERSIONED_SIZE + 4, out->size - start + MEMO_CHECKSUM_SIZE);
-    if (out->failed)
+    if (!init_kept(&kept, memo, key, witness->reader))
         return;
-    const struct hash128 checksum = hash128_of(out->size - start, out->bytes + start);
-    bytes_put_u64(out, checksum.low);
-    bytes_put_u64(out, checksum.high);
-}
-
-ingot_status_t header_memo_write(struct ingot_header_memo *memo, const uint8_t library[DIGEST_SIZE],
-                                 struct bytes_writer *out)
-{
-    bytes_writer_init(out, &memo->allocator);
-    const size_t room = memo_table_list(&memo->resolutions, 0, NULL);
-    struct memo_entry **entries = memory_allocate(&memo->allocator, room * sizeof(*entries));
-    if (entries == NULL)
-        return error_out_of_memory();
-    const size_t there = memo_table_list(&memo->resolutions, room, entries);
-    const size_t count = there < room ? there : room;
-    write_resolutions(out, library, count, entries);
-    for (size_t i = 0; i < count; ++i)
-        memo_entry_release(entries[i]);
-    memory_free(&memo->allocator, entries, room * sizeof(*entries));
-    return out->failed ? error_out_of_memory() : INGOT_SUCCESS;
-}
-
-struct stored_resolution {
-    const uint8_t *key;
-    size_t answers_size;
-    const uint8_t *answers;
-    size_t result_size;
-    const uint8_t *result;
-};
-
-static bool read_resolution(struct bytes_reader *reader, struct stored_resolution *stored)
-{
-    stored->key = bytes_get(reader, DIGEST_SIZE);
-    stored->answers = bytes_get_framed(reader, &stored->answers_size);
-    stored->result = bytes_get_framed(reader, &stored->result_size);
-    return !reader->failed && stored->answers_size <= MEMO_MAX_ONE_RESOLUTION &&
-           stored->result_size <= MEMO_MAX_ONE_RESOLUTION && witness_check(stored->answers_size, stored->answers);
-}
-
-/* Checks the header and the checksum, and reads the number of resolutions. Leaves the reader at the first
- * resolution. */
-static ingot_status_t check_memo(struct bytes_reader *reader, const uint8_t library[DIGEST_SIZE], uint32_t *count)
-{
-    const uint8_t *magic = bytes_get(reader, MEMO_MAGIC_SIZE);
-    const uint32_t version = bytes_get_u32(reader);
-    *count = bytes_get_u32(reader);
-    const uint64_t size = bytes_get_u64(reader);
-    const uint8_t *written_by = bytes_get(reader, DIGEST_SIZE);
-    if (magic != NULL && memcmp(magic, MEMO_MAGIC, MEMO_MAGIC_SIZE) != 0)
-        return error_set(INGOT_BLOB_CORRUPT, "the bytes are not a memo of headers");
-    if (reader->offset >= MEMO_VERSIONED_SIZE && version != MEMO_FORMAT_VERSION)
-        return error_set(INGOT_BLOB_VERSION, "the memo of headers has format version %u, but this library reads %u",
-                         (unsigned)version, (unsigned)MEMO_FORMAT_VERSION);
-    if (reader->failed || reader->size < size || reader->size < MEMO_HEADER_SIZE + MEMO_CHECKSUM_SIZE)
-        return error_set(INGOT_BLOB_TRUNCATED, "the memo of headers ends after %zu bytes", reader->size);
-    if (reader->size != size)
-        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers does not have the size that its header states");
-    reader->size -= MEMO_CHECKSUM_SIZE;
-    const struct hash128 checksum = hash128_of(reader->size, reader->bytes);
-    struct bytes_reader end;
-    bytes_reader_init(&end, MEMO_CHECKSUM_SIZE, reader->bytes + reader->size);
-    if (bytes_get_u64(&end) != checksum.low || bytes_get_u64(&end) != checksum.high)
-        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers does not match its checksum");
-    if (memcmp(written_by, library, DIGEST_SIZE) != 0)
-        return error_set(INGOT_BLOB_STALE, "another build of this library wrote the memo of headers");
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t header_memo_add(struct ingot_header_memo *memo, const uint8_t library[DIGEST_SIZE], size_t size,
-                               const uint8_t *bytes)
-{
-    struct bytes_reader reader;
-    struct stored_resolution stored;
-    uint32_t count = 0;
-
-    bytes_reader_init(&reader, size, bytes);
-    const ingot_status_t status = check_memo(&reader, library, &count);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const struct bytes_reader first = reader;
-    for (uint32_t i = 0; i < count; ++i) {
-        if (!read_resolution(&reader, &stored))
-            return error_set(INGOT_BLOB_CORRUPT, "the memo of headers has a malformed resolution");
-    }
-    if (bytes_left(&reader) != 0)
-        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers has bytes after its last resolution");
-    reader = first;
-    for (uint32_t i = 0; i < count && read_resolution(&reader, &stored); ++i) {
-        struct resolution *made =
-            make_resolution(memo, stored.key, stored.answers_size, stored.answers, stored.result_size, stored.result);
-        if (made == NULL)
-            return error_out_of_memory();
-        memo_table_put_last(&memo->resolutions, &memo->allocator, &made->entry);
-        memo_entry_release(&made->entry);
-    }
-    return INGOT_SUCCESS;
+    bytes_writer_init(&content, &memo->allocator);
+    probes_write(&content, &probes);
+    if (!content.failed)
+        error_keep(store_kept, &kept, &content);
+    bytes_writer_fini(&content);
 }

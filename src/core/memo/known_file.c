@@ -68,7 +68,7 @@ void known_file_share(struct known_files *files, struct known_file *file)
     if (!file->is_lasting || file->scan == NULL || file->arena.failed)
         return;
     file->entry.cost = sizeof(*file) + file->content.capacity + arena_size(&file->arena);
-    memo_table_put(&files->table, files->allocator, &file->entry);
+    memo_table_put(&files->table, &file->entry);
 }
 
 void known_file_release(struct known_file *file)

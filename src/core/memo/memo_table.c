@@ -9,7 +9,8 @@
 
 void memo_table_init(struct memo_table *table, size_t max_bytes)
 {
-    *table = (struct memo_table){.max_bytes = max_bytes};
+    memset(table, 0, sizeof(*table));
+    table->max_bytes = max_bytes;
     pthread_mutex_init(&table->lock, NULL);
 }
 
@@ -30,13 +31,6 @@ static void release_dead_entries(struct memo_entry *dead)
     }
 }
 
-void memo_table_fini(struct memo_table *table, const ingot_allocator_t *allocator)
-{
-    memo_table_clear(table);
-    memory_free(allocator, table->buckets, MEMO_BUCKETS * sizeof(struct memo_entry *));
-    pthread_mutex_destroy(&table->lock);
-}
-
 static struct memo_entry **find_entry_place(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE])
 {
     struct memo_entry **place = &table->buckets[hash128_of(MEMO_KEY_SIZE, key).low % MEMO_BUCKETS];
@@ -51,12 +45,12 @@ static void unlink_by_age(struct memo_table *table, struct memo_entry *entry)
     *(entry->older != NULL ? &entry->older->newer : &table->oldest) = entry->newer;
 }
 
-static void link_by_age(struct memo_table *table, struct memo_entry *entry, bool is_newest)
+static void link_as_newest(struct memo_table *table, struct memo_entry *entry)
 {
-    entry->newer = is_newest ? NULL : table->oldest;
-    entry->older = is_newest ? table->newest : NULL;
-    *(entry->newer != NULL ? &entry->newer->older : &table->newest) = entry;
+    entry->newer = NULL;
+    entry->older = table->newest;
     *(entry->older != NULL ? &entry->older->newer : &table->oldest) = entry;
+    table->newest = entry;
 }
 
 /* Takes the entry at `place` out of the table, and prepends it to the list `dead`, which is released later. */
@@ -66,7 +60,6 @@ static struct memo_entry *take_out_entry(struct memo_table *table, struct memo_e
     *place = entry->next;
     unlink_by_age(table, entry);
     table->bytes -= entry->cost;
-    --table->count;
     entry->next = dead;
     return entry;
 }
@@ -74,91 +67,42 @@ static struct memo_entry *take_out_entry(struct memo_table *table, struct memo_e
 struct memo_entry *memo_table_find(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE])
 {
     pthread_mutex_lock(&table->lock);
-    struct memo_entry *entry = table->buckets != NULL ? *find_entry_place(table, key) : NULL;
+    struct memo_entry *entry = *find_entry_place(table, key);
     if (entry != NULL) {
         atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
         unlink_by_age(table, entry);
-        link_by_age(table, entry, true);
+        link_as_newest(table, entry);
     }
     pthread_mutex_unlock(&table->lock);
     return entry;
 }
 
-static void insert_entry(struct memo_table *table, struct memo_entry *entry, bool is_newest)
-{
-    struct memo_entry **bucket = &table->buckets[hash128_of(MEMO_KEY_SIZE, entry->key).low % MEMO_BUCKETS];
-    atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
-    entry->next = *bucket;
-    *bucket = entry;
-    link_by_age(table, entry, is_newest);
-    table->bytes += entry->cost;
-    ++table->count;
-}
-
-/* Locks the table. Allocates its buckets first if it has none; they stay NULL if out of memory. The allocator is
- * called without the lock. */
-static void lock_with_buckets(struct memo_table *table, const ingot_allocator_t *allocator)
-{
-    pthread_mutex_lock(&table->lock);
-    if (table->buckets != NULL)
-        return;
-    pthread_mutex_unlock(&table->lock);
-    struct memo_entry **room = memory_allocate_zeroed(allocator, MEMO_BUCKETS * sizeof(struct memo_entry *));
-    pthread_mutex_lock(&table->lock);
-    if (table->buckets == NULL) {
-        table->buckets = room;
-        return;
-    }
-    pthread_mutex_unlock(&table->lock);
-    memory_free(allocator, room, MEMO_BUCKETS * sizeof(struct memo_entry *));
-    pthread_mutex_lock(&table->lock);
-}
-
-void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry)
+void memo_table_put(struct memo_table *table, struct memo_entry *entry)
 {
     struct memo_entry *dead = NULL;
-
-    lock_with_buckets(table, allocator);
-    if (table->buckets != NULL && entry->cost <= table->max_bytes) {
+    pthread_mutex_lock(&table->lock);
+    if (entry->cost <= table->max_bytes) {
         struct memo_entry **place = find_entry_place(table, entry->key);
         if (*place != NULL)
             dead = take_out_entry(table, place, dead);
         while (table->bytes > table->max_bytes - entry->cost)
             dead = take_out_entry(table, find_entry_place(table, table->oldest->key), dead);
-        insert_entry(table, entry, true);
+        place = find_entry_place(table, entry->key); /* the end of its bucket */
+        atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
+        entry->next = NULL;
+        *place = entry;
+        link_as_newest(table, entry);
+        table->bytes += entry->cost;
     }
     pthread_mutex_unlock(&table->lock);
     release_dead_entries(dead);
 }
 
-void memo_table_put_last(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry)
-{
-    lock_with_buckets(table, allocator);
-    if (table->buckets != NULL && table->bytes <= table->max_bytes && entry->cost <= table->max_bytes - table->bytes &&
-        *find_entry_place(table, entry->key) == NULL)
-        insert_entry(table, entry, false);
-    pthread_mutex_unlock(&table->lock);
-}
-
-size_t memo_table_list(struct memo_table *table, size_t max, struct memo_entry **entries)
-{
-    size_t listed = 0;
-    pthread_mutex_lock(&table->lock);
-    for (struct memo_entry *entry = table->newest; entry != NULL && listed < max; entry = entry->older) {
-        atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
-        entries[listed++] = entry;
-    }
-    const size_t count = table->count;
-    pthread_mutex_unlock(&table->lock);
-    return count;
-}
-
-void memo_table_clear(struct memo_table *table)
+void memo_table_fini(struct memo_table *table)
 {
     struct memo_entry *dead = NULL;
-    pthread_mutex_lock(&table->lock);
     while (table->oldest != NULL)
         dead = take_out_entry(table, find_entry_place(table, table->oldest->key), dead);
-    pthread_mutex_unlock(&table->lock);
     release_dead_entries(dead);
+    pthread_mutex_destroy(&table->lock);
 }

@@ -14,7 +14,7 @@
 
 #include "util/memory.h"
 
-enum { MEMO_KEY_SIZE = 56, MEMO_BUCKETS = 1024 };
+enum { MEMO_KEY_SIZE = 56, MEMO_BUCKETS = 512 };
 
 /* The header of an entry. It is the first member of the structure that is remembered. */
 struct memo_entry {
@@ -29,28 +29,20 @@ struct memo_entry {
 
 struct memo_table {
     pthread_mutex_t lock;
-    struct memo_entry **buckets; /* guarded by lock, like all fields below; NULL until an entry is added */
+    struct memo_entry *buckets[MEMO_BUCKETS]; /* guarded by lock, like all fields below */
     struct memo_entry *newest;
     struct memo_entry *oldest;
-    size_t count;
     size_t bytes;
     size_t max_bytes;
 };
 
 void memo_table_init(struct memo_table *table, size_t max_bytes);
-void memo_table_fini(struct memo_table *table, const ingot_allocator_t *allocator);
+void memo_table_fini(struct memo_table *table);
 /* Finds an entry. Returns a reference, or NULL. */
 struct memo_entry *memo_table_find(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE]);
-/* Adds an entry, with a new reference, and drops the entry that has its key, if any. Does nothing if out of memory
- * or if the entry alone exceeds the limit. */
-void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry);
-/* Adds an entry as the least recently used one, but only if there is room for it and its key is not in the table. */
-void memo_table_put_last(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry);
-/* Lists at most `max` entries, the most recently used first, each with a new reference. Returns how many entries the
- * table has. */
-size_t memo_table_list(struct memo_table *table, size_t max, struct memo_entry **entries);
-/* Drops all entries. */
-void memo_table_clear(struct memo_table *table);
+/* Adds an entry, with a new reference, and drops the entry that has its key, if any. Does nothing if the entry alone
+ * exceeds the limit. */
+void memo_table_put(struct memo_table *table, struct memo_entry *entry);
 void memo_entry_release(struct memo_entry *entry);
 
 #endif

@@ -212,14 +212,17 @@ bool witness_confirm(size_t size, const uint8_t *answers)
     return !reader.failed;
 }
 
-bool witness_check(size_t size, const uint8_t *answers)
+bool witness_visit(size_t size, const uint8_t *answers, witness_visitor visit, void *user)
 {
+    static const char *const names[] = {"no_file", "file", "no_directory", "directory", "current_directory"};
     struct bytes_reader reader;
     struct answer answer;
     bytes_reader_init(&reader, size, answers);
     while (bytes_left(&reader) != 0) {
         if (!get_answer(&reader, &answer))
             return false;
+        if (visit != NULL)
+            visit(user, names[answer.kind - ANSWER_NO_FILE], answer.path);
     }
     return !reader.failed;
 }

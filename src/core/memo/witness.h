@@ -32,7 +32,8 @@ struct known_files;
 
 struct witness {
     struct known_files *files;   /* NULL if every file is read again and no answers are recorded */
-    struct bytes_writer answers; /* in the order of the questions; see doc/memo-format.md */
+    uint64_t reader;             /* who asks (os_reader), if answers are recorded */
+    struct bytes_writer answers; /* in the order of the questions; see doc/probes-format.md */
     bool is_lasting;             /* true if all answers so far can be confirmed later */
     struct arena arena;
     struct asked_directory **directories; /* buckets of the directories in earlier questions, so that no question about
@@ -57,7 +58,11 @@ bool witness_get_current_directory(struct witness *witness, size_t size, char *p
 
 /* True if every question, asked again, has the same answer. */
 bool witness_confirm(size_t size, const uint8_t *answers);
-/* True if the bytes are well-formed answers. */
-bool witness_check(size_t size, const uint8_t *answers);
+
+/* Receives what a path led to ("no_file", "file", "no_directory", "directory" or "current_directory"), and the path. */
+typedef void (*witness_visitor)(void *user, const char *what, const char *path);
+/* Visits the answers, unless `visit` is NULL. Returns false if the bytes are not well-formed answers; those before the
+ * malformed one are visited. */
+bool witness_visit(size_t size, const uint8_t *answers, witness_visitor visit, void *user);
 
 #endif

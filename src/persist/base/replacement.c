@@ -1,5 +1,5 @@
 /*
- * replacement.c - writes a new file that replaces another one when it is complete, and reads such a file.
+ * replacement.c - writes a new file that replaces another one when it is complete.
  *
  * Until the new file is complete, it has a name that is always the same, so killed processes leave at most one
  * incomplete file. The process that writes the file holds a lock on it. The lock belongs to the file and not to its
@@ -14,12 +14,9 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/base/memory.h"
 
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u
-#define PATIENT_ATTEMPTS 200
-#define PAUSE_NS ((uint64_t)1000000)
 
 /* Empties the new file if replacement->new_name is still a name of the file, and its only one. Otherwise returns
  * -EEXIST, and the caller tries again. */
@@ -84,16 +81,6 @@ ingot_status_t replacement_begin(struct replacement *replacement, const char *pa
     return status;
 }
 
-ingot_status_t replacement_begin_patiently(struct replacement *replacement, const char *path)
-{
-    ingot_status_t status = replacement_begin(replacement, path);
-    for (int i = 0; i < PATIENT_ATTEMPTS && status == INGOT_BUSY; ++i) {
-        files_pause_ns(PAUSE_NS);
-        status = replacement_begin(replacement, path);
-    }
-    return status;
-}
-
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size, const void *bytes)
 {
     if (!files_may_grow_to(offset + size))
@@ -114,36 +101,5 @@ ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t s
         (void)files_remove(replacement->parent, replacement->new_name);
     (void)files_close(replacement->fd);
     (void)files_close(replacement->parent);
-    return status;
-}
-
-static ingot_status_t read_open_replacement(int fd, const char *path, const ingot_allocator_t *allocator,
-                                            size_t max_size, bool may_be_of_root, size_t *size, uint8_t **bytes)
-{
-    struct file_facts facts;
-    const int result = files_facts(fd, &facts);
-    if (result < 0)
-        return files_read_failed(result, "examining", path);
-    if (!facts.is_file || !files_are_private(&facts, may_be_of_root && facts.owner == 0 ? 0 : files_user()))
-        return files_untrusted(&facts, false, files_user(), path);
-    if (facts.size_bytes == 0)
-        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s is empty", path);
-    if (facts.size_bytes > max_size)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is corrupt: it is larger than it can be", path);
-    *size = (size_t)facts.size_bytes;
-    *bytes = memory_allocate(allocator, *size);
-    if (*bytes == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of %s", *size, path);
-    return files_read_all(fd, path, 0, *size, *bytes);
-}
-
-ingot_status_t replacement_read(const char *path, const ingot_allocator_t *allocator, size_t max_size,
-                                bool may_be_of_root, size_t *size, uint8_t **bytes)
-{
-    const int fd = files_open_path(path);
-    if (fd < 0)
-        return files_read_failed(fd, "opening", path);
-    const ingot_status_t status = read_open_replacement(fd, path, allocator, max_size, may_be_of_root, size, bytes);
-    (void)files_close(fd);
     return status;
 }

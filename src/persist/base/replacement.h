@@ -1,5 +1,5 @@
 /*
- * replacement.h - writes a new file that replaces another one when it is complete, and reads such a file.
+ * replacement.h - writes a new file that replaces another one when it is complete.
  */
 #ifndef INGOT_PERSIST_BASE_REPLACEMENT_H
 #define INGOT_PERSIST_BASE_REPLACEMENT_H
@@ -17,20 +17,13 @@ struct replacement {
 };
 
 /* Creates and locks the new file, next to the file at the path. Returns INGOT_BUSY if another process is replacing that
- * file. replacement_begin_patiently first waits for that process, for a fifth of a second. */
+ * file. */
 ingot_status_t replacement_begin(struct replacement *replacement, const char *path);
-ingot_status_t replacement_begin_patiently(struct replacement *replacement, const char *path);
 /* Writes bytes to the new file. */
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
                                  const void *bytes);
 /* Ends the replacement. If `status` is INGOT_SUCCESS, renames the new file, so that it replaces the old one. If
  * `status` is a failure, or if the renaming fails, removes the new file. Returns the first failure. */
 ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t status);
-
-/* Reads a whole file of this user, or of root if `may_be_of_root` is set. The caller frees *bytes, which remains NULL
- * if nothing was allocated. Returns INGOT_NOT_FOUND if the file is missing, INGOT_BLOB_TRUNCATED if it is empty, and
- * INGOT_BLOB_CORRUPT if it has more than max_size bytes. */
-ingot_status_t replacement_read(const char *path, const ingot_allocator_t *allocator, size_t max_size,
-                                bool may_be_of_root, size_t *size, uint8_t **bytes);
 
 #endif

@@ -2,7 +2,8 @@
  * bundle_write.c - writes a bundle with the entries of a store or of another bundle.
  *
  * Ids and blobs are written in the order in which the entries are found. The index stays in memory until the end, when
- * it is sorted and duplicates are dropped. Bad entries, and entries that vanish while they are read, are left out.
+ * it is sorted and duplicates are dropped. Bad entries, entries that vanish while they are read, and probes are left
+ * out.
  */
 #include <ingot/backend.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "persist/bundle/bundle_file.h"
 #include "persist/storage/storage.h"
 #include "util/bytes_writer.h"
+#include "util/entry_kind.h"
 
 /* An entry that was written. Ids are compared by their hashes, sizes and checksums. If somebody forged two ids with the
  * same ones, one of them is left out. */
@@ -83,7 +85,8 @@ static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (is_failure(entry->status))
         return ingot_set_error_detail(entry->status, "%s", entry->reason);
-    if (entry->status != INGOT_SUCCESS || (writing->select != NULL && writing->select(entry, writing->user) == 0))
+    if (entry->status != INGOT_SUCCESS || entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES ||
+        (writing->select != NULL && writing->select(entry, writing->user) == 0))
         return INGOT_SUCCESS;
     ingot_status_t status = ingot_persist_load_entry(writing->storage, entry, 1, &blob);
     if (status == INGOT_SUCCESS)

@@ -367,13 +367,18 @@ done:
     return status;
 }
 
-const char *directory_path_of(ingot_storage_t storage, bool *is_read_only)
+bool directory_is_own(ingot_storage_t storage)
 {
-    const struct directory *directory = directory_of(storage);
-    if (directory == NULL)
-        return NULL;
-    *is_read_only = directory->is_read_only;
-    return directory->path;
+    struct directory *directory = directory_of(storage);
+    struct root root;
+    if (directory == NULL || directory->owner != files_user())
+        return false;
+    if (directory->name_space[0] == '\0')
+        return true;
+    const bool is_private =
+        root_open_existing(directory, &root) == INGOT_SUCCESS && check_name_space(&root) == INGOT_SUCCESS;
+    root_close(&root);
+    return is_private;
 }
 
 ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info)

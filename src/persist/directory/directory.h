@@ -12,8 +12,8 @@
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
 
-/* Returns the absolute path of a directory store's root, and sets *is_read_only. Returns NULL if the storage is NULL or
- * of another kind. */
-const char *directory_path_of(ingot_storage_t storage, bool *is_read_only);
+/* True for a directory store that serves only files of the effective user, and only if no other user can write them.
+ * Loads check all that, except for the namespace's directory, which this checks. */
+bool directory_is_own(ingot_storage_t storage);
 
 #endif

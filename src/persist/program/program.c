@@ -19,7 +19,6 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/memo/headers.h"
 #include "persist/recipe/recording.h"
 #include "persist/storage/blobs.h"
 #include "persist/storage/deferred.h"
@@ -233,10 +232,9 @@ static void end_turn(const struct request *request, const_ingot_program_desc_t d
     build_turn_end(request->turn, end);
 }
 
-/* Keeps what was learned with a program, and records the request. `program`: NULL if only the native one was loaded. */
+/* Records the request. `program`: NULL if only the native one was loaded. */
 static void note_use(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
 {
-    headers_note(request->storage);
     (void)ingot_recipe_record_program(request->storage, desc, program);
 }
 

@@ -17,6 +17,7 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
+#include "util/entry_kind.h"
 #include "util/error_text.h"
 
 #define DETAIL_CAPACITY 256u
@@ -99,6 +100,8 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked,
 {
     if (!storage_is_on(storage))
         return storage_refuse(storage, INGOT_NOT_FOUND);
+    if (entry_kind_of(id_size, id) == ENTRY_PROBES)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "probes do not leave their store");
     if (storage->tier_count == 0)
         return load_own(storage, asked, with_core, id_size, id, kept);
     return count_load(storage, load_from_tiers(storage, asked, with_core, id_size, id, kept));

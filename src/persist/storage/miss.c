@@ -19,6 +19,7 @@
 #include "persist/storage/events.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/state.h"
+#include "util/entry_kind.h"
 #include "util/hex.h"
 #include "util/write_signals.h"
 
@@ -83,8 +84,10 @@ static ingot_status_t compare_entry_with_missed(const ingot_persist_entry_t *ent
     struct nearest *nearest = user;
     struct difference difference = {.distance = 0};
     char others[48] = "";
-    if (entry->id == NULL || nearest->compared++ >= MOST_ENTRIES)
-        return nearest->compared < MOST_ENTRIES ? INGOT_SUCCESS : INGOT_BUSY;
+    if (entry->id == NULL || entry_kind_of(entry->id_size, entry->id) != entry_kind_of(nearest->id_size, nearest->id))
+        return INGOT_SUCCESS;
+    if (nearest->compared++ >= MOST_ENTRIES)
+        return INGOT_BUSY;
     if (ingot_cache_blob_id_compare(nearest->id_size, nearest->id, entry->id_size, entry->id, add_difference,
                                     &difference) != INGOT_SUCCESS ||
         difference.distance == 0 || difference.distance >= nearest->distance)

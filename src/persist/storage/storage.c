@@ -88,6 +88,15 @@ void ingot_storage_retain(ingot_storage_t storage)
         atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
 }
 
+bool storage_retain_if_held(ingot_storage_t storage)
+{
+    size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
+    while (count != 0 && !atomic_compare_exchange_weak_explicit(&storage->references, &count, count + 1,
+                                                                memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return count != 0;
+}
+
 static void free_part(struct storage_part_base *part)
 {
     const ingot_allocator_t allocator = part->allocator;

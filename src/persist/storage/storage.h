@@ -27,12 +27,13 @@ ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_s
  * each storage on the way can check the seal.
  */
 
-/* Loads what the storage keeps under an id. `asked` is the storage that the application asked: this one, or a chain
- * around it, all of whose policies are checked immediately, because the chain stores what it has loaded in its first
- * tiers. with_core: as in storage_load. */
+/* Loads what the storage keeps under an id, except for probes, which never leave their store. `asked` is the storage
+ * that the application asked: this one, or a chain around it, all of whose policies are checked immediately, because
+ * the chain stores what it has loaded in its first tiers. with_core: as in storage_load. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
                                  const uint8_t *id, ingot_buffer_t *kept);
-/* Stores kept bytes that all policies accept. If `replaces` is false, what the storage already has under the id stays.
+/* Stores kept bytes that all policies accept; no probes. If `replaces` is false, what the storage already has under the
+ * id stays.
  */
 ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t id_size, const uint8_t *id,
                                   size_t size, const uint8_t *bytes);
@@ -46,6 +47,9 @@ bool storage_takes_blobs(ingot_storage_t storage);
 bool storage_is_writable(ingot_storage_t storage);
 /* True if the value is a store mode. */
 bool storage_is_store_mode(ingot_persist_store_mode_t mode);
+
+/* Adds a reference, unless the last one was released. Called while the storage's memory exists for certain. */
+bool storage_retain_if_held(ingot_storage_t storage);
 
 /* Returns INGOT_INVALID_ARGUMENTS unless there are a storage and an id. */
 ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id);

@@ -15,6 +15,7 @@
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
+#include "util/entry_kind.h"
 
 #define DETAIL_CAPACITY 256u
 
@@ -120,6 +121,8 @@ ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t
     ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
+    if (entry_kind_of(id_size, id) == ENTRY_PROBES)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "probes are stored only by who learned them");
     if (storage->tier_count != 0)
         status = store_in_tiers(&storing);
     else if (replaces || storage->own->store_new == NULL)

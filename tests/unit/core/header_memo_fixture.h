@@ -7,8 +7,7 @@
 #include <atomic>
 #include <ctime>
 
-#include <ingot/private/header_memo.h>
-
+#include "support/probes_keeper.h"
 #include "unit/core/hermetic_fixture.h"
 
 extern "C" {
@@ -33,25 +32,14 @@ public:
     {
         EXPECT_EQ(INGOT_SUCCESS, header_memo_create(&memo_, &allocator_, settle_ns));
     }
+    /* A memo whose probes the keeper keeps. */
+    explicit Memo(Keeper &keeper, uint64_t settle_ns = 0) : Memo(settle_ns) { keeper.keep_for(memo_); }
     Memo(const Memo &) = delete;
     Memo &operator=(const Memo &) = delete;
     ~Memo() { header_memo_release(memo_); }
 
     std::atomic<size_t> looked_up{0};
-
-    std::string bytes(const uint8_t *library = kLibrary)
-    {
-        bytes_writer out;
-        EXPECT_EQ(INGOT_SUCCESS, header_memo_write(memo_, library, &out));
-        const std::string written(reinterpret_cast<const char *>(out.bytes), out.size);
-        bytes_writer_fini(&out);
-        return written;
-    }
-    ingot_status_t add(const std::string &bytes, const uint8_t *library = kLibrary)
-    {
-        return header_memo_add(memo_, library, bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()));
-    }
-    static constexpr uint8_t kLibrary[DIGEST_SIZE] = {1, 2, 3};
+    struct ingot_header_memo *get() { return memo_; }
 
     Result resolve(const Input &input)
     {
@@ -89,7 +77,7 @@ private:
     Result resolve_anew(const Input &input, struct hermetic *hermetic)
     {
         const Views views(input);
-        hermetic->witness.files = header_memo_files(memo_);
+        header_memo_watch(memo_, &hermetic->witness);
         Result result = {};
         result.status = views.resolve(hermetic, false);
         EXPECT_EQ(INGOT_SUCCESS, result.status);
@@ -98,7 +86,7 @@ private:
     }
 
     ingot_allocator_t allocator_ = default_allocator();
-    ingot_header_memo_t memo_ = nullptr;
+    struct ingot_header_memo *memo_ = nullptr;
 };
 
 /* Waits until the file system's clock passes the present time. Every later change then gets a later time than all

@@ -1,6 +1,6 @@
 /*
  * header_memo_test.cpp - tests each way in which an included file can change: a resolution with the memo must equal
- * one without it. Each change is tested in the same context, and in a new process that has only the saved resolutions.
+ * one without it. Each change is tested in the same context, and in a new process that has only what was kept.
  */
 #include "unit/core/header_memo_fixture.h"
 
@@ -52,8 +52,10 @@ protected:
         const size_t looked_up = memo_.looked_up;
         EXPECT_EQ(before.files, memo_.resolve(input).files);
         EXPECT_EQ(looked_up + 1, memo_.looked_up) << "the memo was not used, so this tests nothing";
-        Memo next;
-        ASSERT_EQ(INGOT_SUCCESS, next.add(memo_.bytes()));
+        Keeper kept = keeper_;
+        Keeper unread = keeper_;
+        Memo next(kept);
+        Memo last(unread);
         EXPECT_EQ(before.files, next.resolve(input).files);
         EXPECT_EQ(1u, next.looked_up);
         action();
@@ -61,9 +63,11 @@ protected:
         const Result plain = resolve_with(nullptr, input, false);
         EXPECT_EQ(plain.files, after.files);
         EXPECT_EQ(plain.reason, after.reason);
-        const Result after_in_next = next.resolve(input);
-        EXPECT_EQ(plain.files, after_in_next.files);
-        EXPECT_EQ(plain.reason, after_in_next.reason);
+        for (Memo *other : {&next, &last}) { /* the first has loaded the old probes, the second loads them now */
+            const Result of_other = other->resolve(input);
+            EXPECT_EQ(plain.files, of_other.files);
+            EXPECT_EQ(plain.reason, of_other.reason);
+        }
         EXPECT_EQ(id_changes, before.files != after.files || !after.reason.empty());
         let_clock_advance();
         EXPECT_EQ(plain.files, memo_.resolve(input).files);
@@ -95,7 +99,8 @@ protected:
         close(file);
     }
 
-    Memo memo_;
+    Keeper keeper_;
+    Memo memo_{keeper_};
 };
 
 const std::string kSource = "#include \"x.h\"\n";
@@ -487,9 +492,8 @@ TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
             for (size_t i = 0; i < 400; ++i) {
                 const size_t which = (i * (t + 1) + t) % inputs.size();
                 EXPECT_EQ(expected[which], memo_.resolve(inputs[which]).files);
-                if (i % 100 == t) {
-                    EXPECT_EQ(INGOT_SUCCESS, memo_.add(memo_.bytes()));
-                }
+                if (i % 100 == t)
+                    keeper_.keep_for(memo_.get());
                 if (i % 50 == t && t == 0)
                     overwrite("inc/h7.h", "#pragma once\n"); /* the same content */
             }
@@ -531,6 +535,7 @@ TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
 
 TEST_F(HeaderMemo, DropsTheLongestUnused)
 {
+    Memo memo;
     std::string options;
     for (int i = 0; i < 700; ++i)
         options += "-I " + std::string(200, 'd') + std::to_string(i) + " ";
@@ -538,30 +543,16 @@ TEST_F(HeaderMemo, DropsTheLongestUnused)
     for (int i = 0; i < 40; ++i) /* about 360 KiB each, so the memo has room for 23 */
         inputs.push_back(input_of(kSource + "int i" + std::to_string(i) + ";\n", options));
     for (size_t i = 0; i < inputs.size(); ++i) {
-        (void)memo_.resolve(inputs[i]);
-        (void)memo_.resolve(inputs[0]); /* stays in use */
+        (void)memo.resolve(inputs[i]);
+        (void)memo.resolve(inputs[0]); /* stays in use */
     }
-    const size_t looked_up = memo_.looked_up;
+    const size_t looked_up = memo.looked_up;
     EXPECT_LT(30u, looked_up);
-    (void)memo_.resolve(inputs[1]);
-    EXPECT_EQ(looked_up, memo_.looked_up) << "the memo grows without limit";
+    (void)memo.resolve(inputs[1]);
+    EXPECT_EQ(looked_up, memo.looked_up) << "the memo grows without limit";
 }
 
 /* ---- the memo of a context ---- */
-
-std::string bytes_of(ingot_header_memo_t memo)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_get_bytes(memo, &size, nullptr)) << ingot_last_error_detail();
-    std::string bytes(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_get_bytes(memo, &size, reinterpret_cast<uint8_t *>(bytes.data())));
-    return bytes;
-}
-
-ingot_status_t add_bytes(ingot_header_memo_t memo, const std::string &bytes)
-{
-    return ingot_header_memo_add_bytes(memo, bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()));
-}
 
 class HeaderMemoOfContext : public testing::Test
 {
@@ -609,31 +600,29 @@ TEST_F(HeaderMemoOfContext, TellsProgramsApart)
     }
 }
 
-TEST_F(HeaderMemoOfContext, IsUsedByAContextThatGetsItsBytes)
+TEST_F(HeaderMemoOfContext, IsKeptForOtherContexts)
 {
-    const Context one = device_.make();
-    const auto id = id_of(header_.program().make(one));
-    const std::string bytes = bytes_of(ingot_context_get_header_memo(one.get()));
-    const Context two = device_.make();
-    ingot_header_memo_t memo = ingot_context_get_header_memo(two.get());
-    ASSERT_EQ(INGOT_SUCCESS, add_bytes(memo, bytes)) << ingot_last_error_detail();
-    EXPECT_EQ(id, id_of(header_.program().make(two)));
-    EXPECT_EQ(0u, ingot_header_memo_count_learned(memo));
-    EXPECT_EQ(bytes, bytes_of(memo));
-}
-
-TEST_F(HeaderMemoOfContext, StaysReadableAfterItsContextEnds)
-{
-    Context context = device_.make();
-    (void)header_.program().make(context);
-    ingot_header_memo_t memo = ingot_context_get_header_memo(context.get());
-    ingot_header_memo_retain(memo);
-    EXPECT_NE(0, ingot_header_memo_is_in_use(memo));
-    const std::string bytes = bytes_of(memo);
-    context.reset();
-    EXPECT_EQ(0, ingot_header_memo_is_in_use(memo));
-    EXPECT_EQ(bytes, bytes_of(memo));
-    ingot_header_memo_release(memo);
+    Keeper keeper;
+    const ingot_probes_keeper_t unused = {nullptr, nullptr, [](void *user) { ++*static_cast<int *>(user); }};
+    int released = 0;
+    {
+        const Context one = device_.make();
+        const Context two = device_.make();
+        keeper.keep_for(ingot_context_get_header_memo(one.get()));
+        const auto id = id_of(header_.program().make(one));
+        EXPECT_EQ(1u, keeper.stores);
+        ingot_header_memo_t memo = ingot_context_get_header_memo(two.get());
+        EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_keep(memo, &unused, &released));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_keep(memo, &unused, &released));
+        EXPECT_EQ(1, released) << "it had this keeper already";
+        keeper.keep_for(memo);
+        EXPECT_EQ(id, id_of(header_.program().make(two)));
+        EXPECT_EQ(0u, ingot_header_memo_count_learned(memo));
+        EXPECT_EQ(id, id_of(header_.program().make(two)));
+        EXPECT_EQ(2u, keeper.loads) << "each context asked once";
+    }
+    EXPECT_EQ(0, keeper.users);
+    EXPECT_EQ(2, released);
 }
 
 TEST_F(HeaderMemoOfContext, IsTurnedOffByAVariable)
@@ -670,9 +659,7 @@ TEST_F(HeaderMemoOfContext, FailsCleanlyWithoutMemory)
     }
 }
 
-/* ---- a memo as bytes ---- */
-
-const uint8_t kLibrary[DIGEST_SIZE] = {'t', 'e', 's', 't'};
+/* ---- probes as bytes ---- */
 
 std::string number(uint64_t value, size_t size)
 {
@@ -687,74 +674,164 @@ std::string framed(const std::string &value)
     return number(value.size(), 8) + value;
 }
 
-std::string with_header(uint32_t count, const std::string &resolutions)
-{
-    std::string bytes = "INGOTMEM" + number(1, 4) + number(count, 4) + number(56 + resolutions.size() + 16, 8) +
-                        std::string(reinterpret_cast<const char *>(kLibrary), DIGEST_SIZE) + resolutions;
-    const hash128 checksum = hash128_of(bytes.size(), bytes.data());
-    return bytes + number(checksum.low, 8) + number(checksum.high, 8);
-}
-
 std::string path(const std::string &text)
 {
     return framed(text + '\0');
 }
 
-/* Returns a memo assembled by hand from doc/memo-format.md. It has two resolutions, the first with every kind of
- * answer. */
-std::string memo_by_hand()
+std::string probes_of(const std::string &answers, const std::string &result)
 {
-    const std::string answers = number(1, 4) + path("inc/x.h") + number(2, 4) + path("lib/x.h") + number(5, 8) +
-                                number(6, 8) + number(7, 8) + number(8, 8) + number(9, 8) + number(3, 4) +
-                                path("missing") + number(4, 4) + path("lib") + number(5, 8) + number(10, 8) +
-                                number(5, 4) + path("/home");
-    return with_header(2, std::string(32, 'k') + framed(answers) + framed("the first result") + std::string(32, 'l') +
-                              framed("") + framed(""));
+    return "INGOTPRB" + framed(answers) + framed(result);
 }
 
-TEST(HeaderMemoFormat, IsTheOneOfTheDocument)
+/* Probes assembled by hand from doc/probes-format.md, with every kind of answer. */
+const std::string kContent =
+    probes_of(number(1, 4) + path("inc/x.h") + number(2, 4) + path("lib/x.h") + number(5, 8) + number(6, 8) +
+                  number(7, 8) + number(8, 8) + number(9, 8) + number(3, 4) + path("missing") + number(4, 4) +
+                  path("lib") + number(5, 8) + number(10, 8) + number(5, 4) + path("/home"),
+              "the result");
+const std::string kId =
+    "INGOTPB\n" + number(1, 4) + std::string(32, 'l') + number(0x1122334455667788u, 8) + std::string(32, 'r');
+
+bool is_read(const std::string &content)
 {
-    Memo memo;
-    ASSERT_EQ(INGOT_SUCCESS, memo.add(memo_by_hand(), kLibrary)) << ingot_last_error_detail();
-    EXPECT_EQ(memo_by_hand(), memo.bytes(kLibrary));
+    struct probes probes;
+    return probes_read(&probes, content.size(), reinterpret_cast<const uint8_t *>(content.data()));
+}
+
+ingot_status_t visit_id(const std::string &id, std::string *seen = nullptr)
+{
+    std::string unused;
+    return probes_visit_id(
+        id.size(), reinterpret_cast<const uint8_t *>(id.data()),
+        [](void *user, const char *field, size_t size, const uint8_t *value, bool) {
+            *static_cast<std::string *>(user) +=
+                std::string(field) + "=" + std::string(reinterpret_cast<const char *>(value), size) + ";";
+        },
+        seen != nullptr ? seen : &unused);
+}
+
+TEST(ProbesFormat, IsTheOneOfTheDocument)
+{
+    uint8_t id[PROBES_ID_SIZE];
+    const std::string letters = std::string(32, 'l') + std::string(32, 'r');
+    const auto *bytes = reinterpret_cast<const uint8_t *>(letters.data());
+    probes_write_id(id, bytes, 0x1122334455667788u, bytes + 32);
+    EXPECT_EQ(kId, std::string(reinterpret_cast<const char *>(id), sizeof(id)));
+    struct probes probes;
+    const auto *content = reinterpret_cast<const uint8_t *>(kContent.data());
+    ASSERT_TRUE(probes_read(&probes, kContent.size(), content));
+    const ingot_allocator_t allocator = default_allocator();
+    bytes_writer written;
+    bytes_writer_init(&written, &allocator);
+    probes_write(&written, &probes);
+    EXPECT_EQ(kContent, std::string(reinterpret_cast<const char *>(written.bytes), written.size));
+    bytes_writer_fini(&written);
     const char *directory = std::getenv("INGOT_WRITE_GOLDEN");
-    const std::string folder = directory != nullptr ? directory : INGOT_SOURCE_DIR "/tests/golden/memo";
-    if (directory != nullptr)
-        std::ofstream(folder + "/two-resolutions.memo", std::ios::binary) << memo_by_hand();
-    EXPECT_EQ(memo_by_hand(), read(folder + "/two-resolutions.memo"));
+    const std::string folder = directory != nullptr ? directory : INGOT_SOURCE_DIR "/tests/golden/probes";
+    if (directory != nullptr) {
+        std::ofstream(folder + "/all-answers.id", std::ios::binary) << kId;
+        std::ofstream(folder + "/all-answers.content", std::ios::binary) << kContent;
+    }
+    EXPECT_EQ(kId, read(folder + "/all-answers.id"));
+    EXPECT_EQ(kContent, read(folder + "/all-answers.content"));
 }
 
-TEST(HeaderMemoFormat, RefusesWhatIsNotAMemo)
+TEST(ProbesFormat, IsDescribed)
 {
-    const std::string good = memo_by_hand();
-    const auto status_of = [](const std::string &bytes) {
-        Memo memo;
-        const std::string before = memo.bytes(kLibrary);
-        const ingot_status_t status = memo.add(bytes, kLibrary);
-        EXPECT_EQ(status == INGOT_SUCCESS, before != memo.bytes(kLibrary));
-        return status;
-    };
-    for (size_t size = 0; size < good.size(); ++size)
-        EXPECT_NE(INGOT_SUCCESS, status_of(good.substr(0, size))) << size;
-    for (size_t i = 0; i < good.size(); ++i) {
-        std::string bad = good;
-        bad[i] = static_cast<char>(bad[i] ^ 0x10);
-        EXPECT_NE(INGOT_SUCCESS, status_of(bad)) << i;
+    std::string fields;
+    EXPECT_EQ(INGOT_SUCCESS, visit_id(kId, &fields));
+    EXPECT_EQ("probes.library=" + std::string(32, 'l') + ";probes.reader=" + number(0x1122334455667788u, 8) +
+                  ";probes.request=" + std::string(32, 'r') + ";",
+              fields);
+    char text[512] = "";
+    size_t size = sizeof(text);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(
+                                 kContent.size(), reinterpret_cast<const uint8_t *>(kContent.data()), &size, text));
+    EXPECT_STREQ("{\"probes\": [{\"no_file\": \"inc/x.h\"}, {\"file\": \"lib/x.h\"}, {\"no_directory\": \"missing\"}, "
+                 "{\"directory\": \"lib\"}, {\"current_directory\": \"/home\"}], \"result_bytes\": 10}",
+                 text);
+}
+
+TEST(ProbesFormat, RefusesWhatIsMalformed)
+{
+    for (size_t size = 0; size < kContent.size(); ++size)
+        EXPECT_FALSE(is_read(kContent.substr(0, size))) << size;
+    EXPECT_FALSE(is_read(kContent + "x"));
+    for (const std::string &answers :
+         {number(0, 4) + path("x"), number(6, 4) + path("x"), number(1, 4) + framed("x"), number(1, 4) + framed(""),
+          number(1, 4) + path(std::string("x\0y", 3)), number(2, 4) + path("x") + number(1, 8),
+          number(1, 4) + number(UINT64_MAX, 8), std::string((1 << 20) + 1, '\0')})
+        EXPECT_FALSE(is_read(probes_of(answers, "")));
+    EXPECT_FALSE(is_read(probes_of("", std::string((1 << 20) + 1, 'r'))));
+    EXPECT_TRUE(is_read(probes_of("", "")));
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, visit_id(kId.substr(0, 83)));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, visit_id(kId + "x"));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, visit_id("x" + kId.substr(1)));
+    EXPECT_EQ(INGOT_BLOB_VERSION, visit_id("INGOTPB\n" + number(2, 4) + kId.substr(12)));
+}
+
+/* What the keeper returns is not trusted: malformed bytes count as none, and are replaced. */
+TEST_F(HeaderMemo, ReplacesWhatIsMalformedAtTheKeeper)
+{
+    const Input input = input_of(kSource);
+    write("inc/x.h", kOne);
+    let_clock_advance();
+    const Result plain = memo_.resolve(input);
+    ASSERT_EQ(1u, keeper_.entries.size());
+    const std::string good = keeper_.entries.begin()->second;
+    std::vector<std::string> bad{"", "INGOTPRB", good + "x", probes_of("", "") + "x"};
+    for (size_t size = 0; size < good.size(); size += 7)
+        bad.push_back(good.substr(0, size));
+    for (const std::string &bytes : bad) {
+        keeper_.entries.begin()->second = bytes;
+        Memo next(keeper_);
+        EXPECT_EQ(plain.files, next.resolve(input).files);
+        EXPECT_EQ(0u, next.looked_up);
+        EXPECT_EQ(good, keeper_.entries.begin()->second);
     }
-    std::string version = good;
-    version[8] = 2;
-    EXPECT_EQ(INGOT_BLOB_VERSION, status_of(version));
-    EXPECT_EQ(INGOT_BLOB_TRUNCATED, status_of(good.substr(0, 60)));
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(good + "x"));
-    Memo other;
-    EXPECT_EQ(INGOT_BLOB_STALE, other.add(good));
-    const std::string key(32, 'k');
-    for (const std::string &answers : {number(0, 4) + path("x"), number(6, 4) + path("x"), number(1, 4) + framed("x"),
-                                       number(1, 4) + framed(""), number(1, 4) + path(std::string("x\0y", 3)),
-                                       number(2, 4) + path("x") + number(1, 8), number(1, 4) + number(UINT64_MAX, 8)})
-        EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(1, key + framed(answers) + framed(""))));
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(UINT32_MAX, key + framed("") + framed(""))));
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(0, key + framed("") + framed(""))));
+}
+
+TEST_F(HeaderMemo, TakesNothingOfAnotherBuildOrReader)
+{
+    const Input input = input_of(kSource);
+    const uint8_t other_build[DIGEST_SIZE] = {9};
+    write("inc/x.h", kOne);
+    let_clock_advance();
+    (void)memo_.resolve(input);
+    Memo of_other_build;
+    keeper_.keep_for(of_other_build.get(), other_build);
+    (void)of_other_build.resolve(input);
+    EXPECT_EQ(0u, of_other_build.looked_up);
+    EXPECT_EQ(2u, keeper_.entries.size());
+    if (geteuid() != 0)
+        return;
+    EXPECT_EQ(0, forked_child::run([&] {
+                  const gid_t group = 12345;
+                  if (setgroups(1, &group) != 0)
+                      return 2;
+                  Memo of_other_group(keeper_);
+                  (void)of_other_group.resolve(input);
+                  return of_other_group.looked_up == 0 ? 0 : 1;
+              }));
+}
+
+/* An entry that is older than what is kept now costs one look at the keeper, not a resolution. */
+TEST_F(HeaderMemo, LearnsFromTheKeeperWhatAnotherProcessLearned)
+{
+    const Input input = input_of(kSource);
+    write("inc/x.h", kOne);
+    let_clock_advance();
+    Memo other(keeper_);
+    (void)memo_.resolve(input);
+    (void)other.resolve(input);
+    write("inc/x.h", kTwo);
+    let_clock_advance();
+    const Result now = memo_.resolve(input);
+    const size_t stores = keeper_.stores;
+    EXPECT_EQ(now.files, other.resolve(input).files);
+    EXPECT_EQ(2u, other.looked_up);
+    EXPECT_EQ(stores, keeper_.stores);
 }
 
 } // namespace

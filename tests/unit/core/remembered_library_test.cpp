@@ -17,6 +17,7 @@
 
 #include "support/forked_child.h"
 #include "support/own_mounts.h"
+#include "support/probes_keeper.h"
 #include "support/scratch_directory.h"
 #include "unit/core/compiler_identity_fixture.h"
 
@@ -34,7 +35,6 @@ namespace fs = std::filesystem;
 
 const std::string kLibraries = IDENTITY_DIRECTORY "/one";
 constexpr size_t kPadding = 3 * 65536;
-constexpr uint8_t kCode[DIGEST_SIZE] = {1};
 
 std::string read_file(const fs::path &path)
 {
@@ -47,7 +47,7 @@ void write_file(const fs::path &path, const std::string &content)
     std::ofstream(path, std::ios::binary) << content;
 }
 
-/* The memo of a process. */
+/* The memo of a process, which may continue with what an earlier one kept. */
 class Memo
 {
 public:
@@ -55,29 +55,19 @@ public:
     {
         EXPECT_EQ(INGOT_SUCCESS, memory_init(&table_, nullptr));
         EXPECT_EQ(INGOT_SUCCESS, header_memo_create(&memo_, &table_, settle_ns));
+        keeper_.keep_for(memo_);
     }
-    /* The memo of a later process. */
-    explicit Memo(const std::string &bytes) : Memo()
-    {
-        EXPECT_EQ(INGOT_SUCCESS,
-                  header_memo_add(memo_, kCode, bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data())));
-    }
+    explicit Memo(const std::string &kept) : Memo() { keeper_.take(kept); }
     Memo(const Memo &) = delete;
     Memo &operator=(const Memo &) = delete;
     ~Memo() { header_memo_release(memo_); }
 
     ingot_header_memo *get() { return memo_; }
-    uint64_t learned() const { return header_memo_learned(memo_); }
-    std::string bytes()
-    {
-        bytes_writer out;
-        EXPECT_EQ(INGOT_SUCCESS, header_memo_write(memo_, kCode, &out));
-        const std::string written(reinterpret_cast<const char *>(out.bytes), out.size);
-        bytes_writer_fini(&out);
-        return written;
-    }
+    uint64_t learned() const { return header_memo_count_learned(memo_); }
+    std::string kept() const { return keeper_.bytes(); }
 
 private:
+    Keeper keeper_;
     ingot_allocator_t table_ = {};
     ingot_header_memo *memo_ = nullptr;
 };
@@ -281,7 +271,7 @@ Answers ask_in_new_process(const Compiler &at, const std::string &earlier)
                   write_file(answers.string() + "first", at.identity(memo.get()));
                   write_file(answers.string() + "again", at.identity(memo.get()));
                   write_file(answers.string() + "without", at.identity(nullptr));
-                  write_file(answers.string() + "memo", memo.bytes());
+                  write_file(answers.string() + "memo", memo.kept());
                   return 0;
               }));
     const auto read = [&](const char *name) { return read_file(answers.string() + name); };
@@ -293,7 +283,7 @@ Answers ask_in_new_process(const Compiler &at, const std::string &earlier)
 void expect_current(const Compiler &at, const Change &change, bool keep_times)
 {
     SCOPED_TRACE(std::string(change.name) + (keep_times ? ", with its old times" : ""));
-    const Answers before = ask_in_new_process(at, Memo().bytes());
+    const Answers before = ask_in_new_process(at, "");
     EXPECT_EQ(before.without_memo, before.first);
     at.let_time_pass();
     change.make(at);
@@ -362,7 +352,7 @@ TEST(RememberedLibrary, IsReadOnlyOnce)
     EXPECT_EQ(1u, memo.learned());
     EXPECT_EQ(first, compiler.identity(memo.get()));
     EXPECT_EQ(1u, memo.learned());
-    Memo next(memo.bytes());
+    Memo next(memo.kept());
     EXPECT_EQ(first, compiler.identity(next.get()));
     EXPECT_EQ(0u, next.learned());
 }
@@ -450,7 +440,7 @@ TEST(RememberedDataFile, IsReadAgainOnceItHasChanged)
     const std::string before = data_identity(path, first.get());
     EXPECT_EQ(1u, first.learned());
     EXPECT_EQ(data_identity(path, nullptr), before);
-    Memo second(first.bytes());
+    Memo second(first.kept());
     EXPECT_EQ(before, data_identity(path, second.get()));
     EXPECT_EQ(0u, second.learned());
     fs::rename(other, path);
@@ -458,7 +448,7 @@ TEST(RememberedDataFile, IsReadAgainOnceItHasChanged)
     EXPECT_NE(before, renamed);
     EXPECT_EQ(data_identity(path, nullptr), renamed);
     write_file(path, std::string(kPadding, 'c'));
-    Memo third(second.bytes());
+    Memo third(second.kept());
     EXPECT_EQ(data_identity(path, nullptr), data_identity(path, third.get()));
 }
 
