@@ -27,11 +27,12 @@ enum entry_kind {
     ENTRY_KIND_COUNT
 };
 
+/* id: may be NULL. */
 static inline enum entry_kind entry_kind_of(size_t id_size, const uint8_t *id)
 {
     static const char *const magics[ENTRY_KIND_COUNT] = {"", ENTRY_RESULT_MAGIC, ENTRY_ARTIFACT_MAGIC,
                                                          ENTRY_REQUEST_MAGIC, ENTRY_PROBES_MAGIC};
-    for (unsigned kind = ENTRY_RESULT; id_size >= ENTRY_MAGIC_SIZE && kind < ENTRY_KIND_COUNT; ++kind)
+    for (unsigned kind = ENTRY_RESULT; id != NULL && id_size >= ENTRY_MAGIC_SIZE && kind < ENTRY_KIND_COUNT; ++kind)
         if (memcmp(id, magics[kind], ENTRY_MAGIC_SIZE) == 0)
             return (enum entry_kind)kind;
     return ENTRY_UNKNOWN;

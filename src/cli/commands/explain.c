@@ -25,6 +25,7 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
+#include "util/entry_kind.h"
 
 enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000 };
 
@@ -94,7 +95,7 @@ static int note_new(const ingot_persist_entry_t *facts, void *user)
     struct explaining *explaining = user;
     struct comparison *items = explaining->comparisons;
     size_t at = explaining->count;
-    if (facts->id == NULL || facts->status != INGOT_SUCCESS)
+    if (facts->id == NULL || facts->status != INGOT_SUCCESS || entry_kind_of(facts->id_size, facts->id) == ENTRY_PROBES)
         return 1;
     while (at > 0 && items[at - 1].wanted.facts.created_ns < facts->created_ns)
         --at;
@@ -181,7 +182,8 @@ static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *u
     bool is_done = true;
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
-        if (facts->id != NULL && is_comparable(explaining, comparison, facts))
+        if (entry_kind_of(facts->id_size, facts->id) != ENTRY_PROBES && facts->id != NULL &&
+            is_comparable(explaining, comparison, facts))
             compare_wanted_with_entry(comparison, facts);
         is_done = is_done && comparison->differences != NULL && comparison->distance <= 0;
     }

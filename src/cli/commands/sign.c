@@ -22,6 +22,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
+#include "util/entry_kind.h"
 
 struct signing {
     struct common_options common;
@@ -87,6 +88,8 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct signing *signing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
+        return 1; /* they never leave this store, and seals count for nothing there */
     ingot_storage_t writer = writer_of(signing, entry->name_space);
     if (writer == NULL)
         return 0;

@@ -15,6 +15,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "util/entry_kind.h"
 
 struct share {
     char *name;
@@ -85,7 +86,7 @@ static int add_entry(const ingot_persist_entry_t *entry, void *user)
     id_add_to_json(id, fields);
     count_in(&summary->by[BY_NAMESPACE], entry->name_space, entry->bytes);
     count_in(&summary->by[BY_KIND], or_unknown(id_kind(fields)), entry->bytes);
-    if (json_text(fields, "artifact") == NULL) {
+    if (json_text(fields, "artifact") == NULL && entry_kind_of(entry->id_size, entry->id) != ENTRY_PROBES) {
         count_in(&summary->by[BY_BACKEND], or_unknown(json_text(id, "backend")), entry->bytes);
         count_in(&summary->by[BY_DEVICE], or_unknown(json_text(id, "device")), entry->bytes);
         count_in(&summary->by[BY_DRIVER], or_unknown(json_text(id, "driver")), entry->bytes);

@@ -64,6 +64,8 @@ cJSON *id_read(size_t size, const uint8_t *id)
 const char *id_kind(const cJSON *fields)
 {
     const char *artifact = json_text(fields, "artifact");
+    if (json_text(fields, "probes.request") != NULL)
+        return "probes";
     return artifact != NULL ? artifact : json_text(fields, "backend") != NULL ? "program" : NULL;
 }
 

@@ -13,6 +13,7 @@
 
 #include "remote/image/layout.h"
 #include "remote/object/envelope.h"
+#include "util/entry_kind.h"
 #include "util/error_text.h"
 #include "util/little_endian.h"
 
@@ -167,6 +168,8 @@ static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user
     struct place wanted;
     uint8_t *bytes = NULL;
     size_t size = 0;
+    if (entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
+        return INGOT_SUCCESS;
     ingot_status_t status = make_entry(writing, entry, &size, &bytes);
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS; /* evicted in the meantime */

@@ -19,6 +19,7 @@
 #include "cli/store/server.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
+#include "util/entry_kind.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
 
@@ -103,7 +104,8 @@ static bool upload_entry(struct pushing *pushing, const ingot_persist_entry_t *e
 static int push_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
-    if (!id_is_of_kind(entry->id_size, entry->id, pushing->kind))
+    if (!id_is_of_kind(entry->id_size, entry->id, pushing->kind) ||
+        entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
         return 1;
     if (entry->status != INGOT_SUCCESS || entry->id_size == 0) {
         ++pushing->bad_count; /* "ingot verify" shows why */
