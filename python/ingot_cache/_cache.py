@@ -6,6 +6,7 @@ does not free what another thread uses. No function of Python is ever called fro
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import os
@@ -556,6 +557,17 @@ def _forget_parent() -> None:
         cache._handle = None
 
 
+def _release_handles() -> None:
+    """When the interpreter ends, before exit(): uploads that wait get a second (ingot_cache_release), and end.
+
+    exit() does not wait for them, and it frees what OpenSSL uses if the application has used OpenSSL before Ingot. What
+    still uses a cache, such as an earlier handler of atexit, opens another handle.
+    """
+    for cache in list(_caches):
+        cache._handle = None
+
+
 os.register_at_fork(after_in_child=_forget_parent)
+atexit.register(_release_handles)
 
 __all__ = ["BUILD", "STORAGE", "Cache", "IngotError", "Turn"]

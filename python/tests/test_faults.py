@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -345,3 +346,57 @@ def test_an_interpreter_that_exits_while_threads_make_and_store(cache: Cache, sp
         assert process.communicate()[0] == "exits\n"
         assert process.returncode == 0
     assert cache.get_or_create("after", lambda: b"value") == (b"value", BUILD)
+
+
+@contextmanager
+def slow_way_to(server: str, directory: Path, seconds: float) -> Iterator[str]:
+    """Runs a proxy that takes this long for each piece of what is sent to a server, and returns its URL."""
+    path = directory / "slow"
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+
+    def pass_on(source: socket.socket, target: socket.socket, seconds: float) -> None:
+        try:
+            while piece := source.recv(1 << 20):
+                time.sleep(seconds)
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            target.close()
+
+    def accept() -> None:
+        while True:
+            try:
+                client = listening.accept()[0]
+            except OSError:
+                return
+            behind = socket.socket(socket.AF_UNIX)
+            behind.connect(server.removeprefix("redis+unix://"))
+            for each in ((client, behind, seconds), (behind, client, 0)):
+                threading.Thread(target=pass_on, args=each, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"redis+unix://{path}"
+    finally:
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+
+
+def test_what_waits_is_uploaded_when_the_interpreter_ends(spawn: Spawn, redis: str, tmp_path: Path) -> None:
+    program = """
+        import atexit, sys, threading, time
+        atexit.register(lambda: print(cache.get("key 0")))  # the last one that runs
+        from ingot_cache import Cache
+        cache = Cache(sys.argv[1], remote=sys.argv[2])
+        threading.Thread(target=lambda _: time.sleep(60), args=(cache,), daemon=True).start()
+        for number in range(10):
+            cache.put(f"key {number}", b"value")
+    """
+    with slow_way_to(redis, tmp_path, 0.03) as url:
+        process = spawn(program, str(tmp_path / "first"), url)
+        assert process.communicate()[0] == "b'value'\n"
+        assert process.returncode == 0
+    other = Cache(tmp_path / "second", remote=redis)
+    assert [other.get(f"key {number}") for number in range(10)] == [b"value"] * 10
