@@ -1,34 +1,32 @@
 /*
  * write.c - writes the entries of a store as an image.
  *
- * Entries that a layer of the earlier image has, byte for byte, stay where they are; the layer's entries that the store
- * does not have any more are noted as dead. A layer that is mostly dead is given up, and its living entries are copied
- * to a new layer, as all entries are that no layer has.
+ * Entries that a layer of the earlier image has, byte for byte, stay there; the layer's other entries are noted as
+ * dead. All other entries become new bundles, one for each namespace. If a layer turns out to be mostly dead, all is
+ * done again without it.
  */
+#include <cjson/cJSON.h>
 #include <ingot/backend.h>
 #include <ingot/private/remote.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "remote/image/layout.h"
-#include "remote/object/envelope.h"
-#include "util/entry_kind.h"
 #include "util/error_text.h"
-#include "util/little_endian.h"
 
 #define KEY_SIZE 32u
-#define MOST_KEPT_LAYERS 256u /* of more, all are packed anew */
-#define MOST_LAYER_BYTES (UINT64_C(2) << 30)
+#define MOST_KEPT_LAYERS 256u /* of more, all entries are written anew */
 
 /* An entry of the earlier image. */
 struct place {
-    uint8_t key[KEY_SIZE]; /* a digest of all its bytes but the blob, of which there is a checksum */
-    uint32_t layer;
+    uint8_t key[KEY_SIZE]; /* of the namespace, the id, and the blob with its seal */
+    size_t layer;
     uint32_t number; /* in the layer */
-    size_t offset;
-    size_t size;
-    bool is_alive;
+    uint64_t size;
+    bool is_alive; /* the store has the entry */
 };
 
 struct writing {
@@ -36,22 +34,19 @@ struct writing {
     const char *directory;
     ingot_image_stats_t *stats;
     struct image old;
+    struct image made;
     size_t place_count;
     struct place *places; /* ascending by key */
-    struct image made;
-    size_t pack_size;
-    uint8_t *pack; /* the layer that is being filled */
+    ingot_storage_t bundle;
+    size_t layer; /* the one of the earlier image that is read */
+    const char *name_space;
     uint64_t total_bytes;
-    ingot_status_t status; /* the failure that ended the writing */
+    bool is_out_of_memory;
 };
 
-static void key_of(const struct layer_entry *entry, uint8_t key[KEY_SIZE])
+static ingot_status_t out_of_memory(void)
 {
-    crypto_generichash_blake2b_state state;
-    (void)crypto_generichash_blake2b_init(&state, NULL, 0, KEY_SIZE);
-    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)entry->name_space, strlen(entry->name_space) + 1);
-    (void)crypto_generichash_blake2b_update(&state, entry->object, ENVELOPE_HEADER_SIZE + entry->id_size);
-    (void)crypto_generichash_blake2b_final(&state, key, KEY_SIZE);
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");
 }
 
 static int compare_places(const void *a, const void *b)
@@ -59,161 +54,125 @@ static int compare_places(const void *a, const void *b)
     return memcmp(((const struct place *)a)->key, ((const struct place *)b)->key, KEY_SIZE);
 }
 
+/* Reads the blob of an entry, and sets key and size of its place. */
+static ingot_status_t read_place(struct place *place, ingot_storage_t storage, const char *name_space,
+                                 const ingot_persist_entry_t *entry)
+{
+    crypto_generichash_blake2b_state state;
+    ingot_buffer_t kept = INGOT_BUFFER_INIT;
+    if (entry->status != INGOT_SUCCESS)
+        return ingot_set_error_detail(entry->status, "%s", entry->reason);
+    const ingot_status_t status = ingot_persist_load_entry(storage, entry, 1, &kept);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t id_size = entry->id_size;
+    *place = (struct place){.size = id_size + kept.size};
+    (void)crypto_generichash_blake2b_init(&state, NULL, 0, KEY_SIZE);
+    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)name_space, strlen(name_space) + 1);
+    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)&id_size, sizeof(id_size));
+    (void)crypto_generichash_blake2b_update(&state, entry->id, entry->id_size);
+    (void)crypto_generichash_blake2b_update(&state, kept.bytes, kept.size);
+    (void)crypto_generichash_blake2b_final(&state, place->key, KEY_SIZE);
+    kept.release(&kept);
+    return INGOT_SUCCESS;
+}
+
 /* ---- the earlier image ---- */
 
-/* Finds the entries of a layer. Returns false if memory runs out. A layer that cannot be read has none. */
-static bool find_places(struct writing *writing, uint32_t number)
+static ingot_status_t note_place(const ingot_persist_entry_t *entry, void *user)
 {
-    const struct layer *layer = &writing->old.layers[number];
-    struct layout_file file = {0, NULL};
-    struct layer_entry entry;
-    bool has_memory = true;
-    const bool is_usable = !layer->is_foreign && layout_read_blob(writing->directory, layer->digest, layer->size,
-                                                                  MOST_LAYER_BYTES, &file) == INGOT_SUCCESS;
-    size_t at = 0;
-    for (uint32_t i = 0; is_usable && has_memory && layer_read_entry(file.size - at, file.bytes + at, &entry); ++i) {
-        struct place *places = realloc(writing->places, (writing->place_count + 1) * sizeof(*places));
-        has_memory = places != NULL;
-        if (!has_memory)
-            break;
-        writing->places = places;
-        places[writing->place_count] = (struct place){.layer = number, .number = i, .offset = at, .size = entry.size};
-        key_of(&entry, places[writing->place_count++].key);
-        at += entry.size;
-    }
-    free(file.bytes);
-    return has_memory;
+    struct writing *writing = user;
+    struct place place;
+    const ingot_status_t status =
+        read_place(&place, writing->bundle, writing->old.layers[writing->layer].name_space, entry);
+    if (status != INGOT_SUCCESS) /* a damaged entry is none */
+        return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS;
+    place.layer = writing->layer;
+    place.number = (uint32_t)entry->identity;
+    struct place *places = realloc(writing->places, (writing->place_count + 1) * sizeof(*places));
+    if (places == NULL)
+        return out_of_memory();
+    writing->places = places;
+    places[writing->place_count++] = place;
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t read_old(struct writing *writing)
 {
-    const ingot_status_t status = layout_read_image(writing->directory, &writing->old);
-    if (status == INGOT_OUT_OF_MEMORY)
-        return status;
-    for (uint32_t i = 0; i < writing->old.count; ++i)
-        if (!find_places(writing, i))
-            return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the earlier image");
+    ingot_status_t status = layout_read_image(writing->directory, &writing->old);
+    status = status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS;
+    for (size_t i = 0; i < writing->old.count && status == INGOT_SUCCESS; ++i) {
+        writing->layer = i;
+        if (writing->old.count > MOST_KEPT_LAYERS ||
+            layout_open_layer(writing->directory, &writing->old.layers[i], &writing->bundle) != INGOT_SUCCESS)
+            continue;
+        status = ingot_persist_for_each(writing->bundle, note_place, writing);
+        ingot_storage_release(writing->bundle);
+    }
     if (writing->place_count > 1)
         qsort(writing->places, writing->place_count, sizeof(*writing->places), compare_places);
+    return status;
+}
+
+/* ---- the store ---- */
+
+static ingot_status_t note_name_space(const ingot_persist_entry_t *entry, void *names)
+{
+    if (cJSON_GetObjectItemCaseSensitive(names, entry->name_space) == NULL &&
+        cJSON_AddTrueToObject(names, entry->name_space) == NULL)
+        return out_of_memory();
     return INGOT_SUCCESS;
 }
 
-/* ---- new layers ---- */
-
-static ingot_status_t write_pack(struct writing *writing)
-{
-    char digest[LAYOUT_DIGEST_CAPACITY];
-    if (writing->pack_size == 0)
-        return INGOT_SUCCESS;
-    if (writing->made.count >= LAYOUT_MOST_LAYERS)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is too large for one image");
-    const ingot_status_t status = layout_write_blob(writing->directory, writing->pack_size, writing->pack, digest);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (image_add(&writing->made, digest, writing->pack_size) == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");
-    writing->pack_size = 0;
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t append_entry(struct writing *writing, size_t size, const uint8_t *bytes)
-{
-    const ingot_status_t status = writing->pack_size + size > LAYOUT_PACK_BYTES ? write_pack(writing) : INGOT_SUCCESS;
-    if (status != INGOT_SUCCESS)
-        return status;
-    const size_t capacity = writing->pack_size + size > LAYOUT_PACK_BYTES ? size : LAYOUT_PACK_BYTES;
-    uint8_t *pack = realloc(writing->pack, capacity);
-    if (pack == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a layer");
-    writing->pack = pack;
-    memcpy(pack + writing->pack_size, bytes, size);
-    writing->pack_size += size;
-    return INGOT_SUCCESS;
-}
-
-/* Makes the bytes of an entry, which the caller frees. They have no time, and are not compressed, so that equal entries
- * have equal bytes wherever they were stored. */
-static ingot_status_t make_entry(const struct writing *writing, const ingot_persist_entry_t *entry, size_t *size,
-                                 uint8_t **bytes)
-{
-    ingot_buffer_t kept = INGOT_BUFFER_INIT;
-    uint8_t *object = NULL;
-    size_t object_size = 0;
-    const size_t head = LAYOUT_FRAME_SIZE + strlen(entry->name_space);
-    ingot_status_t status = entry->status;
-    if (status != INGOT_SUCCESS)
-        return ingot_set_error_detail(status, "%s", entry->reason);
-    status = ingot_persist_load_entry(writing->storage, entry, 1, &kept);
-    if (status == INGOT_SUCCESS)
-        status = envelope_encode(entry->id_size, entry->id, kept.size, kept.bytes, 0, 0, &object_size, &object);
-    if (kept.release != NULL)
-        kept.release(&kept);
-    if (status != INGOT_SUCCESS)
-        return status;
-    *size = head + object_size;
-    *bytes = calloc(1, *size);
-    if (*bytes != NULL) {
-        le_put_u32(*bytes, (uint32_t)(head - LAYOUT_FRAME_SIZE));
-        memcpy(*bytes + LAYOUT_FRAME_SIZE, entry->name_space, head - LAYOUT_FRAME_SIZE);
-        memcpy(*bytes + head, object, object_size);
-    }
-    free(object);
-    return *bytes != NULL ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an entry");
-}
-
-static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user)
+/* Counts an entry. Returns 1 if it belongs to the new bundle of its namespace. */
+static int take_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct writing *writing = user;
-    struct layer_entry parsed;
+    ingot_image_stats_t *stats = writing->stats;
     struct place wanted;
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    if (entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
-        return INGOT_SUCCESS;
-    ingot_status_t status = make_entry(writing, entry, &size, &bytes);
+    if (strcmp(entry->name_space, writing->name_space) != 0)
+        return 0;
+    const ingot_status_t status = read_place(&wanted, writing->storage, entry->name_space, entry);
     if (status == INGOT_NOT_FOUND)
-        return INGOT_SUCCESS; /* evicted in the meantime */
-    if (status == INGOT_SUCCESS && !layer_read_entry(size, bytes, &parsed))
-        status = ingot_set_error_detail(INGOT_NO_SPACE, "an entry does not fit into an image");
+        return 0; /* evicted in the meantime */
     if (status != INGOT_SUCCESS) {
-        ++writing->stats->failed_count;
-        error_text_copy(writing->stats->reason, sizeof(writing->stats->reason), ingot_last_error_detail());
-        free(bytes);
-        return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS;
+        writing->is_out_of_memory |= status == INGOT_OUT_OF_MEMORY;
+        ++stats->failed_count;
+        error_text_copy(stats->reason, sizeof(stats->reason), ingot_last_error_detail());
+        return 0;
     }
-    key_of(&parsed, wanted.key);
     struct place *place = writing->place_count != 0
                               ? bsearch(&wanted, writing->places, writing->place_count, sizeof(wanted), compare_places)
                               : NULL;
-    ++writing->stats->entry_count;
-    writing->total_bytes += size;
-    if (place != NULL) {
+    ++stats->entry_count;
+    writing->total_bytes += wanted.size;
+    stats->present_count += place != NULL;
+    stats->moved_count += place == NULL;
+    stats->moved_bytes += place == NULL ? wanted.size : 0;
+    if (place != NULL)
         place->is_alive = true;
-        ++writing->stats->present_count;
-    } else {
-        status = append_entry(writing, size, bytes);
-        ++writing->stats->moved_count;
-        writing->stats->moved_bytes += size;
-    }
-    free(bytes);
-    return writing->status = status;
+    return place == NULL;
 }
 
-/* ---- layers that stay ---- */
-
-/* Copies the living entries of a layer that is given up. */
-static ingot_status_t copy_living(struct writing *writing, uint32_t number)
+static ingot_status_t write_layer(struct writing *writing, const char *name_space)
 {
-    const struct layer *layer = &writing->old.layers[number];
-    struct layout_file file = {0, NULL};
-    ingot_status_t status = layout_read_blob(writing->directory, layer->digest, layer->size, MOST_LAYER_BYTES, &file);
-    for (size_t i = 0; i < writing->place_count && status == INGOT_SUCCESS; ++i) {
-        const struct place *place = &writing->places[i];
-        if (place->layer == number && place->is_alive)
-            status = append_entry(writing, place->size, file.bytes + place->offset);
-    }
-    free(file.bytes);
-    return status;
+    char path[LAYOUT_PATH_CAPACITY];
+    struct layer layer = {.dead = NULL};
+    uint64_t count = 0;
+    writing->name_space = name_space;
+    (void)snprintf(layer.name_space, sizeof(layer.name_space), "%s", name_space);
+    layout_new_path(writing->directory, path);
+    ingot_status_t status = ingot_persist_write_bundle(writing->storage, path, take_entry, writing, &count);
+    if (status == INGOT_SUCCESS && writing->is_out_of_memory)
+        status = out_of_memory();
+    if (status == INGOT_SUCCESS && count != 0)
+        status = layout_take_layer(writing->directory, &layer);
+    else
+        (void)unlink(path);
+    if (status != INGOT_SUCCESS || count == 0)
+        return status;
+    layer.dead = strdup("");
+    return layer.dead != NULL && image_add(&writing->made, &layer) ? status : out_of_memory();
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -221,55 +180,79 @@ static int compare_numbers(const void *a, const void *b)
     return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
 }
 
-/* Takes over a layer, with the numbers of its entries that are dead now. */
-static ingot_status_t keep_layer(struct writing *writing, uint32_t number, size_t entry_count)
+/* Takes over a layer of the earlier image. If it is mostly dead, forgets its places instead, and sets *is_given_up. */
+static ingot_status_t settle_layer(struct writing *writing, size_t number, bool *is_given_up)
 {
-    const struct layer *old = &writing->old.layers[number];
-    struct layer *layer = image_add(&writing->made, old->digest, old->size);
-    uint32_t *dead = layer != NULL ? calloc(entry_count + 1, sizeof(*dead)) : NULL;
+    struct layer layer = writing->old.layers[number];
+    uint64_t living_bytes = 0;
+    size_t dead_count = 0;
+    size_t kept = 0;
+    size_t used = 0;
+    uint32_t *dead = calloc(writing->place_count + 1, sizeof(*dead));
     if (dead == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");
-    layer->dead = dead;
+        return out_of_memory();
+    for (size_t i = 0; i < writing->place_count; ++i) {
+        const struct place *place = &writing->places[i];
+        living_bytes += place->layer == number && place->is_alive ? place->size : 0;
+        if (place->layer == number && !place->is_alive)
+            dead[dead_count++] = place->number;
+    }
+    layer.dead = NULL;
+    if (living_bytes != 0 && living_bytes >= layer.size / 2) {
+        qsort(dead, dead_count, sizeof(*dead), compare_numbers);
+        layer.dead = calloc(dead_count + 1, 11); /* a number of 32 bits, and a comma */
+        for (size_t i = 0; layer.dead != NULL && i < dead_count; ++i)
+            used += (size_t)sprintf(layer.dead + used, "%s%u", i != 0 ? "," : "", (unsigned)dead[i]);
+        free(dead);
+        return layer.dead != NULL && image_add(&writing->made, &layer) ? INGOT_SUCCESS : out_of_memory();
+    }
+    *is_given_up |= living_bytes != 0;
     for (size_t i = 0; i < writing->place_count; ++i)
-        if (writing->places[i].layer == number && !writing->places[i].is_alive)
-            dead[layer->dead_count++] = writing->places[i].number;
-    qsort(dead, layer->dead_count, sizeof(*dead), compare_numbers);
+        if (writing->places[i].layer != number)
+            writing->places[kept++] = writing->places[i];
+    writing->place_count = kept;
+    free(dead);
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t settle_layer(struct writing *writing, uint32_t number)
+/* Makes the layers of the new image. */
+static ingot_status_t make_layers(struct writing *writing, const cJSON *names)
 {
-    uint64_t living_bytes = 0;
-    size_t entry_count = 0;
-    for (size_t i = 0; i < writing->place_count; ++i) {
-        const struct place *place = &writing->places[i];
-        entry_count += place->layer == number;
-        living_bytes += place->layer == number && place->is_alive ? place->size : 0;
+    ingot_status_t status = INGOT_SUCCESS;
+    bool is_again = true;
+    while (is_again && status == INGOT_SUCCESS) {
+        const cJSON *name;
+        is_again = false;
+        image_fini(&writing->made);
+        *writing->stats = (ingot_image_stats_t){.entry_count = 0};
+        writing->total_bytes = 0;
+        cJSON_ArrayForEach(name, names)
+        {
+            if (status == INGOT_SUCCESS)
+                status = write_layer(writing, name->string);
+        }
+        for (size_t i = 0; i < writing->old.count && status == INGOT_SUCCESS; ++i)
+            status = settle_layer(writing, i, &is_again);
     }
-    if (living_bytes == 0)
-        return INGOT_SUCCESS;
-    const bool is_kept = living_bytes >= writing->old.layers[number].size / 2 && writing->old.count <= MOST_KEPT_LAYERS;
-    return is_kept ? keep_layer(writing, number, entry_count) : copy_living(writing, number);
+    return status;
 }
 
 ingot_status_t ingot_image_write(ingot_storage_t storage, const char *directory, ingot_image_stats_t *stats)
 {
     struct writing writing = {.storage = storage, .directory = directory, .stats = stats};
-    *stats = (ingot_image_stats_t){.entry_count = 0};
-    ingot_status_t status = layout_make(directory);
+    cJSON *names = cJSON_CreateObject();
+    ingot_status_t status = names != NULL ? layout_make(directory) : out_of_memory();
     if (status == INGOT_SUCCESS)
         status = read_old(&writing);
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_for_each(storage, write_entry, &writing);
-    for (uint32_t i = 0; i < writing.old.count && status == INGOT_SUCCESS; ++i)
-        status = settle_layer(&writing, i);
+        status = ingot_persist_for_each(storage, note_name_space, names);
     if (status == INGOT_SUCCESS)
-        status = write_pack(&writing);
+        status = make_layers(&writing, names);
     if (status == INGOT_SUCCESS)
         status = layout_write_image(directory, &writing.made, stats->entry_count, writing.total_bytes);
+    cJSON_Delete(names);
     image_fini(&writing.old);
     image_fini(&writing.made);
     free(writing.places);
-    free(writing.pack);
     return status;
 }
