@@ -31,6 +31,13 @@ void read(const std::vector<uint8_t> &bytes)
         sum = static_cast<uint8_t>(sum + view.log[i]);
     for (size_t i = 0; i < view.source_name_size; ++i)
         sum = static_cast<uint8_t>(sum + view.source_name[i]);
+    bytes_reader files;
+    size_t name_size = 0;
+    const char *name = nullptr;
+    bytes_reader_init(&files, view.files_size, view.files);
+    while (blob_next_file(&files, &name_size, &name) != nullptr)
+        for (size_t i = 0; i < name_size; ++i)
+            sum = static_cast<uint8_t>(sum + name[i]);
     for (uint32_t i = 0; i < view.section_count; ++i) {
         const ingot_binary_t binary = blob_find_section(&view, view.section_table + i * (DIGEST_SIZE + 8));
         if (binary.bytes == nullptr)

@@ -134,28 +134,28 @@ constexpr size_t kStepsPerByte = 24;
 constexpr size_t kMoreSteps = 16384;
 
 struct Outcome {
-    std::string files;
+    std::string digests;
     std::string reason;
     std::string gap;
     std::string text;
 
     bool operator==(const Outcome &other) const
     {
-        return files == other.files && reason == other.reason && gap == other.gap && text == other.text;
+        return digests == other.digests && reason == other.reason && gap == other.gap && text == other.text;
     }
 };
 
-Outcome resolve(const ingot_allocator_t *allocator, const hermetic_input &input, bool want_texts)
+Outcome resolve(const ingot_allocator_t *allocator, const hermetic_input &input)
 {
     struct hermetic hermetic;
     Outcome outcome;
     hermetic_init(&hermetic, allocator);
-    require(hermetic_resolve(&hermetic, 1, &input, want_texts) == INGOT_SUCCESS);
-    outcome.files.assign(reinterpret_cast<const char *>(hermetic.files.bytes), hermetic.files.size);
+    require(hermetic_resolve(&hermetic, 1, &input) == INGOT_SUCCESS);
+    outcome.digests.assign(reinterpret_cast<const char *>(hermetic.digests.bytes), hermetic.digests.size);
     outcome.reason = hermetic.reason != nullptr ? hermetic.reason : "";
     outcome.gap = hermetic.gap != nullptr ? hermetic.gap : "";
     require(hermetic.scan_steps <= kStepsPerByte * (input.sources[0].size + input.headers[0].size) + kMoreSteps);
-    if (want_texts && outcome.reason.empty())
+    if (outcome.reason.empty())
         outcome.text.assign(reinterpret_cast<const char *>(hermetic.texts.bytes), hermetic.ends[0]);
     hermetic_fini(&hermetic);
     return outcome;
@@ -225,15 +225,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ingot_allocator_t allocator;
     require(memory_init(&allocator, nullptr) == INGOT_SUCCESS);
 
-    const Outcome outcome = resolve(&allocator, input, true);
-    require(outcome.reason.empty() || (outcome.files.empty() && outcome.gap.empty()));
-    require(outcome == resolve(&allocator, input, true));
-    require(outcome.files == resolve(&allocator, input, false).files);
+    const Outcome outcome = resolve(&allocator, input);
+    require(outcome.reason.empty() || (outcome.digests.empty() && outcome.gap.empty()));
+    require(outcome == resolve(&allocator, input));
     if (outcome.reason.empty())
         require(!has_including_directive(outcome.text, cplusplus));
 
     /* A text that differs from build to build is refused even if it includes nothing. */
-    const bool found = !outcome.files.empty() || !outcome.gap.empty() ||
+    const bool found = !outcome.digests.empty() || !outcome.gap.empty() ||
                        outcome.reason.find("differs from build to build") != std::string::npos;
     const bool by_options = options.find("__") != std::string::npos || options.find("-g") != std::string::npos;
     if (!hermetic_concerns(source.size(), source.c_str()) && !by_options)

@@ -171,7 +171,7 @@ INGOT_API ingot_status_t ingot_program_desc_visit_request(const_ingot_program_de
                                                           ingot_build_request_visitor_t visit, void *user);
 
 /**
- * Visits the fields of the id of a program or an artifact, in order. Fields before a malformed one are visited.
+ * Visits the fields of the id of a program or an artifact, in order. None is visited if the id is malformed.
  * @return As ingot_cache_blob_id_describe.
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit,

@@ -13,16 +13,10 @@
 
 enum {
     BLOB_MAGIC_SIZE = 8,
-    BLOB_FORMAT_VERSION = 3,
-    /* the first version with a source's name */
-    BLOB_FIRST_NAMED_VERSION = 2,
-    /* the first version with a build time */
-    BLOB_FIRST_TIMED_VERSION = 3,
-    /* size of the beginning that all versions have in common */
-    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,
-    BLOB_FIRST_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* size of version 1's header */
-    /* size of an entry in the table of sections */
-    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,
+    BLOB_FORMAT_VERSION = 4,
+    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4, /* size of the beginning that all versions have in common */
+    BLOB_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 6 * 8 + 2 * DIGEST_SIZE,
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8, /* size of an entry in the table of sections */
     BLOB_CHECKSUM_SIZE = 16
 };
 
@@ -45,9 +39,10 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put_u64(writer, view->names_size);
     bytes_put_u64(writer, view->log_size);
     bytes_put_u64(writer, view->source_name_size);
+    bytes_put_u64(writer, view->files_size);
     bytes_put_u64(writer, view->build_ns);
     bytes_put(writer, DIGEST_SIZE, view->library_digest);
-    bytes_put(writer, DIGEST_SIZE, view->program_digest);
+    bytes_put(writer, DIGEST_SIZE, view->request_digest);
     for (uint32_t i = 0; i < view->section_count; ++i) {
         bytes_put(writer, DIGEST_SIZE, sections[i].identity_digest);
         bytes_put_u64(writer, sections[i].binary.size);
@@ -55,6 +50,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put(writer, view->names_size, view->names);
     bytes_put(writer, view->log_size, view->log);
     bytes_put(writer, view->source_name_size, view->source_name);
+    bytes_put(writer, view->files_size, view->files);
     for (uint32_t i = 0; i < view->section_count; ++i)
         bytes_put(writer, sections[i].binary.size, sections[i].binary.bytes);
     bytes_patch_u64(writer, start + BLOB_VERSIONED_SIZE + 4, writer->size - start + BLOB_CHECKSUM_SIZE);
@@ -75,16 +71,10 @@ static ingot_status_t fail_blob_corrupt(const char *what)
     return error_set(INGOT_BLOB_CORRUPT, "the blob is corrupt: %s", what);
 }
 
-static size_t header_size(uint32_t version)
-{
-    return BLOB_FIRST_HEADER_SIZE + (version >= BLOB_FIRST_NAMED_VERSION ? 8u : 0) +
-           (version >= BLOB_FIRST_TIMED_VERSION ? 8u : 0);
-}
-
 /* Checks the magic, the version, the total size and the checksum. Leaves the reader after the total size, and makes it
  * end before the checksum. */
-static ingot_status_t check_blob_frame(struct bytes_reader *reader, struct blob_view *view, uint32_t *version,
-                                       size_t size, const uint8_t *blob)
+static ingot_status_t check_blob_frame(struct bytes_reader *reader, struct blob_view *view, size_t size,
+                                       const uint8_t *blob)
 {
     bytes_reader_init(reader, size, blob);
     const uint8_t *magic = bytes_get(reader, BLOB_MAGIC_SIZE);
@@ -92,15 +82,15 @@ static ingot_status_t check_blob_frame(struct bytes_reader *reader, struct blob_
         return fail_blob_truncated(size);
     if (memcmp(magic, BLOB_MAGIC, BLOB_MAGIC_SIZE) != 0)
         return fail_blob_corrupt("it does not begin with a blob's magic number");
-    *version = bytes_get_u32(reader);
-    if (!reader->failed && (*version == 0 || *version > BLOB_FORMAT_VERSION))
-        return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads 1 to %d",
-                         *version, BLOB_FORMAT_VERSION);
+    const uint32_t version = bytes_get_u32(reader);
+    if (!reader->failed && version != BLOB_FORMAT_VERSION)
+        return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads version %d",
+                         version, BLOB_FORMAT_VERSION);
     view->section_count = bytes_get_u32(reader);
     const uint64_t total_size = bytes_get_u64(reader);
     if (reader->failed || total_size > size)
         return fail_blob_truncated(size);
-    if (total_size != size || size < header_size(*version) + BLOB_CHECKSUM_SIZE)
+    if (total_size != size || size < BLOB_HEADER_SIZE + BLOB_CHECKSUM_SIZE)
         return fail_blob_corrupt("its size differs from the size in its header");
 
     struct bytes_reader tail;
@@ -143,26 +133,49 @@ static bool names_ascend(size_t size, const char *names)
     return true;
 }
 
+const uint8_t *blob_next_file(struct bytes_reader *files, size_t *name_size, const char **name)
+{
+    if (bytes_left(files) == 0)
+        return NULL;
+    const uint8_t *digest = bytes_get(files, DIGEST_SIZE);
+    *name = (const char *)bytes_get_framed(files, name_size);
+    return files->failed ? NULL : digest;
+}
+
+static bool are_files_whole(const struct blob_view *view)
+{
+    struct bytes_reader files;
+    size_t name_size = 0;
+    const char *name = NULL;
+    bytes_reader_init(&files, view->files_size, view->files);
+    while (blob_next_file(&files, &name_size, &name) != NULL) {
+        if (name_size != 0 && memchr(name, '\0', name_size) != NULL)
+            return false;
+    }
+    return !files.failed;
+}
+
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob)
 {
     struct bytes_reader reader;
-    uint32_t version = 0;
 
     memset(view, 0, sizeof(*view));
-    const ingot_status_t status = check_blob_frame(&reader, view, &version, size, blob);
+    const ingot_status_t status = check_blob_frame(&reader, view, size, blob);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t names_size = bytes_get_u64(&reader);
     const uint64_t log_size = bytes_get_u64(&reader);
-    const uint64_t source_name_size = version >= BLOB_FIRST_NAMED_VERSION ? bytes_get_u64(&reader) : 0;
-    view->build_ns = version >= BLOB_FIRST_TIMED_VERSION ? bytes_get_u64(&reader) : 0;
+    const uint64_t source_name_size = bytes_get_u64(&reader);
+    const uint64_t files_size = bytes_get_u64(&reader);
+    view->build_ns = bytes_get_u64(&reader);
     view->library_digest = bytes_get(&reader, DIGEST_SIZE);
-    view->program_digest = bytes_get(&reader, DIGEST_SIZE);
+    view->request_digest = bytes_get(&reader, DIGEST_SIZE);
     if (view->section_count > bytes_left(&reader) / BLOB_SECTION_SIZE)
         return fail_blob_corrupt("it has more sections than bytes");
     view->section_table = bytes_get(&reader, (size_t)view->section_count * BLOB_SECTION_SIZE);
     const size_t left = bytes_left(&reader);
-    if (names_size > left || log_size > left - names_size || source_name_size > left - names_size - log_size)
+    if (names_size > left || log_size > left - names_size || source_name_size > left - names_size - log_size ||
+        files_size > left - names_size - log_size - source_name_size)
         return fail_blob_corrupt("its names and log are larger than the blob");
     view->names_size = (size_t)names_size;
     view->names = (const char *)bytes_get(&reader, view->names_size);
@@ -170,6 +183,8 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     view->log = (const char *)bytes_get(&reader, view->log_size);
     view->source_name_size = (size_t)source_name_size;
     view->source_name = (const char *)bytes_get(&reader, view->source_name_size);
+    view->files_size = (size_t)files_size;
+    view->files = bytes_get(&reader, view->files_size);
     view->first_binary = reader.bytes + reader.offset;
     if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
         return fail_blob_corrupt("its last kernel name is not terminated");
@@ -177,6 +192,8 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
         return fail_blob_corrupt("its kernel names are not in order");
     if (view->source_name_size != 0 && memchr(view->source_name, '\0', view->source_name_size) != NULL)
         return fail_blob_corrupt("its source's name contains NUL");
+    if (!are_files_whole(view))
+        return fail_blob_corrupt("its list of included files is malformed");
     return check_sections(view, &reader);
 }
 

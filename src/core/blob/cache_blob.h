@@ -18,15 +18,17 @@ struct blob_section {
 
 /* The content of a blob. After blob_read, all pointers point into the blob. */
 struct blob_view {
-    const uint8_t *library_digest; /* DIGEST_SIZE bytes, like program_digest; for both, see cache_blob_id.h */
-    const uint8_t *program_digest;
+    const uint8_t *library_digest; /* DIGEST_SIZE bytes, like request_digest; for both, see cache_blob_id.h */
+    const uint8_t *request_digest;
     size_t names_size;
     const char *names; /* kernel names, sorted, each followed by a NUL */
     size_t log_size;
     const char *log; /* without a NUL, like source_name */
     size_t source_name_size;
     const char *source_name; /* the name of the program's first source */
-    uint64_t build_ns;       /* how long compiling took; 0 if unknown */
+    size_t files_size;
+    const uint8_t *files; /* the included files, for people: for each, its digest and framed name */
+    uint64_t build_ns;    /* how long compiling took; 0 if unknown */
     uint32_t section_count;
     const uint8_t *section_table;
     const uint8_t *first_binary;
@@ -39,6 +41,9 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
 /* Verifies everything except which program the blob is for. Returns INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT or
  * INGOT_BLOB_VERSION if the blob is invalid. */
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob);
+
+/* Reads the next included file. Returns its digest, or NULL at the end. */
+const uint8_t *blob_next_file(struct bytes_reader *files, size_t *name_size, const char **name);
 
 /* Returns the digest of a section's device identity, and sets *binary_size. `index` must be less than section_count. */
 const uint8_t *blob_section_at(const struct blob_view *view, uint32_t index, uint64_t *binary_size);

@@ -20,6 +20,24 @@ static void put_kernels(struct bytes_writer *json, const struct blob_view *view)
     bytes_put_text(json, "]");
 }
 
+static void put_files(struct bytes_writer *json, const struct blob_view *view)
+{
+    struct bytes_reader files;
+    size_t name_size = 0;
+    const char *name = NULL;
+    const uint8_t *digest = NULL;
+    bytes_put_text(json, "\"files\": [");
+    bytes_reader_init(&files, view->files_size, view->files);
+    for (size_t i = 0; (digest = blob_next_file(&files, &name_size, &name)) != NULL; ++i) {
+        bytes_put_text(json, i != 0 ? ", {\"name\": " : "{\"name\": ");
+        json_put_string(json, name_size, (const uint8_t *)name, true);
+        bytes_put_text(json, ", \"blake2b\": ");
+        json_put_string(json, DIGEST_SIZE, digest, false);
+        bytes_put_text(json, "}");
+    }
+    bytes_put_text(json, "]");
+}
+
 static void put_binaries(struct bytes_writer *json, const struct blob_view *view)
 {
     bytes_put_text(json, "\"binaries\": [");
@@ -81,6 +99,8 @@ ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob,
     json_writer_init(&json, &allocator);
     bytes_put_text(&json, "{\"source_name\": ");
     json_put_string(&json, view.source_name_size, (const uint8_t *)view.source_name, true);
+    bytes_put_text(&json, ", ");
+    put_files(&json, &view);
     bytes_put_text(&json, ", ");
     put_kernels(&json, &view);
     bytes_put_text(&json, ", ");

@@ -1,26 +1,28 @@
 /*
- * desc_request.c - makes a request to the backend from a descriptor: views of its sources, and its options, followed by
- * those that environment variables add.
+ * desc_request.c - makes requests from descriptors: the application's, with its texts, and the one with digests that an
+ * id contains.
  */
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/descriptor/program_desc.h"
+#include "core/descriptor/request.h"
+#include "core/hermetic/option_words.h"
+#include "core/hermetic/text_digests.h"
 
-const char *options_join(struct arena *arena, const char *own, const char *environment)
+/* Joins options with a blank between them. Returns NULL if out of memory. */
+static const char *join_options(struct arena *arena, const char *first, const char *second)
 {
-    if (own == NULL || *own == '\0')
-        return environment;
-    if (*environment == '\0')
-        return own;
-    const size_t own_size = strlen(own);
-    const size_t environment_size = strlen(environment);
-    char *joined = arena_take(arena, own_size + environment_size + 2);
+    if (first == NULL || second == NULL || *first == '\0' || *second == '\0')
+        return first == NULL || second == NULL ? NULL : *first == '\0' ? second : first;
+    const size_t first_size = strlen(first);
+    const size_t second_size = strlen(second);
+    char *joined = arena_take(arena, first_size + second_size + 2);
     if (joined == NULL)
         return NULL;
-    memcpy(joined, own, own_size);
-    joined[own_size] = ' ';
-    memcpy(joined + own_size + 1, environment, environment_size + 1);
+    memcpy(joined, first, first_size);
+    joined[first_size] = ' ';
+    memcpy(joined + first_size + 1, second, second_size + 1);
     return joined;
 }
 
@@ -54,8 +56,8 @@ static void add_source_settings(ingot_build_request_t *request, const struct ing
     ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
     for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
         const struct ingot_source *source = desc->sources[i];
-        const char *own = options_join(arena, desc->compile_options, source->compile_options);
-        settings[i].compile_options = own != NULL ? options_join(arena, own, desc->context->compile_options) : NULL;
+        const char *own = join_options(arena, desc->compile_options, source->compile_options);
+        settings[i].compile_options = join_options(arena, own, desc->context->compile_options);
         settings[i].headers = join_headers(arena, request, source);
         settings[i].header_count = request->header_count + source->header_count;
     }
@@ -74,8 +76,8 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
         .source_count = desc->source_count,
         .headers = views + desc->source_count,
         .header_count = desc->header_count,
-        .compile_options = options_join(arena, desc->compile_options, desc->context->compile_options),
-        .link_options = options_join(arena, desc->link_options, desc->context->link_options),
+        .compile_options = join_options(arena, desc->compile_options, desc->context->compile_options),
+        .link_options = join_options(arena, desc->link_options, desc->context->link_options),
         .spec_constants = program_desc_spec_constants(desc),
         .spec_constant_count = desc->spec_constant_count,
         .name_expressions = program_desc_name_expressions(desc),
@@ -87,4 +89,93 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
     if (has_settings(desc))
         add_source_settings(request, desc, arena);
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+/* Returns options without -I and its directory, or NULL if out of memory. */
+static const char *keep_options(const struct ingot_program_desc *desc, const char *options, struct arena *arena)
+{
+    struct bytes_writer kept;
+    bytes_writer_init(&kept, arena->allocator);
+    options_keep(&kept, &desc->context->text_rules.of_backend, arena, options);
+    bytes_put(&kept, 1, "");
+    const char *copy = kept.failed ? NULL : arena_copy(arena, kept.size, kept.bytes);
+    bytes_writer_fini(&kept);
+    return copy;
+}
+
+ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
+                                         struct arena *arena)
+{
+    if (!program_desc_has_text(desc))
+        return INGOT_SUCCESS;
+    request->compile_options = keep_options(desc, request->compile_options, arena);
+    if (request->source_settings != NULL) {
+        ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
+        for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
+            settings[i] = request->source_settings[i];
+            settings[i].compile_options = keep_options(desc, settings[i].compile_options, arena);
+        }
+        request->source_settings = settings;
+    }
+    return arena->failed || request->compile_options == NULL ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+/* Returns a view of the source's digest instead of its bytes. */
+static ingot_source_view_t view_of_digest(const struct ingot_source *source, struct arena *arena)
+{
+    uint8_t *digest = arena_take(arena, DIGEST_SIZE);
+    if (digest != NULL)
+        source_get_digest(source, digest);
+    return (ingot_source_view_t){source->kind, DIGEST_SIZE, digest, source->name};
+}
+
+/* Replaces the texts of a request by their digests. */
+static void take_digests(struct request *request, const struct ingot_program_desc *desc, struct arena *arena)
+{
+    ingot_build_request_t *build = &request->build;
+    const size_t count = build->source_count + build->header_count;
+    ingot_source_view_t *views = arena_take(arena, count * sizeof(*views));
+    struct text_digests digests;
+    (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
+    for (size_t i = 0; views != NULL && i < count; ++i) {
+        const uint8_t *digest = i < build->source_count ? text_digests_next(&digests) : NULL;
+        views[i] = build->sources[i]; /* the headers' views follow the sources' */
+        if (digest == NULL)
+            views[i] = view_of_digest(desc->sources[i], arena);
+        else
+            views[i].bytes = digest;
+    }
+    build->sources = views;
+    build->headers = views + build->source_count;
+    request->names_matter = digests.names_matter;
+    request->directory = digests.directory;
+    if (build->source_settings == NULL)
+        return;
+    ingot_source_settings_t *settings = arena_take(arena, build->source_count * sizeof(*settings));
+    for (size_t i = 0; settings != NULL && i < build->source_count; ++i) {
+        const struct ingot_source *source = desc->sources[i];
+        ingot_source_view_t *own = arena_take(arena, source->header_count * sizeof(*own));
+        for (size_t j = 0; own != NULL && j < source->header_count; ++j)
+            own[j] = view_of_digest(source->headers[j], arena);
+        settings[i] = (ingot_source_settings_t){build->source_settings[i].compile_options, own, source->header_count};
+    }
+    build->source_settings = settings;
+}
+
+ingot_status_t desc_request_write(struct bytes_writer *out, const struct ingot_program_desc *desc)
+{
+    struct request request = {.form = REQUEST_OF_DIGESTS};
+    struct arena arena;
+    arena_init(&arena, &desc->context->allocator);
+    ingot_status_t status = desc_request_init(&request.build, desc, &arena);
+    if (status == INGOT_SUCCESS)
+        status = desc_request_keep_options(&request.build, desc, &arena);
+    if (status == INGOT_SUCCESS) {
+        take_digests(&request, desc, &arena);
+        if (!arena.failed)
+            request_write(out, REQUEST_OF_DIGESTS, &request);
+        status = arena.failed || out->failed ? error_out_of_memory() : INGOT_SUCCESS;
+    }
+    arena_fini(&arena);
+    return status;
 }

@@ -10,6 +10,7 @@
 #include "core/base/os_file.h"
 #include "core/descriptor/includes.h"
 #include "core/hermetic/option_words.h"
+#include "core/hermetic/text_digests.h"
 
 /* ---- when the descriptor is made ---- */
 
@@ -59,8 +60,7 @@ static ingot_status_t check_applied_options(struct hermetic *hermetic, const str
 
 /* Resolves the includes of all sources together, or, if any source has its own settings, of each source separately. */
 static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ingot_program_desc *desc,
-                                     const ingot_build_request_t *request, const char *options, struct arena *arena,
-                                     bool want_texts)
+                                     const ingot_build_request_t *request, const char *options, struct arena *arena)
 {
     const struct ingot_context *context = desc->context;
     const struct hermetic_input whole = {
@@ -71,7 +71,7 @@ static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ing
         .header_count = request->header_count,
         .options = {options, "", context->compile_options, context->text_rules.variable_options}};
     if (request->source_settings == NULL)
-        return hermetic_resolve(hermetic, 1, &whole, want_texts);
+        return hermetic_resolve(hermetic, 1, &whole);
     struct hermetic_input *inputs = arena_take(arena, request->source_count * sizeof(*inputs));
     if (inputs == NULL)
         return INGOT_OUT_OF_MEMORY;
@@ -83,15 +83,14 @@ static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ing
         inputs[i].header_count = request->source_settings[i].header_count;
         inputs[i].options[1] = desc->sources[i]->compile_options;
     }
-    return hermetic_resolve(hermetic, request->source_count, inputs, want_texts);
+    return hermetic_resolve(hermetic, request->source_count, inputs);
 }
 
 /* Resolves the includes of a descriptor's request, with the answers in `includes`, or with those of the file system if
  * that is NULL. All answers in `includes` must be used; otherwise, sets the reason why the program is not cacheable. */
 static ingot_status_t resolve_request_includes(struct hermetic *hermetic, const struct ingot_program_desc *desc,
                                                const ingot_build_request_t *request,
-                                               const struct ingot_includes *includes, struct arena *arena,
-                                               bool want_texts)
+                                               const struct ingot_includes *includes, struct arena *arena)
 {
     const bool is_kept = includes != NULL && desc->kept_options != NULL;
     struct include_replay replay = {.next = 0};
@@ -99,8 +98,8 @@ static ingot_status_t resolve_request_includes(struct hermetic *hermetic, const 
         replay = includes_replay(includes);
         hermetic->replay = &replay;
     }
-    ingot_status_t status = resolve_inputs(hermetic, desc, request,
-                                           is_kept ? desc->kept_options : desc->compile_options, arena, want_texts);
+    ingot_status_t status =
+        resolve_inputs(hermetic, desc, request, is_kept ? desc->kept_options : desc->compile_options, arena);
     hermetic->replay = NULL;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && replay.next != replay.answer_count) {
         hermetic->reason = memory_make_text(hermetic->files.allocator, include_replay_misfit);
@@ -151,24 +150,49 @@ static bool make_memo_key(const struct ingot_program_desc *desc, uint8_t key[DIG
     return is_made;
 }
 
+/* Takes a result that the memo remembered: the framed digests, then the files. Returns false if it is not one for this
+ * number of sources. */
+static bool take_remembered(struct hermetic *hermetic, const struct bytes_writer *result, size_t source_count)
+{
+    struct bytes_reader reader;
+    struct text_digests digests;
+    size_t size = 0;
+    bytes_reader_init(&reader, result->size, result->bytes);
+    const uint8_t *bytes = bytes_get_framed(&reader, &size);
+    if (bytes == NULL || !text_digests_read(&digests, size, bytes, source_count))
+        return false;
+    bytes_put(&hermetic->digests, size, bytes);
+    size = bytes_left(&reader);
+    bytes_put(&hermetic->files, size, bytes_get(&reader, size));
+    return true;
+}
+
 /* Resolves the includes, or finds an earlier result in the memo that is still valid. */
 static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_program_desc *desc, struct arena *arena)
 {
     struct ingot_header_memo *memo = desc->includes == NULL ? desc->context->header_memo : NULL;
     uint8_t key[DIGEST_SIZE];
+    struct bytes_writer result;
     ingot_build_request_t request;
+    ingot_status_t status = INGOT_SUCCESS;
 
+    bytes_writer_init(&result, arena->allocator);
     const bool has_key = memo != NULL && make_memo_key(desc, key);
-    if (has_key && header_memo_lookup(memo, key, &hermetic->files))
-        return hermetic->files.failed ? error_out_of_memory() : INGOT_SUCCESS;
-    if (memo != NULL)
-        header_memo_watch(memo, &hermetic->witness);
-    ingot_status_t status = desc_request_init(&request, desc, arena);
-    if (status == INGOT_SUCCESS)
-        status = resolve_request_includes(hermetic, desc, &request, desc->includes, arena, false);
-    if (status == INGOT_SUCCESS && has_key && hermetic->reason == NULL)
-        header_memo_learn(memo, key, &hermetic->witness, &hermetic->files);
-    return status;
+    if (!has_key || !header_memo_lookup(memo, key, &result) ||
+        !take_remembered(hermetic, &result, desc->source_count)) {
+        if (memo != NULL)
+            header_memo_watch(memo, &hermetic->witness);
+        status = desc_request_init(&request, desc, arena);
+        if (status == INGOT_SUCCESS)
+            status = resolve_request_includes(hermetic, desc, &request, desc->includes, arena);
+        result.size = 0;
+        bytes_put_framed(&result, hermetic->digests.size, hermetic->digests.bytes);
+        bytes_put(&result, hermetic->files.size, hermetic->files.bytes);
+        if (status == INGOT_SUCCESS && has_key && hermetic->reason == NULL)
+            header_memo_learn(memo, key, &hermetic->witness, &result);
+    }
+    bytes_writer_fini(&result);
+    return hermetic->digests.failed || hermetic->files.failed ? error_out_of_memory() : status;
 }
 
 ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc)
@@ -178,7 +202,7 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
     struct option_survey survey = {.has_directory = false};
     struct arena arena;
 
-    if (!program_desc_has_text(desc) && desc->header_count == 0)
+    if (!program_desc_has_text(desc))
         return INGOT_SUCCESS;
     arena_init(&arena, &context->allocator);
     option_survey_and_keep(&survey, &texts->kept_options, &context->text_rules.of_backend, &arena,
@@ -211,10 +235,12 @@ void desc_texts_fini(struct desc_texts *texts)
 
 /* ---- when the included files are recorded ---- */
 
-static bool are_files_of(const struct hermetic *hermetic, const struct ingot_program_desc *desc)
+/* True if the texts are those of the descriptor's key. */
+static bool are_texts_of(const struct hermetic *hermetic, const struct ingot_program_desc *desc)
 {
-    return hermetic->reason == NULL && hermetic->files.size == desc->files_size &&
-           (desc->files_size == 0 || memcmp(hermetic->files.bytes, program_desc_files(desc), desc->files_size) == 0);
+    const size_t size = desc->digests_size;
+    return hermetic->reason == NULL && hermetic->digests.size == size &&
+           (size == 0 || memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0);
 }
 
 ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const struct ingot_includes *includes,
@@ -228,8 +254,8 @@ ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const st
     hermetic.record = record;
     ingot_status_t status = desc_request_init(&request, desc, &arena);
     if (status == INGOT_SUCCESS)
-        status = resolve_request_includes(&hermetic, desc, &request, includes, &arena, false);
-    *is_same = status == INGOT_SUCCESS && are_files_of(&hermetic, desc);
+        status = resolve_request_includes(&hermetic, desc, &request, includes, &arena);
+    *is_same = status == INGOT_SUCCESS && are_texts_of(&hermetic, desc);
     hermetic_fini(&hermetic);
     arena_fini(&arena);
     return status;
@@ -249,45 +275,6 @@ void hermetic_request_fini(struct hermetic_request *request)
     hermetic_fini(&request->hermetic);
 }
 
-/* Returns options without -I, or NULL if out of memory. */
-static const char *drop_directory_options(const struct ingot_program_desc *desc, const char *options,
-                                          struct arena *arena)
-{
-    struct bytes_writer kept;
-    bytes_writer_init(&kept, arena->allocator);
-    options_keep(&kept, &desc->context->text_rules.of_backend, arena, options);
-    bytes_put(&kept, 1, "");
-    const char *copy = kept.failed ? NULL : arena_copy(arena, kept.size, (const char *)kept.bytes);
-    bytes_writer_fini(&kept);
-    return copy;
-}
-
-/* Joins the options of the program, of a source (`own`) and of the environment, all without -I. Returns NULL if out of
- * memory. */
-static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
-{
-    const char *of_program = desc->kept_options != NULL ? desc->kept_options : desc->compile_options;
-    const char *of_source = drop_directory_options(desc, own, arena);
-    const char *of_environment = drop_directory_options(desc, desc->context->compile_options, arena);
-    const char *joined = of_source != NULL ? options_join(arena, of_program, of_source) : NULL;
-    return joined != NULL && of_environment != NULL ? options_join(arena, joined, of_environment) : NULL;
-}
-
-static ingot_status_t keep_all_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
-                                       struct arena *arena)
-{
-    request->compile_options = keep_options(desc, "", arena);
-    if (request->source_settings != NULL) {
-        ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
-        for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
-            settings[i] = request->source_settings[i];
-            settings[i].compile_options = keep_options(desc, desc->sources[i]->compile_options, arena);
-        }
-        request->source_settings = settings;
-    }
-    return arena->failed || request->compile_options == NULL ? error_out_of_memory() : INGOT_SUCCESS;
-}
-
 /* Replaces the sources that have includes with the resolved texts. Embedded headers are kept, because a driver
  * treats a request with headers differently. */
 static ingot_status_t replace_sources(struct hermetic_request *request, struct arena *arena)
@@ -300,7 +287,7 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
     size_t start = 0;
     for (size_t i = 0; i < request->request.source_count; ++i) {
         views[i] = native[i];
-        if (hermetic->ends[i] != start) {
+        if (hermetic_kind_has_includes(native[i].kind)) {
             views[i].bytes = hermetic->texts.bytes + start;
             views[i].size = hermetic->ends[i] - start;
         }
@@ -310,16 +297,15 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
     return INGOT_SUCCESS;
 }
 
-/* Reads the included files again, and checks that they are still those in the descriptor's key. */
-static ingot_status_t read_include_files(struct hermetic_request *request, const struct ingot_program_desc *desc,
-                                         struct arena *arena)
+/* Reads the included files again, and checks that the texts are still those in the descriptor's key. */
+static ingot_status_t make_texts(struct hermetic_request *request, const struct ingot_program_desc *desc,
+                                 const ingot_build_request_t *native, struct arena *arena)
 {
     struct hermetic *hermetic = &request->hermetic;
-    const ingot_status_t status =
-        resolve_request_includes(hermetic, desc, &request->request, desc->includes, arena, true);
+    const ingot_status_t status = resolve_request_includes(hermetic, desc, native, desc->includes, arena);
     if (status != INGOT_SUCCESS)
         return status;
-    if (are_files_of(hermetic, desc))
+    if (are_texts_of(hermetic, desc))
         return replace_sources(request, arena);
     request->refusal = "a file that the sources include changed since the descriptor was made";
     return INGOT_SUCCESS;
@@ -330,16 +316,16 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
 {
     ingot_status_t status = INGOT_SUCCESS;
 
-    if (desc->not_cacheable != NULL || (desc->files_size == 0 && !desc->has_directories))
+    if (desc->not_cacheable != NULL || (desc->digests_size == 0 && !desc->has_directories))
         return INGOT_SUCCESS;
     if (native_builds_has(desc->context->native_builds, desc->key_hash)) {
         request->refusal = "its text without includes did not build earlier in this process, for the reason given then";
         return INGOT_SUCCESS;
     }
     request->request = *native;
-    status = keep_all_options(&request->request, desc, arena);
-    if (status == INGOT_SUCCESS && desc->files_size != 0)
-        status = read_include_files(request, desc, arena);
+    status = desc_request_keep_options(&request->request, desc, arena);
+    if (status == INGOT_SUCCESS && desc->digests_size != 0)
+        status = make_texts(request, desc, native, arena);
     request->is_there = status == INGOT_SUCCESS && request->refusal == NULL;
     return status;
 }

@@ -45,7 +45,7 @@ static ingot_status_t read_includes(ingot_includes_t *includes, const struct ing
         return INGOT_SUCCESS;
     }
     *includes = NULL;
-    if (desc->files_size == 0 && !program_desc_may_include(desc))
+    if (desc->digests_size == 0 && !program_desc_may_include(desc))
         return INGOT_SUCCESS;
     include_record_init(&record, &desc->context->allocator);
     ingot_status_t status = desc_texts_repeat(desc, NULL, &record, &is_same);
@@ -55,7 +55,7 @@ static ingot_status_t read_includes(ingot_includes_t *includes, const struct ing
         status = include_record_close(&record);
     if (status == INGOT_INVALID_ARGUMENTS)
         status = error_set(INGOT_NOT_CACHEABLE, "an included file contains a NUL byte");
-    if (status == INGOT_SUCCESS && (desc->files_size != 0 || record.answers.size != 0))
+    if (status == INGOT_SUCCESS && (desc->digests_size != 0 || record.answers.size != 0))
         status = make_checked(includes, &record, desc);
     include_record_fini(&record);
     return status;

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "core/base/bytes.h"
 #include "core/context/context.h"
 #include "core/descriptor/source.h"
 #include "util/memory.h"
@@ -50,7 +51,9 @@ struct ingot_program_desc {
     char *group;
     char *not_cacheable;             /* why the program cannot be cached; NULL if it can */
     struct ingot_includes *includes; /* holds a reference; NULL if included files are read */
-    size_t files_size;               /* size of the bytes that program_desc_files returns */
+    const uint8_t *files;            /* the included files (hermetic.h), for the blob */
+    size_t files_size;
+    size_t digests_size; /* size of the bytes that program_desc_digests returns */
     size_t key_size;
     struct hash128 key_hash;
     _Atomic(struct cache_blob_id *) id; /* NULL until it is requested; release/acquire */
@@ -77,10 +80,10 @@ static inline uint8_t *program_desc_key(const struct ingot_program_desc *desc)
     return (uint8_t *)(desc->device_indices + desc->device_count);
 }
 
-/* Returns the last part of the key, which identifies the files that the sources include; see hermetic.h. */
-static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
+/* Returns the last part of the key: the digests of the texts that the compiler gets (text_digests.h). */
+static inline const uint8_t *program_desc_digests(const struct ingot_program_desc *desc)
 {
-    return program_desc_key(desc) + desc->key_size - desc->files_size;
+    return program_desc_key(desc) + desc->key_size - desc->digests_size;
 }
 
 void program_desc_reference(struct ingot_program_desc *desc);
@@ -92,13 +95,14 @@ bool program_desc_may_include(const struct ingot_program_desc *desc);
 /* Returns a name for messages and events. Never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
-/* Joins a program's own options (which may be NULL) and those of environment variables, with a blank between them.
- * Returns NULL if out of memory. */
-const char *options_join(struct arena *arena, const char *own, const char *environment);
-
-/* Makes a request to the backend from the descriptor. It is valid as long as the descriptor and what the arena
- * contains. */
+/* Makes the application's request to the backend from the descriptor, for a native build. It is valid as long as the
+ * descriptor and what the arena contains. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena);
+/* Removes -I and its directory from all options of a request, if the descriptor's program has text sources. */
+ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
+                                         struct arena *arena);
+/* Appends the request with digests (request.h) that the descriptor's id contains. Reads no file. */
+ingot_status_t desc_request_write(struct bytes_writer *out, const struct ingot_program_desc *desc);
 
 #endif

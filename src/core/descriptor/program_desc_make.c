@@ -65,7 +65,7 @@ static size_t key_size(const struct ingot_program_desc *desc, const ingot_progra
     size += number_size(info->name_expression_count);
     for (size_t i = 0; i < info->name_expression_count; ++i)
         size += framed_size(text_size(info->name_expressions[i]));
-    return size + framed_size(hermetic->files.size);
+    return size + framed_size(hermetic->digests.size);
 }
 
 static void *put_bytes(uint8_t **place, size_t size, const void *bytes)
@@ -137,7 +137,7 @@ static enum key_kind kind_of_desc_key(const struct hermetic *hermetic, bool has_
 static void write_desc_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
                            const struct hermetic *hermetic)
 {
-    const struct bytes_writer *files = &hermetic->files;
+    const struct bytes_writer *digests = &hermetic->digests;
     const enum key_kind kind = kind_of_desc_key(hermetic, desc->has_directories);
     uint8_t *const key = program_desc_key(desc);
     uint8_t *place = key;
@@ -169,8 +169,8 @@ static void write_desc_key(struct ingot_program_desc *desc, const ingot_program_
     put_key_number(&place, desc->name_expression_count);
     for (size_t i = 0; i < desc->name_expression_count; ++i)
         expressions[i] = put_key_text(&place, expressions[i]);
-    desc->files_size = files->size;
-    (void)put_framed(&place, files->size, files->bytes); /* must be last; see program_desc_files */
+    desc->digests_size = digests->size;
+    (void)put_framed(&place, digests->size, digests->bytes); /* must be last; see program_desc_digests */
     assert(place == key + desc->key_size);
     desc->key_hash = hash128_of(desc->key_size, key);
 }
@@ -207,7 +207,8 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     sizes.key_size = key_size(&sizes, info, hermetic);
     sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
                        sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
-                       texts->kept_options.size + (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
+                       texts->kept_options.size + hermetic->files.size +
+                       (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
     struct ingot_program_desc *desc = memory_allocate(&context->allocator, sizes.block_size);
     if (desc == NULL)
         return NULL;
@@ -219,6 +220,8 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     desc->not_cacheable = hermetic->reason != NULL ? put_block_text(&place, hermetic->reason) : NULL;
     if (texts->kept_options.size != 0)
         desc->kept_options = put_block_text(&place, (const char *)texts->kept_options.bytes);
+    desc->files_size = hermetic->files.size;
+    desc->files = put_bytes(&place, hermetic->files.size, hermetic->files.bytes);
     return desc;
 }
 

@@ -2,9 +2,8 @@
  * hermetic.c - resolves includes; see hermetic.h.
  *
  * First, a graph of texts grows until nothing new is found. This takes several rounds, because a new text may define a
- * macro that an earlier computed include uses. Then the sources are walked in the compiler's order. The id contains the
- * contents of the files and the shape of that walk. Paths matter only for finding files, and for texts that use their
- * own names.
+ * macro that an earlier computed include uses. Then the sources are walked in the compiler's order, which makes one
+ * text of each. The id contains their digests.
  */
 #include "core/hermetic/hermetic.h"
 
@@ -13,6 +12,7 @@
 #include "core/base/digest.h"
 #include "core/hermetic/source_graph.h"
 #include "core/hermetic/text/macro_body.h"
+#include "core/hermetic/text_digests.h"
 
 /* Limits of the search. Each round may expand every computed include. */
 enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
@@ -422,46 +422,32 @@ static void put_reason(struct bytes_writer *out, const struct source_graph *grap
 
 /* ---- the result ---- */
 
-static void put_entry(struct bytes_writer *files, const uint8_t digest[DIGEST_SIZE], const char *name)
-{
-    bytes_put_u64(files, DIGEST_SIZE + sizeof(uint64_t) + strlen(name));
-    bytes_put(files, DIGEST_SIZE, digest);
-    bytes_put_framed(files, strlen(name), name);
-}
-
-static void put_current_directory(struct bytes_writer *files, struct source_graph *graph)
+static void put_current_directory(struct hermetic *hermetic, struct source_graph *graph)
 {
     char path[WITNESS_PATH_SIZE];
-    uint8_t digest[DIGEST_SIZE];
-    if (!witness_get_current_directory(graph->witness, sizeof(path), path)) {
+    hermetic->has_directory = witness_get_current_directory(graph->witness, sizeof(path), path);
+    if (hermetic->has_directory)
+        digest_of(strlen(path), path, hermetic->directory);
+    else
         graph->limit = "debug information names the current directory, whose path is not available";
-        return;
-    }
-    digest_of(strlen(path), path, digest);
-    put_entry(files, digest, ".");
 }
 
+/* Lists the files in the order in which they were first written. */
 static void put_files(struct bytes_writer *files, const struct inline_walk *walk)
 {
-    const bool with_names = walk->graph->names_matter;
     uint8_t digest[DIGEST_SIZE];
     for (size_t i = 0; i < walk->count; ++i) {
         const struct graph_text *text = walk->order[i];
-        if (text->origin != TEXT_FILE && !with_names)
+        if (text->origin != TEXT_FILE || text->shown == NULL)
             continue;
         if (text->file == NULL)
             digest_of(text->size, text->bytes, digest);
-        put_entry(files, text->file != NULL ? text->file->digest : digest, with_names ? text->path : "");
+        bytes_put(files, DIGEST_SIZE, text->file != NULL ? text->file->digest : digest);
+        bytes_put_framed(files, strlen(text->shown), text->shown);
     }
-    if (walk->graph->has_debug_information)
-        put_current_directory(files, walk->graph);
-    if (walk->replaced == 0 || walk->shape->failed)
-        return;
-    digest_of(walk->shape->size, walk->shape->bytes, digest);
-    bytes_put_framed(files, sizeof(digest), digest);
 }
 
-/* Walks the sources, and appends their texts in order if they are wanted. */
+/* Walks the sources, and appends their texts in order. */
 static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, struct inline_walk *walk)
 {
     struct graph_text *text = graph->first;
@@ -474,45 +460,42 @@ static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, 
             inline_walk_source(walk, text);
             text = text->next;
         }
-        if (walk->out == NULL)
-            continue;
         hermetic->ends[hermetic->source_count + i] = walk->out->size;
         bytes_put(walk->out, 1, "");
     }
 }
 
-static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
+static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct source_graph *graph)
 {
-    struct bytes_writer shape;
     struct bytes_writer gap;
     struct inline_walk walk;
-    bytes_writer_init(&shape, graph->arena.allocator);
     bytes_writer_init(&gap, graph->arena.allocator);
     graph_find_equal_files(graph);
     check_mark_names(graph);
     graph_check_file_names(graph);
-    ingot_status_t status = inline_walk_init(&walk, graph, &shape, want_texts ? &hermetic->texts : NULL);
+    ingot_status_t status = inline_walk_init(&walk, graph, &hermetic->texts);
     if (status == INGOT_SUCCESS)
         walk_sources(hermetic, graph, &walk);
     if (walk.limit != NULL)
         graph->limit = walk.limit;
     if (status == INGOT_SUCCESS && graph->limit == NULL)
         put_files(&hermetic->files, &walk);
+    if (graph->has_debug_information)
+        put_current_directory(hermetic, graph);
+    hermetic->names_matter = hermetic->names_matter || graph->names_matter;
     if (status == INGOT_SUCCESS && walk.gap != NULL && hermetic->gap == NULL) {
         put_gap_message(&gap, walk.gap_text, walk.gap);
         status = take_written_text(&gap, &hermetic->gap);
     }
     if (graph->assembly != NULL && hermetic->assembly == NULL)
         hermetic->assembly = memory_make_text(graph->arena.allocator, graph->assembly);
-    if (shape.failed || graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed ||
-        hermetic->texts.failed)
+    if (graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed || hermetic->texts.failed)
         status = INGOT_OUT_OF_MEMORY;
     bytes_writer_fini(&gap);
-    bytes_writer_fini(&shape);
     return status;
 }
 
-static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
+static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct source_graph *graph)
 {
     struct bytes_writer reason;
     if (graph->arena.failed || graph->scratch.failed || graph->witness->arena.failed || graph->status != INGOT_SUCCESS)
@@ -521,7 +504,7 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
     put_reason(&reason, graph);
     ingot_status_t status = INGOT_SUCCESS;
     if (reason.size == 0 && !reason.failed) {
-        status = walk_sources_and_files(hermetic, graph, want_texts);
+        status = walk_sources_and_files(hermetic, graph);
         put_reason(&reason, graph);
     }
     if (status == INGOT_SUCCESS && (reason.size != 0 || reason.failed))
@@ -534,6 +517,7 @@ void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator
 {
     *hermetic = (struct hermetic){.source_count = 0};
     witness_init(&hermetic->witness, allocator);
+    bytes_writer_init(&hermetic->digests, allocator);
     bytes_writer_init(&hermetic->files, allocator);
     bytes_writer_init(&hermetic->texts, allocator);
 }
@@ -548,13 +532,14 @@ void hermetic_fini(struct hermetic *hermetic)
     memory_free(allocator, hermetic->ends, hermetic->end_count * sizeof(*hermetic->ends));
     bytes_writer_fini(&hermetic->texts);
     bytes_writer_fini(&hermetic->files);
+    bytes_writer_fini(&hermetic->digests);
     hermetic->reason = NULL;
     hermetic->gap = NULL;
     hermetic->assembly = NULL;
     hermetic->ends = NULL;
 }
 
-static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermetic_input *input, bool want_texts)
+static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermetic_input *input)
 {
     struct source_graph graph;
     graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
@@ -568,13 +553,34 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
     hermetic->scan_steps += graph.scan_steps;
     if (graph.record != NULL)
         include_record_end(&graph);
-    const ingot_status_t status = conclude_resolution(hermetic, &graph, want_texts);
+    const ingot_status_t status = conclude_resolution(hermetic, &graph);
     graph_fini(&graph);
     return status;
 }
 
-ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs,
-                                bool want_texts)
+/* Writes the digests of the texts, unless all are the sources themselves and names do not matter. */
+static void put_digests(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs)
+{
+    struct text_digests_writer writer;
+    size_t start = 0;
+    size_t number = 0;
+    text_digests_begin(&writer, &hermetic->digests, hermetic->names_matter,
+                       hermetic->has_directory ? hermetic->directory : NULL);
+    for (size_t i = 0; i < input_count; ++i) {
+        for (size_t j = 0; j < inputs[i].source_count; ++j) {
+            const ingot_source_view_t *source = &inputs[i].sources[j];
+            const size_t size = hermetic->ends[number] - start;
+            const uint8_t *text = hermetic->texts.bytes + start;
+            const bool is_source = !hermetic_kind_has_includes(source->kind) ||
+                                   (size == source->size && (size == 0 || memcmp(text, source->bytes, size) == 0));
+            text_digests_put(&writer, source->name, is_source ? NULL : text, size);
+            start = hermetic->ends[number++] + 1;
+        }
+    }
+    text_digests_end(&writer);
+}
+
+ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs)
 {
     ingot_status_t status = INGOT_SUCCESS;
     size_t count = 0;
@@ -585,8 +591,10 @@ ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, c
         return INGOT_OUT_OF_MEMORY;
     hermetic->end_count = count;
     for (size_t i = 0; i < input_count && status == INGOT_SUCCESS && hermetic->reason == NULL; ++i) {
-        status = resolve_one(hermetic, &inputs[i], want_texts);
+        status = resolve_one(hermetic, &inputs[i]);
         hermetic->source_count += inputs[i].source_count;
     }
-    return status;
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL)
+        put_digests(hermetic, input_count, inputs);
+    return hermetic->digests.failed ? INGOT_OUT_OF_MEMORY : status;
 }

@@ -1,6 +1,6 @@
 /*
- * hermetic.h - resolves the includes of text sources, which gives bytes for an id and one text per source for the
- * compiler.
+ * hermetic.h - resolves the includes of text sources, which gives one text per source for the compiler, and digests of
+ * these texts for the id.
  *
  * In these texts, every #include is replaced with the text that it includes, and the compiler gets no search path. So
  * it compiles exactly what the id identifies, even if it would find other files by itself. If an include cannot be
@@ -12,24 +12,29 @@
 #define INGOT_CORE_HERMETIC_HERMETIC_H
 
 #include "core/base/bytes.h"
+#include "core/base/digest.h"
 #include "core/hermetic/hermetic_input.h"
 #include "core/hermetic/include_answers.h"
 #include "core/memo/witness.h"
 
 struct hermetic {
-    struct witness witness;    /* looks up files and records the answers; the caller may set witness.files */
-    struct bytes_writer files; /* for the id: what was included and how (see doc/blob-format.md); empty if nothing
-                                * was */
+    struct witness witness; /* looks up files and records the answers; the caller may set witness.files */
+    /* what the id contains of the texts (text_digests.h); empty if they are the sources and names do not matter */
+    struct bytes_writer digests;
+    struct bytes_writer files; /* the included files, for people: for each, its digest and framed name */
     char *reason;              /* why the sources cannot have an id, or NULL; from alloc_text */
     char *gap;                 /* describes the first gap, or NULL if there is none; from alloc_text */
     char *assembly; /* says that the compiler reached asm, if it refuses that; NULL otherwise; from alloc_text */
-    struct bytes_writer texts; /* if requested: the text of each source, followed by a NUL */
+    struct bytes_writer texts; /* the text of each source, followed by a NUL; empty for a source that is not text */
     size_t *ends;              /* end_count offsets in `texts`, at which the sources' texts end, not counting the NUL */
     size_t end_count;          /* number of sources of all inputs */
     size_t source_count;       /* number of sources resolved so far */
     size_t expansion_steps;    /* steps that the inputs resolved so far took; see macro_body.h */
     size_t scan_steps;         /* number of bytes that the scans of their texts looked at */
     bool must_look;            /* set by the caller to true if included files may affect the result */
+    bool names_matter;         /* true if names of files and sources affect the result */
+    bool has_directory;        /* true if the result has the current directory, whose digest is `directory` */
+    uint8_t directory[DIGEST_SIZE];
     struct include_record *record; /* set by the caller to record what the includes lead to, or NULL */
     struct include_replay *replay; /* set by the caller to take the results from a record instead of from files, or
                                     * NULL */
@@ -49,7 +54,6 @@ bool hermetic_concerns(size_t size, const char *text);
  */
 void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator);
 void hermetic_fini(struct hermetic *hermetic);
-ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs,
-                                bool want_texts);
+ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs);
 
 #endif

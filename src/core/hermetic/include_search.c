@@ -298,6 +298,7 @@ static void look_up_include(struct source_graph *graph, const struct graph_text 
 {
     const char *own = arena_copy(&graph->arena, name->size, name->text);
     const struct header_name wanted = {name->kind, own, name->size};
+    event->spelled = own;
     struct search search = {.graph = graph, .name = &wanted};
     bool is_certain = true;
     if (own == NULL)
@@ -321,6 +322,7 @@ void include_search(struct source_graph *graph, const struct graph_text *text, s
                     const struct header_name *name)
 {
     if (graph->replay != NULL) {
+        event->spelled = arena_copy(&graph->arena, name->size, name->text);
         include_replay_next(graph, event);
         return;
     }

@@ -7,9 +7,8 @@
  * `#ifndef GUARD` instead of the file. So a wrong assumption makes the build fail; it cannot produce a different
  * program.
  *
- * Besides the text, the walk makes the shape, for the id: a list of numbers that says by what each directive was
- * replaced, in order. Together with the contents of the texts and the options, the shape determines every byte of the
- * text, except for the names of files.
+ * Line markers name a file as the directive spells it, so that the text does not depend on where the files are. Where
+ * names affect the result, they have the path by which the file was found, as the compiler would name it.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -21,11 +20,6 @@
  * line markers. */
 enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 #define MAX_INLINED_BYTES ((uint64_t)256 << 20)
-
-/* The numbers of the shape. Each says by what an event (source_graph.h) was replaced. A value above SHAPE_TEXT stands
- * for an included text: it is SHAPE_TEXT plus the number of that text. */
-enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
-enum { SHAPE_NO_ASM = SHAPE_TEXT }; /* texts are numbered from 1 */
 
 /* Each expansion has too many arguments. That is an error also where the result would not be seen. The marker names the
  * place of these definitions, so the compiler's log has the name. */
@@ -55,7 +49,7 @@ static void put_inlined_bytes(struct inline_walk *walk, size_t size, const char 
     walk->size += size;
     if (walk->size > MAX_INLINED_BYTES)
         walk->limit = "with all that they include, the sources have more than 256 MiB";
-    else if (walk->out != NULL)
+    else
         bytes_put(walk->out, size, bytes);
 }
 
@@ -100,7 +94,7 @@ static const char *get_marker_name(const struct inline_walk *walk, const struct 
     const char *unnamed = walk->graph->input->rules->unnamed_source;
     if (unnamed == NULL)
         return "";
-    return text->path[0] != 0 ? text->path : unnamed;
+    return text->shown[0] != 0 ? text->shown : unnamed;
 }
 
 static void put_once_name(struct inline_walk *walk, const struct graph_text *text)
@@ -139,16 +133,10 @@ static bool has_sound_guard(const struct inline_walk *walk, const struct graph_t
 
 /* ---- events ---- */
 
-static void put_shape(struct inline_walk *walk, uint64_t value)
-{
-    bytes_put_u64(walk->shape, value);
-}
-
-/* Counts lines. Returns 0 if only the shape is wanted, because line numbers are needed only in the text. */
-static size_t count_lines(const struct inline_walk *walk, const char *from, const char *to)
+static size_t count_lines(const char *from, const char *to)
 {
     size_t lines = 0;
-    for (; walk->out != NULL && from < to; ++from)
+    for (; from < to; ++from)
         lines += *from == '\n';
     return lines;
 }
@@ -159,16 +147,16 @@ static void put_before(struct inline_walk *walk, struct position *position, cons
     const struct clean_text *clean = &position->text->clean;
     const size_t start = text_raw_offset(clean, event->start);
     put_inlined_bytes(walk, start - position->from, clean->raw + position->from);
-    position->line += count_lines(walk, clean->raw + position->from, clean->raw + start);
+    position->line += count_lines(clean->raw + position->from, clean->raw + start);
     position->from = start;
 }
 
 /* Leaves the event out of the text. Returns how many lines the event spans. */
-static size_t pass_over(const struct inline_walk *walk, struct position *position, const struct text_event *event)
+static size_t pass_over(struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
     const size_t end = text_raw_offset(clean, event->end);
-    const size_t lines = count_lines(walk, clean->raw + position->from, clean->raw + end);
+    const size_t lines = count_lines(clean->raw + position->from, clean->raw + end);
     position->line += lines;
     position->from = end;
     return lines;
@@ -177,7 +165,6 @@ static size_t pass_over(const struct inline_walk *walk, struct position *positio
 static void put_gap(struct inline_walk *walk, const struct position *position, const struct text_event *event)
 {
     ++walk->moved;
-    put_shape(walk, SHAPE_GAP);
     put_inlined_text(walk, "\n");
     put_line(walk, position->line);
     put_inlined_text(walk, "\n#error Ingot could not replace this directive\n");
@@ -198,8 +185,6 @@ static void put_checks(struct inline_walk *walk, const struct name_check *check)
 
 static void put_assumed(struct inline_walk *walk, const struct graph_text *target)
 {
-    put_shape(walk, SHAPE_ASSUMED);
-    put_shape(walk, SHAPE_TEXT + target->number);
     put_inlined_text(walk, "\n#ifndef ");
     if (target->has_once)
         put_once_name(walk, target);
@@ -219,14 +204,13 @@ static void number_text(struct inline_walk *walk, struct graph_text *text)
     text->number = walk->count;
 }
 
-/* Writes an included text. from_line is the line of the file name in the directive, which compilers print after "In
- * file included from". `position` is after the directive. */
+/* Writes the text that an include leads to. from_line is the line of the file name in the directive, which compilers
+ * print after "In file included from". `position` is after the directive. */
 static void put_target(struct inline_walk *walk, const struct position *position, size_t from_line,
-                       struct graph_text *target)
+                       const struct text_event *event)
 {
-    put_shape(walk, SHAPE_TEXT + target->number);
-    if (target->origin == TEXT_HEADER)
-        put_shape(walk, target->header_index);
+    struct graph_text *target = event->target;
+    const char *outer = target->shown; /* the text may include itself under another name */
     const bool is_nested = walk->depth <= MAX_NESTED_MARKERS || walk->graph->input->rules->unnamed_source == NULL;
     put_inlined_text(walk, "\n");
     if (target->has_once) {
@@ -236,10 +220,12 @@ static void put_target(struct inline_walk *walk, const struct position *position
     }
     put_line(walk, from_line);
     put_inlined_text(walk, "\n");
-    put_marker(walk, 1, target->path, is_nested ? " 1\n" : "\n");
+    target->shown = walk->graph->names_matter ? target->path : event->spelled;
+    put_marker(walk, 1, target->shown, is_nested ? " 1\n" : "\n");
     if (target->has_once || has_sound_guard(walk, target))
         assume_text(walk, target);
     walk_text(walk, target);
+    target->shown = outer != NULL ? outer : target->shown;
     put_inlined_text(walk, "\n");
     put_marker(walk, position->line + 1, get_marker_name(walk, position->text), is_nested ? " 2" : "");
     put_inlined_text(walk, position->is_system ? " 3\n" : "\n");
@@ -247,12 +233,11 @@ static void put_target(struct inline_walk *walk, const struct position *position
         put_inlined_text(walk, "#endif\n");
 }
 
-static size_t line_of_name(const struct inline_walk *walk, const struct position *position,
-                           const struct text_event *event)
+static size_t line_of_name(const struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
     const size_t name = text_raw_offset(clean, (size_t)(event->operand - clean->start));
-    return position->line + count_lines(walk, clean->raw + position->from, clean->raw + name);
+    return position->line + count_lines(clean->raw + position->from, clean->raw + name);
 }
 
 static void replace_include(struct inline_walk *walk, struct position *position, const struct text_event *event)
@@ -260,7 +245,7 @@ static void replace_include(struct inline_walk *walk, struct position *position,
     struct graph_text *target = event->target;
     struct position behind = *position;
     ++walk->moved;
-    (void)pass_over(walk, &behind, event);
+    (void)pass_over(&behind, event);
     if (target == NULL || target->problem != NULL || walk->depth >= MAX_INLINE_DEPTH) {
         put_gap(walk, position, event);
     } else {
@@ -271,7 +256,7 @@ static void replace_include(struct inline_walk *walk, struct position *position,
         if (target->assumed != 0)
             put_assumed(walk, target);
         else
-            put_target(walk, &behind, line_of_name(walk, position, event), target);
+            put_target(walk, &behind, line_of_name(position, event), event);
     }
     put_line(walk, behind.line + 1); /* the number of the next line, because a #line applies to the line that follows
                                       * it */
@@ -305,26 +290,18 @@ static void replace_event(struct inline_walk *walk, struct position *position, c
     case EVENT_INCLUDE: replace_include(walk, position, event); return;
     case EVENT_GAP:
         put_gap(walk, position, event);
-        (void)pass_over(walk, position, event);
+        (void)pass_over(position, event);
         put_line(walk, position->line + 1);
         return;
-    case EVENT_HAS_INCLUDE:
-        put_shape(walk, event->target != NULL ? SHAPE_PRESENT : SHAPE_ABSENT);
-        put_inlined_text(walk, event->target != NULL ? " 1 " : " 0 ");
-        break;
+    case EVENT_HAS_INCLUDE: put_inlined_text(walk, event->target != NULL ? " 1 " : " 0 "); break;
     case EVENT_ONCE:
-        put_shape(walk, SHAPE_MARK);
-        put_shape(walk, position->text->once_owner->number);
         put_inlined_text(walk, "#define ");
         put_once_name(walk, position->text);
         break;
-    case EVENT_SYSTEM_HEADER:
-        put_shape(walk, SHAPE_MARK);
-        put_marker(walk, position->line + 1, position->text->path, " 3");
-        break;
+    case EVENT_SYSTEM_HEADER: put_marker(walk, position->line + 1, position->text->shown, " 3"); break;
     default: break;
     }
-    for (size_t lines = pass_over(walk, position, event); lines != 0; --lines)
+    for (size_t lines = pass_over(position, event); lines != 0; --lines)
         put_inlined_text(walk, "\\\n"); /* keeps the number of lines */
 }
 
@@ -379,15 +356,13 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
             position.is_system = true;
     }
     put_inlined_bytes(walk, clean->raw_size - position.from, clean->raw + position.from);
-    put_shape(walk, SHAPE_END);
     --walk->depth;
 }
 
-ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *graph, struct bytes_writer *shape,
-                                struct bytes_writer *out)
+ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *graph, struct bytes_writer *out)
 {
     size_t count = 0;
-    *walk = (struct inline_walk){.graph = graph, .shape = shape, .out = out};
+    *walk = (struct inline_walk){.graph = graph, .out = out};
     for (struct graph_text *text = graph->first; text != NULL; text = text->next)
         ++count;
     walk->order = arena_take(&graph->arena, count * sizeof(*walk->order));
@@ -397,11 +372,11 @@ ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *g
 void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
+    source->shown = walk->graph->names_matter ? source->path : "";
     if (source->size >= 3 && memcmp(source->bytes, byte_order_mark, 3) == 0)
         put_inlined_bytes(walk, 3, byte_order_mark);
     if (walk->graph->refusal != ASM_IS_ACCEPTED) {
         ++walk->replaced;
-        put_shape(walk, SHAPE_NO_ASM);
         put_marker(walk, 1, HERMETIC_NO_ASM, " 1\n");
         put_inlined_text(walk, walk->graph->refusal == ASM_IS_A_MACRO ? asm_as_macro : poisoned_asm);
         put_marker(walk, 1, get_marker_name(walk, source), " 2\n");

@@ -47,6 +47,7 @@ struct text_event {
     size_t operand_size;
     bool is_guard;                   /* true if the condition is the include guard of the whole file */
     struct graph_text *target;       /* the included text; NULL if it is not resolved */
+    const char *spelled;             /* the included name, as the directive has it; NULL before the search */
     const char *gap;                 /* a clause that says why it is not resolved, or NULL */
     bool stays_a_gap;                /* true if `gap` does not depend on the search, so that the event remains a gap
                                       * even if a file is found */
@@ -94,6 +95,7 @@ struct graph_text {
     struct graph_text *in_bucket; /* next file in the same bucket of paths */
     enum text_origin origin;
     const char *path;    /* the path under which a file was found, or the name of a source or embedded header */
+    const char *shown;   /* the name in line markers; NULL if the text was not written */
     const char *normal;  /* an embedded header's name, without "." and ".." */
     size_t header_index; /* an embedded header's index in the input */
     bool absent;         /* true if there is no such file */
@@ -247,9 +249,8 @@ void include_replay_next(struct source_graph *graph, struct text_event *event);
 /* inline_walk.c: the state of replacing includes, for one source after the other. */
 struct inline_walk {
     struct source_graph *graph;
-    struct bytes_writer *out;   /* NULL if only the shape is wanted */
-    struct bytes_writer *shape; /* says what replaces each event, as u64 numbers */
-    struct graph_text **order;  /* the visited texts */
+    struct bytes_writer *out;
+    struct graph_text **order; /* the visited texts */
     size_t count;
     size_t replaced; /* number of places (struct text_event), such as includes, that were replaced */
     size_t moved;    /* number of replacements that shifted the following lines, which a #line corrected */
@@ -260,8 +261,7 @@ struct inline_walk {
     const struct graph_text *gap_text; /* the text with the first gap; NULL if there is none */
     const struct text_event *gap;
 };
-ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *graph, struct bytes_writer *shape,
-                                struct bytes_writer *out);
+ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *graph, struct bytes_writer *out);
 void inline_walk_source(struct inline_walk *walk, struct graph_text *source);
 
 #endif

@@ -49,13 +49,15 @@ static void write_program_blob(struct bytes_writer *writer, const struct program
 {
     const char *source_name = program_desc_name(body->desc);
     const struct blob_view view = {.library_digest = id->library_digest,
-                                   .program_digest = id->program_digest,
+                                   .request_digest = id->request_digest,
                                    .names_size = body->names_size,
                                    .names = body->names,
                                    .log_size = body->log_size - 1,
                                    .log = program_log(body),
                                    .source_name_size = strlen(source_name),
                                    .source_name = source_name,
+                                   .files_size = body->desc->files_size,
+                                   .files = body->desc->files,
                                    .build_ns = body->build_ns,
                                    .section_count = (uint32_t)classes->class_count};
     for (size_t i = 0; i < classes->class_count; ++i) {

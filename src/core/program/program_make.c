@@ -410,8 +410,8 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
                                  size_t *found)
 {
     *found = 0;
-    if (memcmp(blob->program_digest, id->program_digest, DIGEST_SIZE) != 0)
-        return tell_difference(INGOT_BLOB_MISMATCH, "program", id->program_digest, blob->program_digest);
+    if (memcmp(blob->request_digest, id->request_digest, DIGEST_SIZE) != 0)
+        return tell_difference(INGOT_BLOB_MISMATCH, "request", id->request_digest, blob->request_digest);
     if (memcmp(blob->library_digest, id->library_digest, DIGEST_SIZE) != 0)
         return tell_difference(INGOT_BLOB_STALE, "library (backend and rules)", id->library_digest,
                                blob->library_digest);

@@ -161,7 +161,7 @@ TEST_F(CacheBlob, TellsAnotherProgramFromAnotherDevice)
     ProgramText other_program;
     other_program.compile_options = "-DA=1";
     EXPECT_EQ(INGOT_BLOB_MISMATCH, try_load(desc_, blob_with({}, other_program)));
-    EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find("program: expected ")) << ingot_last_error_detail();
+    EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find("request: expected ")) << ingot_last_error_detail();
     ReferenceDevice other_device;
     other_device.targets = {"beta"};
     EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc_, blob_with(other_device)));
@@ -283,7 +283,7 @@ TEST_F(CacheBlob, IsDescribedWithoutADevice)
     device.targets = {"alpha", "beta", "alpha"};
     const std::string text = described(blob_with(device));
     EXPECT_EQ(0u,
-              text.find(R"({"source_name": "test", "kernels": ["square", "twice"], "binaries": [{"device_blake2b": ")"))
+              text.find(R"({"source_name": "test", "files": [], "kernels": ["square", "twice"], "binaries": [{"device_blake2b": ")"))
         << text;
     size_t binaries = 0;
     for (size_t at = text.find("\"bytes\": "); at != std::string::npos; at = text.find("\"bytes\": ", at + 1))

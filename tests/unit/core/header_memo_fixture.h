@@ -48,14 +48,14 @@ public:
         struct hermetic hermetic;
         Result result = {};
         hermetic_init(&hermetic, &allocator_);
-        if (header_memo_lookup(memo_, key_bytes, &hermetic.files)) {
+        if (header_memo_lookup(memo_, key_bytes, &hermetic.digests)) {
             ++looked_up;
         } else {
             result = resolve_anew(input, &hermetic);
             if (result.reason.empty())
-                header_memo_learn(memo_, key_bytes, &hermetic.witness, &hermetic.files);
+                header_memo_learn(memo_, key_bytes, &hermetic.witness, &hermetic.digests);
         }
-        result.files.assign(reinterpret_cast<const char *>(hermetic.files.bytes), hermetic.files.size);
+        result.digests.assign(reinterpret_cast<const char *>(hermetic.digests.bytes), hermetic.digests.size);
         hermetic_fini(&hermetic);
         return result;
     }
@@ -79,7 +79,7 @@ private:
         const Views views(input);
         header_memo_watch(memo_, &hermetic->witness);
         Result result = {};
-        result.status = views.resolve(hermetic, false);
+        result.status = views.resolve(hermetic);
         EXPECT_EQ(INGOT_SUCCESS, result.status);
         result.reason = hermetic->reason != nullptr ? hermetic->reason : "";
         return result;

@@ -48,30 +48,30 @@ protected:
     {
         let_clock_advance();
         const Result before = memo_.resolve(input);
-        EXPECT_EQ(before.files, resolve_with(nullptr, input).files);
+        EXPECT_EQ(before.digests, resolve_with(nullptr, input).digests);
         const size_t looked_up = memo_.looked_up;
-        EXPECT_EQ(before.files, memo_.resolve(input).files);
+        EXPECT_EQ(before.digests, memo_.resolve(input).digests);
         EXPECT_EQ(looked_up + 1, memo_.looked_up) << "the memo was not used, so this tests nothing";
         Keeper kept = keeper_;
         Keeper unread = keeper_;
         Memo next(kept);
         Memo last(unread);
-        EXPECT_EQ(before.files, next.resolve(input).files);
+        EXPECT_EQ(before.digests, next.resolve(input).digests);
         EXPECT_EQ(1u, next.looked_up);
         action();
         const Result after = memo_.resolve(input);
-        const Result plain = resolve_with(nullptr, input, false);
-        EXPECT_EQ(plain.files, after.files);
+        const Result plain = resolve_with(nullptr, input);
+        EXPECT_EQ(plain.digests, after.digests);
         EXPECT_EQ(plain.reason, after.reason);
         for (Memo *other : {&next, &last}) { /* the first has loaded the old probes, the second loads them now */
             const Result of_other = other->resolve(input);
-            EXPECT_EQ(plain.files, of_other.files);
+            EXPECT_EQ(plain.digests, of_other.digests);
             EXPECT_EQ(plain.reason, of_other.reason);
         }
-        EXPECT_EQ(id_changes, before.files != after.files || !after.reason.empty());
+        EXPECT_EQ(id_changes, before.digests != after.digests || !after.reason.empty());
         let_clock_advance();
-        EXPECT_EQ(plain.files, memo_.resolve(input).files);
-        EXPECT_EQ(plain.files, memo_.resolve(input).files);
+        EXPECT_EQ(plain.digests, memo_.resolve(input).digests);
+        EXPECT_EQ(plain.digests, memo_.resolve(input).digests);
     }
     void change(const std::string &source, const std::string &options, const std::function<void()> &action,
                 bool id_changes = true)
@@ -406,19 +406,19 @@ TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
     Memo careful(MEMO_SETTLE_NS);
     const Input input = input_of(kSource);
     write("inc/x.h", kOne);
-    const std::string first = careful.resolve(input).files;
-    EXPECT_EQ(first, careful.resolve(input).files);
+    const std::string first = careful.resolve(input).digests;
+    EXPECT_EQ(first, careful.resolve(input).digests);
     EXPECT_EQ(0u, careful.looked_up);
     write("inc/x.h", kTwo); /* perhaps in the same tick of the clock */
-    EXPECT_NE(first, careful.resolve(input).files);
+    EXPECT_NE(first, careful.resolve(input).digests);
     EXPECT_EQ(0u, careful.looked_up);
 }
 
 TEST_F(HeaderMemo, DoesNotRelyOnFileSystemsThatDoNotTellChanges)
 {
     const Input input = input_of("#include \"/proc/sys/kernel/ostype\"\n");
-    const std::string first = memo_.resolve(input).files;
-    EXPECT_EQ(first, memo_.resolve(input).files);
+    const std::string first = memo_.resolve(input).digests;
+    EXPECT_EQ(first, memo_.resolve(input).digests);
     EXPECT_EQ(0u, memo_.looked_up);
 }
 
@@ -437,9 +437,9 @@ TEST_F(HeaderMemo, DoesNotRelyOnATmpfsWhichMissesWritesThroughAMapping)
     ASSERT_NE(MAP_FAILED, static_cast<void *>(bytes));
     EXPECT_EQ('i', *static_cast<volatile char *>(bytes));
     let_clock_advance();
-    const std::string first = memo_.resolve(input).files;
+    const std::string first = memo_.resolve(input).digests;
     memcpy(bytes, kTwo, sizeof(kTwo) - 1);
-    EXPECT_NE(first, memo_.resolve(input).files);
+    EXPECT_NE(first, memo_.resolve(input).digests);
     munmap(bytes, sizeof(kOne) - 1);
 }
 
@@ -466,7 +466,7 @@ TEST_F(HeaderMemo, SharesFilesBetweenPrograms)
             i % 2 != 0 ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C,
             i % 2 != 0 ? nvrtc_rules() : pocl_rules()};
         const Result with = memo_.resolve(input);
-        EXPECT_EQ(resolve_with(nullptr, input).files, with.files);
+        EXPECT_EQ(resolve_with(nullptr, input).digests, with.digests);
         EXPECT_EQ("", with.reason);
     }
     EXPECT_EQ(0u, memo_.looked_up);
@@ -484,14 +484,14 @@ TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
         for (int j = 0; j <= i; ++j)
             text += "#include \"h" + std::to_string(j) + ".h\"\n";
         inputs.push_back(input_of(text));
-        expected.push_back(resolve_with(nullptr, inputs.back()).files);
+        expected.push_back(resolve_with(nullptr, inputs.back()).digests);
     }
     std::vector<std::thread> threads;
     for (size_t t = 0; t < 4; ++t)
         threads.emplace_back([&, t] {
             for (size_t i = 0; i < 400; ++i) {
                 const size_t which = (i * (t + 1) + t) % inputs.size();
-                EXPECT_EQ(expected[which], memo_.resolve(inputs[which]).files);
+                EXPECT_EQ(expected[which], memo_.resolve(inputs[which]).digests);
                 if (i % 100 == t)
                     keeper_.keep_for(memo_.get());
                 if (i % 50 == t && t == 0)
@@ -517,7 +517,8 @@ TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
                   struct stat about = {};
                   if (setegid(65534) != 0 || seteuid(65534) != 0 || stat("inc/x.h", &about) != 0)
                       return 2;
-                  return resolve_with(nullptr, input("int b;")).files == memo_.resolve(input("int b;")).files ? 0 : 1;
+                  return resolve_with(nullptr, input("int b;")).digests == memo_.resolve(input("int b;")).digests ? 0
+                                                                                                                  : 1;
               }));
     fs::permissions("inc/x.h", fs::perms::owner_read | fs::perms::group_read);
     const gid_t group = 12345;
@@ -529,7 +530,8 @@ TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
                   (void)memo_.resolve(input("int c;"));
                   if (seteuid(0) != 0 || setgroups(0, nullptr) != 0 || seteuid(65534) != 0)
                       return 3;
-                  return resolve_with(nullptr, input("int d;")).files == memo_.resolve(input("int d;")).files ? 0 : 1;
+                  return resolve_with(nullptr, input("int d;")).digests == memo_.resolve(input("int d;")).digests ? 0
+                                                                                                                  : 1;
               }));
 }
 
@@ -786,7 +788,7 @@ TEST_F(HeaderMemo, ReplacesWhatIsMalformedAtTheKeeper)
     for (const std::string &bytes : bad) {
         keeper_.entries.begin()->second = bytes;
         Memo next(keeper_);
-        EXPECT_EQ(plain.files, next.resolve(input).files);
+        EXPECT_EQ(plain.digests, next.resolve(input).digests);
         EXPECT_EQ(0u, next.looked_up);
         EXPECT_EQ(good, keeper_.entries.begin()->second);
     }
@@ -829,7 +831,7 @@ TEST_F(HeaderMemo, LearnsFromTheKeeperWhatAnotherProcessLearned)
     let_clock_advance();
     const Result now = memo_.resolve(input);
     const size_t stores = keeper_.stores;
-    EXPECT_EQ(now.files, other.resolve(input).files);
+    EXPECT_EQ(now.digests, other.resolve(input).digests);
     EXPECT_EQ(2u, other.looked_up);
     EXPECT_EQ(stores, keeper_.stores);
 }

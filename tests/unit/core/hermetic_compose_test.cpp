@@ -97,16 +97,16 @@ TEST_F(HermeticCompose, TakesPathsInForAComposedFileName)
     write("a/x.h", "char *f = CAT(__FI, LE__);\n");
     write("b/x.h", "char *f = CAT(__FI, LE__);\n");
     const std::string source = std::string(kPaste) + "#include <x.h>\n";
-    EXPECT_NE(resolve(source, "-Ia").files, resolve(source, "-Ib").files);
+    EXPECT_NE(resolve(source, "-Ia").digests, resolve(source, "-Ib").digests);
     write("a/y.h", "int y;\n");
     write("b/y.h", "int y;\n");
     const std::string other = std::string(kPaste) + "#include <y.h>\n";
-    EXPECT_EQ(resolve(other, "-Ia").files, resolve(other, "-Ib").files);
+    EXPECT_EQ(resolve(other, "-Ia").digests, resolve(other, "-Ib").digests);
     for (const char *name : {"CAT(__BASE, _FILE__)", "CAT(__FILE, _NAME__)", "CAT(__builtin_, FILE)()",
                              "CAT(__builtin, _source_location)()"})
-        EXPECT_NE(resolve(other + name, "-Ia").files, resolve(other + name, "-Ib").files) << name;
+        EXPECT_NE(resolve(other + name, "-Ia").digests, resolve(other + name, "-Ib").digests) << name;
     const auto cuda = [&](const std::string &text, const char *options) {
-        return resolve(other + text, options, {}, INGOT_SOURCE_CUDA_CPP).files;
+        return resolve(other + text, options, {}, INGOT_SOURCE_CUDA_CPP).digests;
     };
     EXPECT_NE(cuda("CAT(as, sert)(1);", "-Ia"), cuda("CAT(as, sert)(1);", "-Ib"));
     EXPECT_NE(cuda("as\\\nsert(1);", "-Ia"), cuda("as\\\nsert(1);", "-Ib"));
@@ -143,7 +143,7 @@ TEST_F(HermeticCompose, LetsTheCompilerRefuseAsm)
         const Result result = resolve(pocl_rules(), text);
         ASSERT_EQ("", result.reason) << text;
         EXPECT_EQ(first_line + text, result.texts[0]);
-        EXPECT_NE("", result.files) << "the build would not be checked";
+        EXPECT_NE("", result.digests) << "the build would not be checked";
         EXPECT_EQ(text, resolve(intel_rules(), text).texts[0]);
     }
     write("x.h", "asm(\"\");\n");
@@ -195,7 +195,7 @@ size_t steps_of(const std::string &source, ingot_source_kind_t kind)
     const Input input{{{"k.cl", source}}, "", {}, kind, nvrtc_rules()};
     struct hermetic hermetic;
     hermetic_init(&hermetic, &allocator);
-    EXPECT_EQ(INGOT_SUCCESS, Views(input).resolve(&hermetic, false));
+    EXPECT_EQ(INGOT_SUCCESS, Views(input).resolve(&hermetic));
     const size_t steps = hermetic.scan_steps;
     hermetic_fini(&hermetic);
     return steps;

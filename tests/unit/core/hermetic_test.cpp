@@ -15,7 +15,7 @@ TEST_F(Hermetic, IsEmptyWithoutIncludes)
 {
     const std::string source = "kernel void k() {} // #include \"x.h\"\n/* \n#include \"y.h\"\n*/";
     const Result result = resolve(source);
-    EXPECT_EQ("", result.files);
+    EXPECT_EQ("", result.digests);
     EXPECT_EQ(Strings{source}, result.texts);
 }
 
@@ -34,7 +34,7 @@ TEST_F(Hermetic, TakesTheFirstDirectoryThatHasTheFile)
     write("three/x.h", "int three;");
     const auto result = resolve("#include <x.h>", "-Ione -I two -Ithree");
     expect_reached(result, {"int two;"});
-    EXPECT_NE(result.files, resolve("#include <x.h>", "-I three -I two").files);
+    EXPECT_NE(result.digests, resolve("#include <x.h>", "-I three -I two").digests);
 }
 
 TEST_F(Hermetic, ReadsDirectoriesAsTheCompilerDoes)
@@ -178,7 +178,7 @@ TEST_F(Hermetic, TellsAGapFromAFileThatIsThereNow)
     write("metal_stdlib", "now it is there");
     const auto present = resolve(source);
     expect_reached(present, {"now it is there"});
-    EXPECT_NE(absent.files, present.files);
+    EXPECT_NE(absent.digests, present.digests);
 }
 
 TEST_F(Hermetic, SeesDirectivesThroughCommentsAndSplicesAndDigraphs)
@@ -201,7 +201,7 @@ TEST_F(Hermetic, RefusesWhatCompilersReadDifferently)
           "int i = 1'000;", "x = R\"(\n#include \"x.h\"\n)\";"}) {
         const auto result = resolve(source);
         EXPECT_TRUE(has(result.reason, "which compilers read differently")) << source;
-        EXPECT_EQ("", result.files);
+        EXPECT_EQ("", result.digests);
     }
 }
 
@@ -334,18 +334,19 @@ TEST_F(Hermetic, TakesPathsInWhereATextAsksForItsName)
 {
     write("one/x.h", "x");
     write("two/x.h", "x");
-    EXPECT_EQ(resolve("#include <x.h>", "-I one").files, resolve("#include <x.h>", "-I two").files);
-    EXPECT_NE(resolve("#include <x.h>\n__FILE__", "-I one").files, resolve("#include <x.h>\n__FILE__", "-I two").files);
-    EXPECT_NE(resolve("#include <x.h>", "-g -I one").files, resolve("#include <x.h>", "-g -I two").files);
+    EXPECT_EQ(resolve("#include <x.h>", "-I one").digests, resolve("#include <x.h>", "-I two").digests);
+    EXPECT_NE(resolve("#include <x.h>\n__FILE__", "-I one").digests,
+              resolve("#include <x.h>\n__FILE__", "-I two").digests);
+    EXPECT_NE(resolve("#include <x.h>", "-g -I one").digests, resolve("#include <x.h>", "-g -I two").digests);
     write("elsewhere/x.h", "x");
     const std::filesystem::path here = std::filesystem::current_path();
-    const std::string before = resolve("int x;", "-g").files;
-    const std::string plain = resolve("int x;").files;
+    const std::string before = resolve("int x;", "-g").digests;
+    const std::string plain = resolve("int x;").digests;
     std::filesystem::current_path("elsewhere");
-    EXPECT_NE(before, resolve("int x;", "-g").files) << "debug information names the current directory";
-    EXPECT_EQ(plain, resolve("int x;").files);
+    EXPECT_NE(before, resolve("int x;", "-g").digests) << "debug information names the current directory";
+    EXPECT_EQ(plain, resolve("int x;").digests);
     std::filesystem::current_path(here);
-    const auto named = [this](const char *name) { return resolve(Input{{{name, "__FILE__"}}}).files; };
+    const auto named = [this](const char *name) { return resolve(Input{{{name, "__FILE__"}}}).digests; };
     EXPECT_NE(named("a.cl"), named("b.cl"));
 }
 
@@ -365,12 +366,12 @@ TEST_F(Hermetic, RefusesADirectoryWithTwoNamesWhereATextAsksForItsName)
 TEST_F(Hermetic, TakesNamesInForAnAssertThatTheCompilerBrings)
 {
     const auto with_name = [this](const char *name, ingot_source_kind_t kind) {
-        return resolve(Input{{{name, "assert(0);"}}, "", {}, kind}).files;
+        return resolve(Input{{{name, "assert(0);"}}, "", {}, kind}).digests;
     };
     EXPECT_NE(with_name("a.cu", INGOT_SOURCE_CUDA_CPP), with_name("b.cu", INGOT_SOURCE_CUDA_CPP));
     EXPECT_EQ(with_name("a.cl", INGOT_SOURCE_OPENCL_C), with_name("b.cl", INGOT_SOURCE_OPENCL_C));
     const auto by_option = [this](const char *name, ingot_source_kind_t kind) {
-        return resolve(Input{{{name, "CHECK(0);"}}, "-DCHECK=assert", {}, kind}).files;
+        return resolve(Input{{{name, "CHECK(0);"}}, "-DCHECK=assert", {}, kind}).digests;
     };
     EXPECT_NE(by_option("a.cu", INGOT_SOURCE_CUDA_CPP), by_option("b.cu", INGOT_SOURCE_CUDA_CPP));
     EXPECT_EQ(by_option("a.cl", INGOT_SOURCE_OPENCL_C), by_option("b.cl", INGOT_SOURCE_OPENCL_C));
@@ -387,7 +388,7 @@ TEST_F(Hermetic, AnswersHasInclude)
     const auto present = resolve(nvrtc_rules(), source, "-I inc");
     EXPECT_EQ(Strings{"#if defined(__has_include) &&  1 \n#endif"}, present.texts);
     EXPECT_EQ("", present.reason);
-    EXPECT_NE(absent.files, present.files);
+    EXPECT_NE(absent.digests, present.digests);
     EXPECT_EQ(present.texts, resolve(source, "-I inc").texts);
 }
 
@@ -399,7 +400,7 @@ TEST_F(Hermetic, TellsGraphsOverEqualContentsApart)
     write("r/i.h", "A");
     const auto aba = resolve(source);
     write("r/i.h", "B");
-    EXPECT_NE(aba.files, resolve(source).files);
+    EXPECT_NE(aba.digests, resolve(source).digests);
 }
 
 TEST_F(Hermetic, TellsAFileReadTwiceFromTwoEqualFiles)
@@ -411,11 +412,11 @@ TEST_F(Hermetic, TellsAFileReadTwiceFromTwoEqualFiles)
     std::filesystem::remove("b/x.h");
     std::filesystem::create_hard_link("a/x.h", "b/x.h");
     const auto linked = resolve(source);
-    EXPECT_NE(copies.files, linked.files);
+    EXPECT_NE(copies.digests, linked.digests);
     EXPECT_NE(copies.texts, linked.texts);
     std::filesystem::remove("b/x.h");
     std::filesystem::create_symlink("../a/x.h", "b/x.h");
-    EXPECT_EQ(linked.files, resolve(source).files);
+    EXPECT_EQ(linked.digests, resolve(source).digests);
 }
 
 TEST_F(Hermetic, BoundsWhatIsIncluded)
