@@ -53,8 +53,8 @@ std::string code_of(const std::vector<uint8_t> &blob)
     std::memcpy(&section_count, blob.data() + 12, sizeof(section_count));
     std::memcpy(&names_size, blob.data() + 24, sizeof(names_size));
     std::memcpy(&log_size, blob.data() + 32, sizeof(log_size));
-    const size_t log_at = 120 + size_t{40} * section_count + names_size;
-    return std::string(blob.begin() + 120, blob.begin() + static_cast<long>(log_at)) +
+    const size_t log_at = 128 + size_t{40} * section_count + names_size;
+    return std::string(blob.begin() + 128, blob.begin() + static_cast<long>(log_at)) +
            std::string(blob.begin() + static_cast<long>(log_at + log_size), blob.end() - 16);
 }
 

@@ -15,9 +15,7 @@ namespace conformance
 namespace
 {
 
-constexpr uint32_t kBackendTag = 2;
-constexpr uint32_t kDeviceTag = 3;
-constexpr size_t kSectionSizeAt = 152; /* the size of a blob's first binary */
+constexpr size_t kSectionSizeAt = 160; /* the size of a blob's first binary */
 constexpr size_t kChecksumSize = 16;
 const std::string kKernels("square\0twice\0", 13);
 
@@ -45,15 +43,12 @@ struct Impostor {
 
     explicit Impostor(const Bytes &id)
     {
-        for (size_t at = 12; at < id.size();) {
-            const auto tag = static_cast<uint32_t>(number_at(id, at, 4));
-            at += 4;
-            const std::string value = framed_at(id, &at);
-            if (tag == kBackendTag)
-                name = value;
-            else if (tag == kDeviceTag)
-                device.assign(value.begin(), value.end());
-        }
+        size_t at = 12;
+        (void)framed_at(id, &at); /* the rules */
+        name = framed_at(id, &at);
+        at += 4; /* the number of devices */
+        const std::string value = framed_at(id, &at);
+        device.assign(value.begin(), value.end());
     }
 };
 

@@ -142,12 +142,12 @@ const uint8_t *blob_next_file(struct bytes_reader *files, size_t *name_size, con
     return files->failed ? NULL : digest;
 }
 
-static bool are_files_whole(const struct blob_view *view)
+bool blob_files_are_whole(size_t size, const uint8_t *bytes)
 {
     struct bytes_reader files;
     size_t name_size = 0;
     const char *name = NULL;
-    bytes_reader_init(&files, view->files_size, view->files);
+    bytes_reader_init(&files, size, bytes);
     while (blob_next_file(&files, &name_size, &name) != NULL) {
         if (name_size != 0 && memchr(name, '\0', name_size) != NULL)
             return false;
@@ -192,7 +192,7 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
         return fail_blob_corrupt("its kernel names are not in order");
     if (view->source_name_size != 0 && memchr(view->source_name, '\0', view->source_name_size) != NULL)
         return fail_blob_corrupt("its source's name contains NUL");
-    if (!are_files_whole(view))
+    if (!blob_files_are_whole(view->files_size, view->files))
         return fail_blob_corrupt("its list of included files is malformed");
     return check_sections(view, &reader);
 }

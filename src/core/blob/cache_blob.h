@@ -42,7 +42,9 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
  * INGOT_BLOB_VERSION if the blob is invalid. */
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob);
 
-/* Reads the next included file. Returns its digest, or NULL at the end. */
+/* True if the bytes are a list of included files, without NUL in a name. */
+bool blob_files_are_whole(size_t size, const uint8_t *bytes);
+/* Reads the next included file of such a list. Returns its digest, or NULL at the end. */
 const uint8_t *blob_next_file(struct bytes_reader *files, size_t *name_size, const char **name);
 
 /* Returns the digest of a section's device identity, and sets *binary_size. `index` must be less than section_count. */

@@ -57,7 +57,8 @@ static void add_source_settings(ingot_build_request_t *request, const struct ing
     for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
         const struct ingot_source *source = desc->sources[i];
         const char *own = join_options(arena, desc->compile_options, source->compile_options);
-        settings[i].compile_options = join_options(arena, own, desc->context->compile_options);
+        settings[i].compile_options =
+            desc->is_final ? source->compile_options : join_options(arena, own, desc->context->compile_options);
         settings[i].headers = join_headers(arena, request, source);
         settings[i].header_count = request->header_count + source->header_count;
     }
@@ -69,19 +70,21 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
 {
     const size_t count = desc->source_count + desc->header_count;
     ingot_source_view_t *views = arena_take(arena, count * sizeof(*views));
+    const char *more_compile_options = desc->is_final ? "" : desc->context->compile_options;
+    const char *more_link_options = desc->is_final ? "" : desc->context->link_options;
 
-    *request = (ingot_build_request_t){
-        .struct_size = sizeof(*request),
-        .sources = views,
-        .source_count = desc->source_count,
-        .headers = views + desc->source_count,
-        .header_count = desc->header_count,
-        .compile_options = join_options(arena, desc->compile_options, desc->context->compile_options),
-        .link_options = join_options(arena, desc->link_options, desc->context->link_options),
-        .spec_constants = program_desc_spec_constants(desc),
-        .spec_constant_count = desc->spec_constant_count,
-        .name_expressions = program_desc_name_expressions(desc),
-        .name_expression_count = desc->name_expression_count};
+    *request =
+        (ingot_build_request_t){.struct_size = sizeof(*request),
+                                .sources = views,
+                                .source_count = desc->source_count,
+                                .headers = views + desc->source_count,
+                                .header_count = desc->header_count,
+                                .compile_options = join_options(arena, desc->compile_options, more_compile_options),
+                                .link_options = join_options(arena, desc->link_options, more_link_options),
+                                .spec_constants = program_desc_spec_constants(desc),
+                                .spec_constant_count = desc->spec_constant_count,
+                                .name_expressions = program_desc_name_expressions(desc),
+                                .name_expression_count = desc->name_expression_count};
     if (arena->failed)
         return error_out_of_memory();
     for (size_t i = 0; i < count; ++i)

@@ -42,7 +42,8 @@ static ingot_status_t check_applied_options(struct hermetic *hermetic, const str
     struct option_survey variables = {.has_directory = false};
     for (size_t i = 0; i < desc->source_count; ++i)
         option_survey_add(survey, rules, arena, desc->sources[i]->compile_options);
-    option_survey_add(survey, rules, arena, context->compile_options);
+    if (!desc->is_final)
+        option_survey_add(survey, rules, arena, context->compile_options);
     option_survey_add(&variables, rules, arena, of_variables);
     survey->defines_special_name = survey->defines_special_name || variables.defines_special_name;
     survey->keeps_names = survey->keeps_names || variables.keeps_names;
@@ -69,7 +70,8 @@ static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ing
         .source_count = request->source_count,
         .headers = request->headers,
         .header_count = request->header_count,
-        .options = {options, "", context->compile_options, context->text_rules.variable_options}};
+        .options = {options, "", desc->is_final ? "" : context->compile_options, context->text_rules.variable_options},
+        .is_final = desc->is_final};
     if (request->source_settings == NULL)
         return hermetic_resolve(hermetic, 1, &whole);
     struct hermetic_input *inputs = arena_take(arena, request->source_count * sizeof(*inputs));
@@ -81,7 +83,7 @@ static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ing
         inputs[i].source_count = 1;
         inputs[i].headers = request->source_settings[i].headers;
         inputs[i].header_count = request->source_settings[i].header_count;
-        inputs[i].options[1] = desc->sources[i]->compile_options;
+        inputs[i].options[desc->is_final ? 0 : 1] = desc->sources[i]->compile_options;
     }
     return hermetic_resolve(hermetic, request->source_count, inputs);
 }
@@ -170,7 +172,7 @@ static bool take_remembered(struct hermetic *hermetic, const struct bytes_writer
 /* Resolves the includes, or finds an earlier result in the memo that is still valid. */
 static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_program_desc *desc, struct arena *arena)
 {
-    struct ingot_header_memo *memo = desc->includes == NULL ? desc->context->header_memo : NULL;
+    struct ingot_header_memo *memo = desc->includes == NULL && !desc->is_final ? desc->context->header_memo : NULL;
     uint8_t key[DIGEST_SIZE];
     struct bytes_writer result;
     ingot_build_request_t request;
@@ -195,6 +197,22 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
     return hermetic->digests.failed || hermetic->files.failed ? error_out_of_memory() : status;
 }
 
+/* Checks what the texts of a request show against what the request says. Keeps that names matter if it says so. */
+static ingot_status_t check_request(struct desc_texts *texts, const struct ingot_program_desc *desc)
+{
+    struct hermetic *hermetic = &texts->hermetic;
+    struct text_digests_writer writer;
+    if (texts->has_directories)
+        return error_set(INGOT_NOT_CACHEABLE, "an option names a directory");
+    if (hermetic->names_matter && !texts->names_matter)
+        return error_set(INGOT_NOT_CACHEABLE, "the result has names, but the request says that it has none");
+    text_digests_begin(&writer, &hermetic->digests, texts->names_matter, NULL);
+    for (size_t i = 0; i < desc->source_count; ++i)
+        text_digests_put(&writer, desc->sources[i]->name, NULL, 0);
+    text_digests_end(&writer);
+    return hermetic->digests.failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
 ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc)
 {
     const struct ingot_context *context = desc->context;
@@ -216,12 +234,16 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
     hermetic->must_look = program_desc_may_include(desc) || survey.defines_special_name || survey.keeps_names;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->must_look)
         status = resolve_new(hermetic, desc, &arena);
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && desc->is_final)
+        status = check_request(texts, desc);
     arena_fini(&arena);
     return status;
 }
 
 void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context)
 {
+    texts->is_final = false;
+    texts->names_matter = false;
     texts->has_directories = false;
     hermetic_init(&texts->hermetic, &context->allocator);
     bytes_writer_init(&texts->kept_options, &context->allocator);
@@ -316,7 +338,7 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
 {
     ingot_status_t status = INGOT_SUCCESS;
 
-    if (desc->not_cacheable != NULL || (desc->digests_size == 0 && !desc->has_directories))
+    if (desc->not_cacheable != NULL || desc->is_final || (desc->digests_size == 0 && !desc->has_directories))
         return INGOT_SUCCESS;
     if (native_builds_has(desc->context->native_builds, desc->key_hash)) {
         request->refusal = "its text without includes did not build earlier in this process, for the reason given then";

@@ -19,6 +19,7 @@
 struct cache_blob_id;
 struct ingot_includes;
 struct ingot_kernel;
+struct request;
 
 /* Remembers the first kernel that was requested from a program, and that program's serial number (cache_entry.h).
  * Read and written without a lock; see kernel.c. */
@@ -42,6 +43,7 @@ struct ingot_program_desc {
     uint16_t header_count;
     uint32_t spec_constant_count;
     uint32_t name_expression_count;
+    bool is_final;         /* true if it was made from a request, whose texts and options are those of the compiler */
     bool has_directories;  /* true if some options have -I, which a hermetic build does not pass on */
     char *compile_options; /* the caller's options, without those of environment variables; part of the key, like
                             * link_options */
@@ -86,6 +88,11 @@ static inline const uint8_t *program_desc_digests(const struct ingot_program_des
     return program_desc_key(desc) + desc->key_size - desc->digests_size;
 }
 
+/* Creates a descriptor. Takes included files from `includes`, or from the file system if that is NULL. If `request` is
+ * not NULL, `info` has the texts and options of a request, and `request` what else it says. */
+ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
+                                   const ingot_program_info_t *info, struct ingot_includes *includes,
+                                   const struct request *request);
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
 /* True if some source is a text whose language has includes. */

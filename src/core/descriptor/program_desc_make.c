@@ -15,6 +15,7 @@
 #include "core/descriptor/desc_texts.h"
 #include "core/descriptor/includes.h"
 #include "core/descriptor/program_desc_check.h"
+#include "core/descriptor/request.h"
 #include "util/struct_size.h"
 
 static size_t text_size(const char *text)
@@ -122,11 +123,14 @@ static void put_settings(uint8_t **place, const struct ingot_source *source)
 enum key_kind {
     KEY_PLAIN,     /* no included file affects the result, and no option names a directory */
     KEY_OF_ITSELF, /* the program cannot have an id; a serial number makes the key equal to no other */
-    KEY_OF_FILES
+    KEY_OF_FILES,
+    KEY_OF_REQUEST /* the texts and options are those of the compiler, without those of the environment */
 };
 
-static enum key_kind kind_of_desc_key(const struct hermetic *hermetic, bool has_directories)
+static enum key_kind kind_of_desc_key(const struct hermetic *hermetic, bool has_directories, bool is_final)
 {
+    if (is_final)
+        return KEY_OF_REQUEST;
     if (hermetic->reason != NULL)
         return KEY_OF_ITSELF;
     return hermetic->must_look || has_directories ? KEY_OF_FILES : KEY_PLAIN;
@@ -138,7 +142,7 @@ static void write_desc_key(struct ingot_program_desc *desc, const ingot_program_
                            const struct hermetic *hermetic)
 {
     const struct bytes_writer *digests = &hermetic->digests;
-    const enum key_kind kind = kind_of_desc_key(hermetic, desc->has_directories);
+    const enum key_kind kind = kind_of_desc_key(hermetic, desc->has_directories, desc->is_final);
     uint8_t *const key = program_desc_key(desc);
     uint8_t *place = key;
 
@@ -332,6 +336,7 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
     made->context = context;
     context_reference(context);
     made->flags = info->flags;
+    made->is_final = texts->is_final;
     made->has_directories = texts->has_directories;
     made->includes = includes;
     includes_reference(includes);
@@ -357,9 +362,9 @@ static bool is_plain_key_known(const struct ingot_program_desc *desc)
     return memory_cache_contains(desc->context->programs, &request);
 }
 
-/* Takes included files from `includes`, or from the file system if that is NULL. */
-static ingot_status_t create_desc(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
-                                  struct ingot_includes *includes)
+ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
+                                   const ingot_program_info_t *info, struct ingot_includes *includes,
+                                   const struct request *request)
 {
     struct desc_texts texts;
     ingot_program_info_t known;
@@ -370,15 +375,23 @@ static ingot_status_t create_desc(ingot_program_desc_t *desc, ingot_context_t co
     if (status != INGOT_SUCCESS)
         return status;
     desc_texts_init(&texts, context);
+    if (request != NULL) {
+        texts.is_final = true;
+        texts.names_matter = request->names_matter;
+        bytes_put(&texts.hermetic.files, request->files_size, request->files);
+    }
     /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
     status = create_descriptor(&made, context, &known, &texts, includes);
-    if (status == INGOT_SUCCESS && !is_plain_key_known(made))
+    if (status == INGOT_SUCCESS && (request != NULL || !is_plain_key_known(made)))
         status = desc_texts_resolve(&texts, made);
+    if (status == INGOT_SUCCESS && request != NULL && texts.hermetic.reason != NULL)
+        status = error_set(INGOT_NOT_CACHEABLE, "%s", texts.hermetic.reason);
     if (status == INGOT_SUCCESS && includes != NULL && texts.hermetic.reason != NULL)
         status = error_set(INGOT_BLOB_CORRUPT, "%s", texts.hermetic.reason);
-    if (status == INGOT_SUCCESS && kind_of_desc_key(&texts.hermetic, texts.has_directories) != KEY_PLAIN) {
+    if (status == INGOT_SUCCESS &&
+        kind_of_desc_key(&texts.hermetic, texts.has_directories, texts.is_final) != KEY_PLAIN) {
         destroy_descriptor(made);
         made = NULL;
         status = create_descriptor(&made, context, &known, &texts, includes);
@@ -394,7 +407,7 @@ static ingot_status_t create_desc(ingot_program_desc_t *desc, ingot_context_t co
 ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                          const ingot_program_info_t *info)
 {
-    return create_desc(desc, context, info, NULL);
+    return program_desc_create(desc, context, info, NULL, NULL);
 }
 
 ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
@@ -407,7 +420,7 @@ ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_
     if (includes != NULL)
         status = includes_of_info(&made, includes, &context->allocator);
     if (status == INGOT_SUCCESS)
-        status = create_desc(desc, context, info, made);
+        status = program_desc_create(desc, context, info, made, NULL);
     ingot_includes_release(made);
     return status;
 }

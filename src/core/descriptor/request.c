@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/blob/cache_blob.h"
 
 #define REQUEST_MAGIC "INGOTREQ"
 
@@ -97,6 +98,8 @@ void request_write(struct bytes_writer *out, enum request_form form, const struc
     for (size_t i = 0; i < build->name_expression_count; ++i)
         put_string(out, build->name_expressions[i]);
     bytes_put_framed(out, request->directory != NULL ? DIGEST_SIZE : 0, request->directory);
+    if (form == REQUEST_OF_TEXTS)
+        bytes_put_framed(out, request->files_size, request->files);
 }
 
 bool request_digest(const struct request *request, const ingot_allocator_t *allocator, uint8_t digest[DIGEST_SIZE])
@@ -260,6 +263,9 @@ static void get_request(struct reading *reading, struct request *request)
     if (directory_size == 0)
         request->directory = NULL;
     refuse(reading, directory_size != 0 && directory_size != DIGEST_SIZE, "its directory is not a digest");
+    if (reading->form == REQUEST_OF_TEXTS)
+        request->files = bytes_get_framed(&reading->in, &request->files_size);
+    refuse(reading, !blob_files_are_whole(request->files_size, request->files), "its list of files is malformed");
     refuse(reading, bytes_left(&reading->in) != 0, "it has bytes after its last field");
 }
 
@@ -380,6 +386,17 @@ void request_visit(const struct request *request, ingot_cache_blob_id_visit_t to
     for (size_t i = 0; i < build->name_expression_count; ++i) {
         (void)snprintf(visit.path, PATH_CAPACITY, "name_expression[%zu]", i);
         visit_string(&visit, build->name_expressions[i]);
+    }
+    struct bytes_reader files;
+    size_t name_size = 0;
+    const char *name = NULL;
+    const uint8_t *digest = NULL;
+    bytes_reader_init(&files, request->files_size, request->files);
+    for (size_t i = 0; (digest = blob_next_file(&files, &name_size, &name)) != NULL; ++i) {
+        (void)snprintf(visit.path, PATH_CAPACITY, "file[%zu].name", i);
+        to(user, visit.path, name_size, (const uint8_t *)name, true);
+        (void)snprintf(visit.path, PATH_CAPACITY, "file[%zu].blake2b", i);
+        to(user, visit.path, DIGEST_SIZE, digest, false);
     }
     if (request->directory != NULL)
         to(user, "directory.blake2b", DIGEST_SIZE, request->directory, false);

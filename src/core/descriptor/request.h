@@ -21,7 +21,9 @@ struct request {
     /* how many headers at the beginning of each source's settings are those of the program, which are not written
      * again; 0 after request_read */
     size_t shared_headers;
-    bool names_matter;        /* true if the names of sources affect the result, so that they are part of the digest */
+    bool names_matter; /* true if the names of sources affect the result, so that they are part of the digest */
+    size_t files_size; /* the included files (hermetic.h), for people; only in a request with texts */
+    const uint8_t *files;
     const uint8_t *directory; /* digest of the current directory's path if the result has it, otherwise NULL */
 };
 

@@ -89,6 +89,13 @@ static void add_view(struct source_graph *graph, enum text_origin origin, const 
         return;
     text->bytes = view->bytes;
     text->size = view->size;
+    if (origin == TEXT_SOURCE && graph->input->is_final) {
+        size_t begin = 0;
+        const enum asm_refusal refusal = inline_find_refusal(graph, view, &begin);
+        graph->given_refusal = refusal < graph->given_refusal ? refusal : graph->given_refusal;
+        text->bytes += begin;
+        text->size -= begin;
+    }
     if (origin != TEXT_HEADER)
         return;
     text->normal = include_normal_path(&graph->arena, view->name);
@@ -109,7 +116,9 @@ static bool is_late(struct source_graph *graph, const struct os_file_identity *i
 static void add_option_directory(struct source_graph *graph, const struct option *option)
 {
     struct directory *directory = arena_take(&graph->arena, sizeof(*directory));
-    if (directory == NULL)
+    if (graph->input->is_final)
+        graph->limit = "an option names a directory";
+    if (directory == NULL || graph->input->is_final)
         return;
     directory->path = arena_copy(&graph->arena, option->value_size, option->value);
     if (directory->path != NULL && witness_identify_directory(graph->witness, directory->path, &directory->identity))
@@ -195,7 +204,8 @@ static void note_kinds(struct source_graph *graph)
 static void graph_init(struct source_graph *graph, struct witness *witness, const ingot_allocator_t *allocator,
                        const struct hermetic_input *input)
 {
-    *graph = (struct source_graph){.input = input, .witness = witness, .cplusplus = true};
+    *graph =
+        (struct source_graph){.input = input, .witness = witness, .cplusplus = true, .given_refusal = ASM_IS_POISONED};
     graph->last_directory = &graph->directories;
     arena_init(&graph->arena, allocator);
     arena_init(&graph->scratch, allocator);
@@ -206,7 +216,7 @@ static void graph_init(struct source_graph *graph, struct witness *witness, cons
         return;
     note_kinds(graph);
     add_all_options(graph);
-    for (size_t i = 0; i < input->header_count; ++i)
+    for (size_t i = 0; i < input->header_count && !input->is_final; ++i)
         add_view(graph, TEXT_HEADER, &input->headers[i]);
     for (size_t i = 0; i < input->source_count; ++i) {
         if (hermetic_kind_has_includes(input->sources[i].kind))
@@ -330,6 +340,20 @@ static void grow_graph(struct source_graph *graph)
             graph->limit = "computed includes are nested too deeply";
         scan_from(graph, known->next); /* does nothing if the limit was just set */
     }
+}
+
+/* Scans final texts, and refuses what a resolution would have replaced. */
+static void check_final_texts(struct source_graph *graph)
+{
+    for (struct graph_text *text = graph->first; text != NULL && !is_graph_stopped(graph); text = text->next) {
+        graph_scan(graph, text);
+        for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
+            if (event->kind == EVENT_INCLUDE || event->kind == EVENT_GAP || event->kind == EVENT_HAS_INCLUDE)
+                graph_set_problem(text, text->clean.start + event->start, "a directive", "that may read a file");
+        }
+    }
+    if (graph->has_debug_information)
+        graph->limit = "the program depends on the current directory (-g)";
 }
 
 /* Checks that no text uses the names of the macros that replace #pragma once. */
@@ -482,7 +506,6 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
         put_files(&hermetic->files, &walk);
     if (graph->has_debug_information)
         put_current_directory(hermetic, graph);
-    hermetic->names_matter = hermetic->names_matter || graph->names_matter;
     if (status == INGOT_SUCCESS && walk.gap != NULL && hermetic->gap == NULL) {
         put_gap_message(&gap, walk.gap_text, walk.gap);
         status = take_written_text(&gap, &hermetic->gap);
@@ -503,7 +526,8 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
     bytes_writer_init(&reason, graph->arena.allocator);
     put_reason(&reason, graph);
     ingot_status_t status = INGOT_SUCCESS;
-    if (reason.size == 0 && !reason.failed) {
+    hermetic->names_matter = hermetic->names_matter || graph->names_matter;
+    if (reason.size == 0 && !reason.failed && !graph->input->is_final) {
         status = walk_sources_and_files(hermetic, graph);
         put_reason(&reason, graph);
     }
@@ -546,9 +570,13 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
     graph.record = hermetic->record;
     graph.replay = hermetic->replay;
     graph.expansion_steps = hermetic->expansion_steps;
-    if (!graph.arena.failed)
+    if (!graph.arena.failed && input->is_final)
+        check_final_texts(&graph);
+    else if (!graph.arena.failed)
         grow_graph(&graph);
     graph_check_composed_names(&graph);
+    if (input->is_final && graph.refusal > graph.given_refusal && graph.limit == NULL)
+        graph.limit = "the compiler may reach asm, whose assembler may read files";
     hermetic->expansion_steps = graph.expansion_steps;
     hermetic->scan_steps += graph.scan_steps;
     if (graph.record != NULL)
@@ -594,7 +622,7 @@ ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, c
         status = resolve_one(hermetic, &inputs[i]);
         hermetic->source_count += inputs[i].source_count;
     }
-    if (status == INGOT_SUCCESS && hermetic->reason == NULL)
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && input_count != 0 && !inputs[0].is_final)
         put_digests(hermetic, input_count, inputs);
     return hermetic->digests.failed ? INGOT_OUT_OF_MEMORY : status;
 }

@@ -5,6 +5,7 @@
 #define INGOT_CORE_HERMETIC_HERMETIC_INPUT_H
 
 #include <ingot/backend.h>
+#include <stdbool.h>
 
 enum { HERMETIC_OPTIONS = 4 };
 
@@ -21,6 +22,9 @@ struct hermetic_input {
     /* The options of the program, of a source, of Ingot's environment variables, and of the compiler's environment
      * variables; "" for none. */
     const char *options[HERMETIC_OPTIONS];
+    /* true if the sources are texts that an earlier resolution made. They are only checked: no file is looked for, and
+     * whatever might make the compiler read one is a reason. The headers are then ignored. */
+    bool is_final;
 };
 
 #endif

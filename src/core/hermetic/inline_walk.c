@@ -28,6 +28,7 @@ static const char asm_as_macro[] = "#define " HERMETIC_NO_ASM "()\n"
                                    "#define __asm " HERMETIC_NO_ASM "(,)\n"
                                    "#define __asm__ " HERMETIC_NO_ASM "(,)\n";
 static const char poisoned_asm[] = "#pragma GCC poison asm __asm __asm__\n";
+static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 /* A text that the walk assumes to be already included. */
 struct assumption {
@@ -369,9 +370,31 @@ ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *g
     return walk->order != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
+/* Returns the rest of a text that begins with `part`, or NULL if it does not. */
+static const char *after_part(const char *at, const char *end, const char *part)
+{
+    const size_t size = strlen(part);
+    return at != NULL && (size_t)(end - at) >= size && memcmp(at, part, size) == 0 ? at + size : NULL;
+}
+
+enum asm_refusal inline_find_refusal(const struct source_graph *graph, const ingot_source_view_t *source, size_t *size)
+{
+    const char *start = source->bytes;
+    const char *end = start + source->size;
+    const char *mark_end = after_part(start, end, byte_order_mark);
+    const char *at = after_part(mark_end != NULL ? mark_end : start, end, "# 1 \"" HERMETIC_NO_ASM "\" 1\n");
+    const char *macro_end = after_part(at, end, asm_as_macro);
+    const char *poison_end = after_part(at, end, poisoned_asm);
+    const char *unnamed = graph->input->rules->unnamed_source;
+    const char *name = unnamed == NULL ? "" : source->name[0] != 0 ? source->name : unnamed;
+    at = after_part(macro_end != NULL ? macro_end : poison_end, end, "# 1 \"");
+    at = after_part(after_part(at, end, name), end, "\" 2\n#line 1\n");
+    *size = at != NULL ? (size_t)(at - start) : 0;
+    return at == NULL ? ASM_IS_ACCEPTED : macro_end != NULL ? ASM_IS_A_MACRO : ASM_IS_POISONED;
+}
+
 void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
     source->shown = walk->graph->names_matter ? source->path : "";
     if (source->size >= 3 && memcmp(source->bytes, byte_order_mark, 3) == 0)
         put_inlined_bytes(walk, 3, byte_order_mark);

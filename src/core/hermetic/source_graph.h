@@ -152,9 +152,10 @@ struct source_graph {
     bool has_debug_information; /* true if the result contains debug information, which names the current directory */
     bool has_paste;             /* true if a text or an option has ## */
     bool has_beginning; /* true if a text or an option has a name with which a special name begins, such as __TI */
-    enum asm_refusal refusal;   /* how the compiler refuses the keyword asm */
-    const char *assembly;       /* says that the compiler reached the keyword, if it must refuse it */
-    size_t scan_steps;          /* sum of the scans' steps */
+    enum asm_refusal refusal;       /* how the compiler refuses the keyword asm */
+    enum asm_refusal given_refusal; /* how the weakest of the final texts begins to refuse it */
+    const char *assembly;           /* says that the compiler reached the keyword, if it must refuse it */
+    size_t scan_steps;              /* sum of the scans' steps */
     const char *limit;          /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
     const char *option_problem; /* a name in an option's definition that prevents an id, or NULL */
     ingot_status_t status;
@@ -261,6 +262,8 @@ struct inline_walk {
     const struct graph_text *gap_text; /* the text with the first gap; NULL if there is none */
     const struct text_event *gap;
 };
+/* Returns how the text begins to refuse the keyword asm, and sets *size to the size of that beginning. */
+enum asm_refusal inline_find_refusal(const struct source_graph *graph, const ingot_source_view_t *source, size_t *size);
 ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *graph, struct bytes_writer *out);
 void inline_walk_source(struct inline_walk *walk, struct graph_text *source);
 

@@ -57,6 +57,7 @@ Bytes digest(const Bytes &value)
 const std::string kFirst = "kernel f x\n", kSecond = "kernel g x\n", kHeader = "kernel h x\n", kOwn = "kernel i x\n";
 const uint64_t kValue = 258;
 const Bytes kDirectory = digest(text("/home/u"));
+const Bytes kFiles = join({digest(text("int x;")), framed("x.h")});
 
 ingot_source_view_t view(ingot_source_kind_t kind, const char *name, const std::string &bytes)
 {
@@ -77,6 +78,8 @@ struct Sample {
 
     explicit Sample(bool names_matter)
     {
+        whole.files_size = kFiles.size();
+        whole.files = kFiles.data();
         whole.form = REQUEST_OF_TEXTS;
         whole.build = {
             sizeof(whole.build), sources.data(), 2, &header, 1, "-DA", "-link", &constant, 1, expressions.data(), 2,
@@ -102,6 +105,7 @@ Bytes by_hand(request_form form, bool names_matter)
     const bool is_texts = form == REQUEST_OF_TEXTS;
     const auto part = [is_texts](const std::string &value) { return is_texts ? framed(value) : digest(text(value)); };
     const Bytes directory = names_matter ? join({number(32, 8), kDirectory}) : number(0, 8);
+    const Bytes files = is_texts ? join({number(kFiles.size(), 8), kFiles}) : Bytes{};
     return join({number(is_texts, 4),
                  number(names_matter, 4),
                  number(2, 4),
@@ -130,7 +134,8 @@ Bytes by_hand(request_form form, bool names_matter)
                  number(2, 4),
                  framed("a<int>"),
                  framed("b"),
-                 directory});
+                 directory,
+                 files});
 }
 
 Bytes kept_by_hand(bool names_matter)
@@ -219,6 +224,7 @@ TEST(Request, IsVisitedFieldByField)
     EXPECT_EQ("-link", fields["link_options"]);
     EXPECT_EQ(8u, fields["spec_constant[7]"].size());
     EXPECT_EQ("b", fields["name_expression[1]"]);
+    EXPECT_EQ("x.h", fields["file[0].name"]);
     EXPECT_EQ(size_t{DIGEST_SIZE}, fields["directory.blake2b"].size());
 }
 

@@ -1,0 +1,318 @@
+/*
+ * desc_from_request.c - serializes the request that a builder needs, and makes descriptors from such requests.
+ *
+ * A request may come from a stranger, who must not make the compiler or driver of this machine read or write a file. So
+ * the texts pass the checks of those that Ingot makes itself (hermetic.h), options are known to name no file, and names
+ * of headers, which drivers write to files, stay in their directory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/blob/cache_blob.h"
+#include "core/descriptor/desc_texts.h"
+#include "core/descriptor/request.h"
+#include "core/hermetic/text_digests.h"
+
+enum { MOST_HEADERS = 4096 }; /* of the program and its sources; their names are compared in pairs */
+
+/* ---- checks ---- */
+
+/* True if a compiler may take part of the options for the name of a file. For options that are not parsed. */
+static bool may_name_file(const char *options)
+{
+    return strpbrk(options, "/@") != NULL || strstr(options, "-I") != NULL || strstr(options, "include") != NULL;
+}
+
+static bool has_text(const ingot_build_request_t *build)
+{
+    for (size_t i = 0; i < build->source_count; ++i) {
+        if (hermetic_kind_has_includes(build->sources[i].kind))
+            return true;
+    }
+    return false;
+}
+
+/* True if a file of this name is in the directory in which a driver writes the headers. */
+static bool is_safe_name(const char *name)
+{
+    if (*name == '/')
+        return false;
+    for (const char *part = name; part != NULL; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0'))
+            return false;
+    }
+    for (; *name != '\0'; ++name) {
+        if ((unsigned char)*name < ' ' || *name == 0x7f || *name == '\\' || *name == '"')
+            return false;
+    }
+    return true;
+}
+
+static bool are_safe_names(size_t count, const ingot_source_view_t *headers)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_safe_name(headers[i].name))
+            return false;
+    }
+    return true;
+}
+
+/* Returns why a descriptor must not be made from a request, or NULL. */
+static const char *find_danger(const struct request *request)
+{
+    const ingot_build_request_t *build = &request->build;
+    const bool is_parsed = has_text(build);
+    size_t header_count = build->header_count;
+    bool names_file = may_name_file(build->link_options) || (!is_parsed && may_name_file(build->compile_options));
+    bool are_safe = are_safe_names(build->header_count, build->headers);
+    for (size_t i = 0; build->source_settings != NULL && i < build->source_count; ++i) {
+        const ingot_source_settings_t *settings = &build->source_settings[i];
+        const size_t shared = request->shared_headers;
+        names_file = names_file || (!is_parsed && may_name_file(settings->compile_options));
+        are_safe = are_safe && are_safe_names(settings->header_count - shared, settings->headers + shared);
+        header_count += settings->header_count - shared;
+    }
+    if (request->directory != NULL)
+        return "the program depends on the current directory (-g)";
+    if (names_file)
+        return "the options of a link, or of a program without text, may name a file or a directory";
+    if (!are_safe)
+        return "the name of a header may lead out of its directory";
+    if (header_count > MOST_HEADERS)
+        return "it has more than 4096 headers";
+    for (size_t i = 0; i < build->name_expression_count; ++i) {
+        for (const char *at = build->name_expressions[i]; *at != '\0'; ++at) {
+            if ((unsigned char)*at < ' ' || *at == '#' || *at == '\\')
+                return "a name expression has a character that no name has";
+        }
+    }
+    return NULL;
+}
+
+/* ---- making a descriptor ---- */
+
+struct gathering {
+    struct arena arena;
+    ingot_source_t *sources; /* then the headers */
+    size_t count;
+};
+
+static ingot_status_t make_source(ingot_source_t *source, const ingot_source_view_t *view, const char *options,
+                                  size_t header_count, const ingot_source_t *headers,
+                                  const ingot_allocator_t *allocator)
+{
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    info.kind = view->kind;
+    info.bytes = view->bytes;
+    info.size = view->size;
+    info.name = view->name;
+    info.compile_options = options;
+    info.headers = headers;
+    info.header_count = header_count;
+    info.allocator = allocator;
+    return ingot_source_create(source, &info);
+}
+
+static void release_sources(size_t count, ingot_source_t *sources)
+{
+    for (size_t i = 0; i < count; ++i)
+        ingot_source_release(sources[i]);
+}
+
+/* Makes a source with the options and headers that are its own. */
+static ingot_status_t make_source_with_settings(ingot_source_t *source, const ingot_build_request_t *build,
+                                                size_t number, struct arena *arena)
+{
+    const ingot_source_settings_t none = {NULL, NULL, 0};
+    const ingot_source_settings_t *settings = build->source_settings != NULL ? &build->source_settings[number] : &none;
+    ingot_source_t *headers = arena_take(arena, settings->header_count * sizeof(ingot_source_t));
+    ingot_status_t status = headers != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    size_t count = 0;
+    for (; status == INGOT_SUCCESS && count < settings->header_count; count += status == INGOT_SUCCESS)
+        status = make_source(&headers[count], &settings->headers[count], NULL, 0, NULL, arena->allocator);
+    if (status == INGOT_SUCCESS)
+        status =
+            make_source(source, &build->sources[number], settings->compile_options, count, headers, arena->allocator);
+    release_sources(count, headers);
+    return status;
+}
+
+static ingot_status_t gather(struct gathering *gathering, const ingot_build_request_t *build)
+{
+    const size_t count = build->source_count + build->header_count;
+    ingot_status_t status = INGOT_SUCCESS;
+    gathering->sources = arena_take(&gathering->arena, count * sizeof(ingot_source_t));
+    if (gathering->sources == NULL)
+        return error_out_of_memory();
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        ingot_source_t *source = &gathering->sources[i];
+        status = i < build->source_count ? make_source_with_settings(source, build, i, &gathering->arena)
+                                         : make_source(source, &build->headers[i - build->source_count], NULL, 0, NULL,
+                                                       gathering->arena.allocator);
+        gathering->count += status == INGOT_SUCCESS;
+    }
+    return status;
+}
+
+static ingot_status_t read_safe_request(struct request *request, ingot_context_t context, struct arena *arena,
+                                        size_t size, const uint8_t *bytes)
+{
+    const char *backend = NULL;
+    const ingot_status_t status = request_read_whole(request, &backend, arena, size, bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (strcmp(backend, context->ops.name) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS,
+                         "the request is for the backend %s, but the context has the backend %s", backend,
+                         context->ops.name);
+    const char *danger = find_danger(request);
+    return danger == NULL ? INGOT_SUCCESS : error_set(INGOT_NOT_CACHEABLE, "%s", danger);
+}
+
+ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc, ingot_context_t context, size_t size,
+                                                      const uint8_t *request, size_t device_count,
+                                                      const uint32_t *device_indices, const char *group)
+{
+    struct gathering gathering = {.count = 0};
+    struct request read;
+    if (desc == NULL || context == NULL || (request == NULL && size != 0))
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or request is NULL");
+    arena_init(&gathering.arena, &context->allocator);
+    ingot_status_t status = read_safe_request(&read, context, &gathering.arena, size, request);
+    if (status == INGOT_SUCCESS)
+        status = gather(&gathering, &read.build);
+    if (status == INGOT_SUCCESS) {
+        const ingot_program_info_t info = {.struct_size = sizeof(info),
+                                           .sources = gathering.sources,
+                                           .source_count = read.build.source_count,
+                                           .headers = gathering.sources + read.build.source_count,
+                                           .header_count = read.build.header_count,
+                                           .compile_options = read.build.compile_options,
+                                           .link_options = read.build.link_options,
+                                           .spec_constants = read.build.spec_constants,
+                                           .spec_constant_count = read.build.spec_constant_count,
+                                           .device_indices = device_count != 0 ? device_indices : NULL,
+                                           .device_count = device_count,
+                                           .group = group,
+                                           .name_expressions = read.build.name_expressions,
+                                           .name_expression_count = read.build.name_expression_count};
+        status = program_desc_create(desc, context, &info, NULL, &read);
+    }
+    release_sources(gathering.count, gathering.sources);
+    arena_fini(&gathering.arena);
+    return status;
+}
+
+/* ---- making a request ---- */
+
+/* True if the result has a name that begins with "/": a request would take the directories of this machine along. */
+static bool has_absolute_name(const struct request *request)
+{
+    struct bytes_reader files;
+    size_t size = 0;
+    const char *name = NULL;
+    bool is_found = false;
+    for (size_t i = 0; i < request->build.source_count; ++i)
+        is_found = is_found || request->build.sources[i].name[0] == '/';
+    bytes_reader_init(&files, request->files_size, request->files);
+    while (blob_next_file(&files, &size, &name) != NULL)
+        is_found = is_found || (size != 0 && name[0] == '/');
+    return is_found;
+}
+
+/* Removes the directories from the names of sources. */
+static bool shorten_names(struct request *request, struct arena *arena)
+{
+    ingot_build_request_t *build = &request->build;
+    ingot_source_view_t *views = arena_take(arena, build->source_count * sizeof(*views));
+    for (size_t i = 0; views != NULL && i < build->source_count; ++i) {
+        const char *slash = strrchr(build->sources[i].name, '/');
+        views[i] = build->sources[i];
+        if (slash != NULL)
+            views[i].name = slash + 1;
+    }
+    build->sources = views;
+    return views != NULL;
+}
+
+static ingot_status_t write_whole_request(struct bytes_writer *out, const struct ingot_program_desc *desc,
+                                          const ingot_build_request_t *build, struct arena *arena)
+{
+    struct text_digests digests;
+    struct request request = {.form = REQUEST_OF_TEXTS,
+                              .build = *build,
+                              .shared_headers = build->header_count,
+                              .files_size = desc->files_size,
+                              .files = desc->files};
+    (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
+    request.names_matter = digests.names_matter;
+    request.directory = digests.directory;
+    if (request.names_matter && request.directory == NULL && has_absolute_name(&request))
+        return error_set(INGOT_NOT_CACHEABLE, "the program depends on the directories of its files (__FILE__)");
+    if (!request.names_matter && !shorten_names(&request, arena))
+        return error_out_of_memory();
+    request_write_head(out, desc->context->ops.name);
+    request_write(out, REQUEST_OF_TEXTS, &request);
+    return out->failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+/* Makes a descriptor from the request, and checks that its own request has the same digest. */
+static ingot_status_t try_request(const struct bytes_writer *whole, const struct ingot_program_desc *desc)
+{
+    struct bytes_writer wanted;
+    struct bytes_writer found;
+    ingot_program_desc_t made = NULL;
+    bytes_writer_init(&wanted, &desc->context->allocator);
+    bytes_writer_init(&found, &desc->context->allocator);
+    ingot_status_t status = ingot_program_desc_create_from_request(&made, desc->context, whole->size, whole->bytes,
+                                                                   desc->device_count, desc->device_indices, NULL);
+    if (status == INGOT_SUCCESS)
+        status = desc_request_write(&wanted, desc);
+    if (status == INGOT_SUCCESS)
+        status = desc_request_write(&found, made);
+    if (status == INGOT_SUCCESS && (wanted.size != found.size || memcmp(wanted.bytes, found.bytes, wanted.size) != 0))
+        status = error_set(INGOT_NOT_CACHEABLE, "its texts alone do not make the same program");
+    ingot_program_desc_release(made);
+    bytes_writer_fini(&wanted);
+    bytes_writer_fini(&found);
+    return status;
+}
+
+static void release_request(ingot_buffer_t *buffer)
+{
+    free(buffer->owner); /* the writer used the C library's allocator */
+    *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
+}
+
+ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, ingot_buffer_t *request)
+{
+    struct hermetic_request hermetic;
+    struct arena arena;
+    struct bytes_writer out;
+    ingot_build_request_t native;
+    if (desc == NULL || request == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc or request is NULL");
+    if (desc->not_cacheable != NULL)
+        return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
+    arena_init(&arena, &desc->context->allocator);
+    hermetic_request_init(&hermetic, &desc->context->allocator);
+    bytes_writer_init(&out, &memory_c_allocator);
+    ingot_status_t status = desc_request_init(&native, desc, &arena);
+    if (status == INGOT_SUCCESS)
+        status = hermetic_request_make(&hermetic, desc, &native, &arena);
+    if (status == INGOT_SUCCESS && hermetic.refusal != NULL)
+        status = error_set(INGOT_NOT_CACHEABLE, "%s", hermetic.refusal);
+    if (status == INGOT_SUCCESS)
+        status = write_whole_request(&out, desc, hermetic.is_there ? &hermetic.request : &native, &arena);
+    if (status == INGOT_SUCCESS)
+        status = try_request(&out, desc);
+    if (status == INGOT_SUCCESS)
+        *request = (ingot_buffer_t){out.size, out.bytes, release_request, out.bytes};
+    else
+        bytes_writer_fini(&out);
+    hermetic_request_fini(&hermetic);
+    arena_fini(&arena);
+    return status;
+}
