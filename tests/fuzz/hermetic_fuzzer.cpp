@@ -205,6 +205,28 @@ void check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t 
     arena_fini(&words);
 }
 
+/* Expects that a text that was made is accepted as the text of a request, unless debug information names the directory.
+ */
+void check_final_text(const ingot_allocator_t *allocator, const hermetic_input &input, const std::string &text)
+{
+    arena words;
+    bytes_writer kept;
+    struct hermetic hermetic;
+    arena_init(&words, allocator);
+    bytes_writer_init(&kept, allocator);
+    options_keep(&kept, input.rules, &words, input.options[0]);
+    bytes_put(&kept, 1, "");
+    const ingot_source_view_t view = {input.sources[0].kind, text.size(), text.c_str(), input.sources[0].name};
+    const hermetic_input final = {
+        input.rules, &view, 1, nullptr, 0, {reinterpret_cast<const char *>(kept.bytes), "", "", ""}, true};
+    hermetic_init(&hermetic, allocator);
+    require(hermetic_resolve(&hermetic, 1, &final) == INGOT_SUCCESS);
+    require(hermetic.reason == nullptr || strstr(hermetic.reason, "(-g)") != nullptr);
+    hermetic_fini(&hermetic);
+    bytes_writer_fini(&kept);
+    arena_fini(&words);
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -221,7 +243,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ingot_source_view_t sources[] = {{kind, source.size(), source.c_str(), "k.cl"}};
     const ingot_source_view_t headers[] = {{INGOT_SOURCE_HEADER, header.size(), header.c_str(), "inc.h"}};
     const ingot_text_rules_t rules = rules_of(size / 2);
-    const hermetic_input input = {&rules, sources, 1, headers, 1, {options.c_str(), "", "", ""}};
+    const hermetic_input input = {&rules, sources, 1, headers, 1, {options.c_str(), "", "", ""}, false};
     ingot_allocator_t allocator;
     require(memory_init(&allocator, nullptr) == INGOT_SUCCESS);
 
@@ -230,6 +252,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(outcome == resolve(&allocator, input));
     if (outcome.reason.empty())
         require(!has_including_directive(outcome.text, cplusplus));
+    if (outcome.reason.empty())
+        check_final_text(&allocator, input, outcome.text);
 
     /* A text that differs from build to build is refused even if it includes nothing. */
     const bool found = !outcome.digests.empty() || !outcome.gap.empty() ||

@@ -7,6 +7,7 @@
  */
 #include "core/hermetic/hermetic.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/digest.h"
@@ -16,30 +17,6 @@
 
 /* Limits of the search. Each round may expand every computed include. */
 enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
-
-/* ---- which texts need resolving ---- */
-
-static bool has_substring(size_t size, const char *text, const char *part)
-{
-    return size != 0 && memmem(text, size, part, strlen(part)) != NULL;
-}
-
-bool hermetic_concerns(size_t size, const char *text)
-{
-    static const char *const parts[] = {"%:",      "??",     "DATE__",   "TIME__",  "TIMESTAMP__",
-                                        "LEVEL__", "FILE",   "location", "include", "import",
-                                        "embed",   "assert", "asm",      "incbin",  "ragma"};
-    if (size == 0)
-        return false;
-    /* A backslash may hide any of the other characters by joining lines. */
-    if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL)
-        return true;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
-        if (has_substring(size, text, parts[i]))
-            return true;
-    }
-    return false;
-}
 
 /* ---- the beginning of the graph ---- */
 
@@ -364,31 +341,20 @@ static void check_mark_names(struct source_graph *graph)
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
         has_once = has_once || text->has_once;
     for (const struct graph_text *text = graph->first; has_once && text != NULL; text = text->next) {
-        if (has_substring(text->clean.size, text->clean.start, prefix))
+        if (text->clean.size != 0 && memmem(text->clean.start, text->clean.size, prefix, sizeof(prefix) - 1) != NULL)
             graph->limit = "a text uses names that begin with INGOT_ONCE_";
     }
 }
 
 /* ---- reasons and gaps ---- */
 
-static void put_decimal_number(struct bytes_writer *out, size_t number)
-{
-    char digits[24];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    bytes_put(out, sizeof(digits) - at, digits + at);
-}
-
 static void put_place(struct bytes_writer *out, const struct graph_text *text, size_t line)
 {
+    char of_line[32] = "";
+    if (line != 0)
+        (void)snprintf(of_line, sizeof(of_line), " line %zu", line);
     bytes_put_text(out, text->path[0] != 0 ? text->path : "the source");
-    if (line == 0)
-        return;
-    bytes_put_text(out, " line ");
-    put_decimal_number(out, line);
+    bytes_put_text(out, of_line);
 }
 
 static void put_problem(struct bytes_writer *out, const struct graph_text *text)
@@ -557,9 +523,7 @@ void hermetic_fini(struct hermetic *hermetic)
     bytes_writer_fini(&hermetic->texts);
     bytes_writer_fini(&hermetic->files);
     bytes_writer_fini(&hermetic->digests);
-    hermetic->reason = NULL;
-    hermetic->gap = NULL;
-    hermetic->assembly = NULL;
+    hermetic->reason = hermetic->gap = hermetic->assembly = NULL;
     hermetic->ends = NULL;
 }
 

@@ -282,8 +282,8 @@ TEST_F(CacheBlob, IsDescribedWithoutADevice)
     ReferenceDevice device;
     device.targets = {"alpha", "beta", "alpha"};
     const std::string text = described(blob_with(device));
-    EXPECT_EQ(0u,
-              text.find(R"({"source_name": "test", "files": [], "kernels": ["square", "twice"], "binaries": [{"device_blake2b": ")"))
+    EXPECT_EQ(0u, text.find(R"({"source_name": "test", "files": [], "kernels": ["square", "twice"], )"
+                            R"("binaries": [{"device_blake2b": ")"))
         << text;
     size_t binaries = 0;
     for (size_t at = text.find("\"bytes\": "); at != std::string::npos; at = text.find("\"bytes\": ", at + 1))

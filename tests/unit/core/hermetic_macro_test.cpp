@@ -195,7 +195,7 @@ TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
     const std::string source = growing_macros() + "#include M39\n#include M39\n";
     const ingot_source_view_t view = {INGOT_SOURCE_OPENCL_C, source.size(), source.c_str(), "k.cl"};
     const ingot_text_rules_t rules = careful_rules();
-    const struct hermetic_input input = {&rules, &view, 1, nullptr, 0, {"", "", "", ""}};
+    const struct hermetic_input input = {&rules, &view, 1, nullptr, 0, {"", "", "", ""}, false};
     for (const size_t count : {2u, 20u}) {
         const std::vector<struct hermetic_input> inputs(count, input);
         ingot_allocator_t allocator;
