@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "core/context/context.h"
-#include "front/flight.h"
 #include "persist/program/program.h"
 #include "persist/storage/miss.h"
 
@@ -85,18 +84,14 @@ static ingot_status_t describe_program(const struct request *request, ingot_cont
 ingot_status_t request_program(const struct request *request, struct ingot_context *context, struct made_program *made)
 {
     ingot_program_desc_t desc = NULL;
-    struct flight flight;
     size_t size = 0;
     const uint8_t *id = NULL;
     ingot_status_t status = describe_program(request, context, &desc);
     if (status != INGOT_SUCCESS)
         return status;
     status = ingot_program_desc_get_cache_blob_id(desc, &size, &id);
-    if (status == INGOT_SUCCESS) {
-        flight_begin(&flight, request->cache->storage, size, id);
+    if (status == INGOT_SUCCESS)
         status = persist_program_get(&made->native, &made->program, desc, request->cache->storage, &made->origin);
-        flight_end(&flight);
-    }
     if (status == INGOT_SUCCESS && made->program != NULL)
         made->native = ingot_program_get_backend_program(made->program, &context->ops);
     ingot_program_desc_release(desc);

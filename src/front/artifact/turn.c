@@ -1,17 +1,15 @@
 /*
  * turn.c - begins and ends turns; see turn.h.
  *
- * Whoever gets the turn first looks in the storage. It then competes with the threads of its process (turn_list.h), and
- * the first of them with other processes and machines (persist/storage/turns/build_turn.h). If the storage does not
- * keep what this process makes, waiting would be useless, so everyone gets a turn at once. A thread never waits for
- * what it makes itself.
+ * Whoever gets the turn first looks in the storage, and then competes with other threads, processes and machines
+ * (persist/storage/turns/build_turn.h). If the storage does not keep what this process makes, waiting would be useless,
+ * so everyone gets a turn at once. A thread never waits for what it makes itself.
  */
 #include "front/artifact/turn.h"
 
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "front/artifact/turn_list.h"
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
@@ -19,12 +17,20 @@
 #include "persist/storage/miss.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/turns/build_turn.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/process_number.h"
 #include "util/struct_size.h"
 
-#define DEFAULT_LIMIT_NS (600 * NS_PER_SECOND) /* if no other process can wait for the turn */
+struct ingot_turn {
+    unsigned long process;
+    uint64_t began_ns;
+    struct build_turn *build; /* NULL: nobody waits for this turn */
+    ingot_storage_t storage;  /* a reference */
+    size_t id_size;
+    uint8_t id[];
+};
 
 /* The turn that does nothing, if there is no storage. */
 static struct ingot_turn no_turn;
@@ -41,11 +47,7 @@ static struct ingot_turn *create_turn(ingot_storage_t storage, size_t id_size, c
     struct ingot_turn *turn = memory_allocate(storage_allocator(storage), sizeof(*turn) + id_size);
     if (turn == NULL)
         return NULL;
-    *turn = (struct ingot_turn){.began_ns = TURN_NO_TIME,
-                                .thread = turn_list_thread(),
-                                .process = process_number(),
-                                .storage = storage,
-                                .id_size = id_size};
+    *turn = (struct ingot_turn){.process = process_number(), .storage = storage, .id_size = id_size};
     memcpy(turn->id, id, id_size);
     ingot_storage_retain(storage);
     return turn;
@@ -60,54 +62,26 @@ static void destroy_turn(struct ingot_turn *turn)
 
 static uint64_t time_after(uint64_t now_ns, uint64_t time_ms)
 {
-    return time_ms < (TURN_NO_TIME - now_ns) / NS_PER_MS ? now_ns + time_ms * NS_PER_MS : TURN_NO_TIME;
+    return time_ms < (UINT64_MAX - now_ns) / NS_PER_MS ? now_ns + time_ms * NS_PER_MS : UINT64_MAX;
 }
 
-static ingot_status_t fail_turn_taken(void)
-{
-    return ingot_set_error_detail(INGOT_BUSY, "another maker has the turn to make the artifact");
-}
-
-/* Waits until a listed turn is the only one among processes and machines, or until another one has stored the artifact.
- * If the status is INGOT_NOT_FOUND, the turn is the caller's. Otherwise it has ended. */
-static ingot_status_t wait_for_processes(struct ingot_turn *turn, uint64_t until_ns, bool was_refused,
-                                         ingot_buffer_t *value)
-{
-    ingot_status_t status = INGOT_NOT_FOUND;
-    const uint64_t since_ns = turn_list_wait_since(turn, files_steady_clock_ns());
-    struct build_turn *build =
-        build_turn_begin_artifact(turn->storage, turn->id_size, turn->id, was_refused, since_ns, until_ns);
-    while (status == INGOT_NOT_FOUND && build_turn_wait(build))
-        status = artifact_blob_load(turn->storage, turn->id_size, turn->id, value, &was_refused);
-    if (status == INGOT_NOT_FOUND && build_turn_is_busy(build)) {
-        turn_list_note_wait(turn, since_ns, files_steady_clock_ns());
-        status = fail_turn_taken();
-    }
-    if (status == INGOT_NOT_FOUND && build_turn_is_pointless(build))
-        turn_list_begin_useless(turn, build);
-    else if (status == INGOT_NOT_FOUND)
-        turn_list_begin(turn, build, build != NULL ? build_turn_limit_ns(build) : DEFAULT_LIMIT_NS);
-    else
-        turn_list_end(turn, build, status == INGOT_SUCCESS ? BUILD_TURN_LOADED : BUILD_TURN_NOT_STORED);
-    return status;
-}
-
-/* Returns INGOT_NOT_FOUND if the turn is the caller's. */
+/* Begins the part of a turn for others. Returns INGOT_NOT_FOUND if the turn is the caller's. */
 static ingot_status_t compete_for_turn(struct ingot_turn *turn, uint64_t until_ns, bool was_refused,
                                        ingot_buffer_t *value)
 {
     ingot_status_t status = INGOT_NOT_FOUND;
-    enum turn_claim claim = TURN_LOOK;
     if (!storage_is_on(turn->storage) || !storage_is_writable(turn->storage))
         return status;
-    while ((claim = turn_list_claim(turn, until_ns)) == TURN_LOOK) {
+    turn->build = build_turn_begin_artifact(turn->storage, turn->id_size, turn->id, was_refused, until_ns);
+    if (turn->build == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
+    while (status == INGOT_NOT_FOUND && build_turn_wait(turn->build))
         status = artifact_blob_load(turn->storage, turn->id_size, turn->id, value, &was_refused);
-        if (status != INGOT_NOT_FOUND)
-            return status;
-    }
-    if (claim == TURN_BUSY)
-        return fail_turn_taken();
-    return claim == TURN_CLAIMED ? wait_for_processes(turn, until_ns, was_refused, value) : status;
+    if (status == INGOT_NOT_FOUND && build_turn_is_busy(turn->build))
+        status = ingot_set_error_detail(INGOT_BUSY, "another maker has the turn to make the artifact");
+    if (status != INGOT_NOT_FOUND)
+        build_turn_end(turn->build, status == INGOT_SUCCESS ? BUILD_TURN_LOADED : BUILD_TURN_NOT_STORED);
+    return status;
 }
 
 static ingot_status_t load_or_begin_turn(ingot_storage_t storage, size_t id_size, const uint8_t *id,
@@ -122,20 +96,19 @@ static ingot_status_t load_or_begin_turn(ingot_storage_t storage, size_t id_size
     struct ingot_turn *made = create_turn(storage, id_size, id);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
-    const bool is_own = turn_list_is_own(id_size, id);
+    const bool is_own = build_turn_is_own(id_size, id);
     const uint64_t wait_ms = is_own ? 0 : limit_of(max_wait_ms, 0);
     status = compete_for_turn(made, time_after(files_steady_clock_ns(), wait_ms), was_refused, value);
     if (status == INGOT_BUSY && is_own && limit_of(max_wait_ms, 0) != 0)
         status = ingot_set_error_detail(INGOT_DEADLOCK, "this thread requested the artifact that it is making");
     if (status == INGOT_NOT_FOUND) {
         (void)storage_judge_miss(storage, NULL, id_size, id);
-        if (made->began_ns == TURN_NO_TIME)
-            made->began_ns = files_steady_clock_ns(); /* it is not in the list */
+        made->began_ns = files_steady_clock_ns();
         *turn = made;
-    } else {
-        destroy_turn(made);
+        return INGOT_SUCCESS;
     }
-    return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
+    destroy_turn(made);
+    return status;
 }
 
 ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, uint64_t max_wait_ms,
@@ -174,7 +147,7 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
     if (status == INGOT_SUCCESS)
         status = artifact_blob_store(turn->storage, turn->id_size, turn->id, &known, size, bytes, blob);
     kept_error_save(&kept);
-    turn_list_end(turn, NULL, end_of_store(status));
+    build_turn_end(turn->build, end_of_store(status));
     destroy_turn(turn);
     if (status != INGOT_SUCCESS)
         kept_error_restore(&kept);
@@ -195,7 +168,7 @@ void ingot_turn_abandon(ingot_turn_t turn, int may_others_take)
     if (is_nothing(turn))
         return;
     kept_error_save(&kept);
-    turn_list_end(turn, NULL, may_others_take != 0 ? BUILD_TURN_NOT_STORED : BUILD_TURN_POINTLESS);
+    build_turn_end(turn->build, may_others_take != 0 ? BUILD_TURN_NOT_STORED : BUILD_TURN_POINTLESS);
     destroy_turn(turn);
     kept_error_restore(&kept);
 }

@@ -43,6 +43,7 @@ struct request {
     bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
+    bool waits_for_threads;
     bool has_missed;         /* true: the storage has just been asked, and did not have the program */
     bool was_refused;        /* true: the storage had a blob, but it was useless */
     struct build_turn *turn; /* the turn that this request began; NULL: none */
@@ -137,7 +138,8 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
 {
     if (request->turn == NULL && request->is_to_store && storage_is_writable(request->storage) &&
         ingot_persist_get_store_mode(request->storage) != INGOT_PERSIST_STORE_ON_FLUSH)
-        request->turn = build_turn_begin(request->storage, request->id_size, request->id, request->was_refused);
+        request->turn = build_turn_begin(request->storage, request->id_size, request->id, request->was_refused,
+                                         request->waits_for_threads);
     bool is_loaded = false;
     while (!is_loaded && request->turn != NULL && build_turn_wait(request->turn))
         is_loaded = load_program(program, NULL, desc, request) == INGOT_SUCCESS;
@@ -268,7 +270,8 @@ ingot_status_t persist_program_get(void **native, ingot_program_t *program, cons
                                    ingot_storage_t storage, ingot_origin_t *origin)
 {
     struct ingot_native_program loaded = {NULL, 0};
-    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
+    struct request request = {
+        .storage = storage, .context = ingot_program_desc_get_context(desc), .waits_for_threads = true};
     const struct ingot_context *before = events_enter(request.context);
     request.has_id = get_id(desc, &request);
     if (request.has_id && load_program(NULL, &loaded, desc, &request) == INGOT_SUCCESS) {

@@ -1,6 +1,9 @@
 /*
- * build_turn.c - decides which process builds a program that several processes request at once, and when; see
+ * build_turn.c - decides which thread of which process builds a program that several request at once, and when; see
  * build_turn.h.
+ *
+ * The threads of a process compete first (flight.h), and the winner then competes with other processes. A thread of an
+ * application that has several contexts of its own does not wait for another one, which could need what it holds.
  *
  * A waiting process polls the lock, because the kernel's wait for a file lock has no deadline, and because a blob may
  * appear while the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth
@@ -18,22 +21,21 @@
  * was stopped cannot be told from one that works, and is awaited that long, too.
  *
  * No lock of this process is held during a wait, and a thread that is building a program does not wait for another
- * program, because two processes could then wait for each other. This can still happen if a builder waits for another
- * thread of its process: for a program of the same context, or for a lock of the application. The limit ends such a
- * wait.
+ * program, because two processes or threads could then wait for each other. This can still happen if a builder waits
+ * for another thread of its process, for example for a lock of the application. The limit ends such a wait.
  *
  * If the store limits how many builds run at the same time, a build then waits for a permit. A thread that has a
  * permit, and compiles another program meanwhile, does not wait for a second one, because two threads could then wait
  * for each other.
  *
- * The maker of an artifact says how long it wants to wait, and must look for such deadlocks itself. Its threads wait
- * for each other, too.
+ * The maker of an artifact says how long it wants to wait, and must look for such deadlocks itself.
  */
 #include "persist/storage/turns/build_turn.h"
 
 #include <ingot/backend.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
@@ -41,6 +43,7 @@
 #include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/turns/flight.h"
 #include "util/nanoseconds.h"
 
 #define SHORTEST_PAUSE_NS NS_PER_MS
@@ -51,28 +54,31 @@
 #define LONGEST_WAIT_NS (600 * NS_PER_SECOND)
 
 struct build_turn {
-    ingot_storage_t storage; /* the caller's storage, which does not have the program */
-    ingot_storage_t store;   /* a reference to the directory store that has the lock */
-    struct build_lock *lock;
-    bool is_stored_to; /* true: the caller's storage stores to this store, so new blobs appear there */
-    bool was_refused;  /* true: the storage had a useless blob, which may still be in the store */
+    struct flight flight;
+    ingot_storage_t storage; /* a reference to the caller's storage, which does not have the program */
+    ingot_storage_t store;   /* a reference to the directory store that has the lock; NULL: none */
+    struct build_lock *lock; /* NULL: none */
+    bool is_stored_to;       /* true: the caller's storage stores to this store, so new blobs appear there */
+    bool was_refused;        /* true: the storage had a useless blob, which may still be in the store */
     bool is_taken;
-    bool is_over;        /* waiting is over */
-    bool is_artifact;    /* the turn does not belong to a thread */
-    bool is_busy;        /* the wait for an artifact has reached busy_ns */
-    bool is_pointless;   /* another process has found that waiting is useless */
-    bool is_late;        /* the wait took too long, and this has not been reported yet */
-    uint64_t waiting_ns; /* when waiting began; 0: it has not begun */
-    uint64_t until_ns;   /* the limit of the wait for another process */
-    uint64_t since_ns;   /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
-                          * wait began */
-    uint64_t busy_ns;    /* for an artifact: how long its caller wants to wait */
-    size_t id_size;      /* size of `id`, which is the caller's memory */
-    const uint8_t *id;
-    ingot_storage_t lessor;  /* a reference; NULL: not searched for yet, or there is no lessor */
-    void *lease;             /* NULL: none */
+    bool waits_for_threads;
+    bool is_first;          /* no other thread of this process has the turn */
+    bool is_over;           /* waiting is over */
+    bool is_artifact;       /* the turn does not belong to a thread */
+    bool is_busy;           /* the wait for an artifact has reached busy_ns */
+    bool is_pointless;      /* another process has found that waiting is useless */
+    bool is_late;           /* the wait took too long, and this has not been reported yet */
+    uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
+    uint64_t until_ns;      /* the limit of the wait for another process */
+    uint64_t since_ns;      /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
+                             * wait began */
+    uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
+    ingot_storage_t lessor; /* a reference; NULL: not searched for yet, or there is no lessor */
+    void *lease;            /* NULL: none */
     uint64_t lease_since_ns; /* when the wait for the lease began; 0: it has not begun */
     bool is_lease_over;      /* waiting for the lease is over */
+    size_t id_size;
+    uint8_t id[];
 };
 
 static _Thread_local unsigned own_turns; /* without turns of artifacts */
@@ -100,66 +106,60 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
 
 static struct build_turn *make_build_turn(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
 {
-    bool is_stored_to = true;
-    ingot_storage_t store = take_store(storage, &is_stored_to);
-    if (store == NULL)
-        return NULL;
-    struct build_turn *turn = memory_allocate(&store->allocator, sizeof(*turn));
+    struct build_turn *turn = memory_allocate(&storage->allocator, sizeof(*turn) + id_size);
     if (turn == NULL)
-        storage_tell(store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
-                     "no memory to wait for a program that another process may compile");
-    struct build_lock *lock = turn != NULL ? store->own->build_locks->open(store->self, id_size, id) : NULL;
-    if (lock == NULL) {
-        memory_free(&store->allocator, turn, sizeof(*turn));
-        ingot_storage_release(store);
         return NULL;
-    }
     *turn = (struct build_turn){.storage = storage,
-                                .store = store,
-                                .lock = lock,
-                                .is_stored_to = is_stored_to,
+                                .is_stored_to = true,
                                 .was_refused = was_refused,
-                                .id_size = id_size,
-                                .id = id};
-    if (was_refused)
-        (void)store->own->build_locks->has_changed(lock);
+                                .busy_ns = FLIGHT_NO_TIME,
+                                .id_size = id_size};
+    memcpy(turn->id, id, id_size);
+    flight_init(&turn->flight, storage, id_size, turn->id);
+    ingot_storage_retain(storage);
     return turn;
 }
 
-struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
+struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused,
+                                    bool waits_for_threads)
 {
     struct build_turn *turn = make_build_turn(storage, id_size, id, was_refused);
-    if (turn != NULL)
+    if (turn != NULL) {
+        turn->waits_for_threads = waits_for_threads;
         ++own_turns;
-    return turn;
+        return turn;
+    }
+    storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
+                 "no memory to wait for a program that another process may compile");
+    return NULL;
 }
 
 struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_size, const uint8_t *id,
-                                             bool was_refused, uint64_t since_ns, uint64_t until_ns)
+                                             bool was_refused, uint64_t until_ns)
 {
     struct build_turn *turn = make_build_turn(storage, id_size, id, was_refused);
     if (turn == NULL)
         return NULL;
     turn->is_artifact = true;
-    turn->since_ns = since_ns;
+    turn->waits_for_threads = true;
     turn->busy_ns = until_ns;
     return turn;
 }
 
-uint64_t build_turn_limit_ns(const struct build_turn *turn)
+static uint64_t turn_limit_ns(const struct build_turn *turn)
 {
-    const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
+    const uint64_t wait_ns = turn->lock != NULL ? turn->store->own->build_locks->wait_ns(turn->store->self) : 0;
     return wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS;
+}
+
+bool build_turn_is_own(size_t id_size, const uint8_t *id)
+{
+    return flight_is_own(id_size, id);
 }
 
 bool build_turn_is_busy(const struct build_turn *turn)
 {
     return turn != NULL && turn->is_busy;
-}
-
-bool build_turn_is_pointless(const struct build_turn *turn)
-{
-    return turn != NULL && turn->is_pointless;
 }
 
 static void count_turn_wait(const struct build_turn *turn, bool is_timeout)
@@ -198,7 +198,7 @@ static bool pause_once(struct build_turn *turn)
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
         turn->waiting_ns = turn->is_artifact ? turn->since_ns : now_ns;
-        turn->until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
+        turn->until_ns = turn->waiting_ns + turn_limit_ns(turn);
     }
     if (now_ns >= turn->until_ns) {
         turn->is_late = true;
@@ -328,7 +328,9 @@ static bool wait_for_lease(struct build_turn *turn)
 /* Waits for other processes that use the directory store. Returns true if the caller should look in the storage. */
 static bool wait_for_lock(struct build_turn *turn)
 {
-    const struct build_locks *locks = turn->store->own->build_locks;
+    const struct build_locks *locks = turn->lock != NULL ? turn->store->own->build_locks : NULL;
+    if (locks == NULL)
+        return false;
     while (wait_once(turn))
         if (locks->has_changed(turn->lock))
             return true;
@@ -349,32 +351,63 @@ static void note_late(struct build_turn *turn)
     tell_timeout(turn);
 }
 
+/* Opens the lock of the directory store, if there is one. */
+static void open_lock(struct build_turn *turn)
+{
+    turn->store = take_store(turn->storage, &turn->is_stored_to);
+    if (turn->store != NULL)
+        turn->lock = turn->store->own->build_locks->open(turn->store->self, turn->id_size, turn->id);
+    if (turn->lock != NULL && turn->was_refused)
+        (void)turn->store->own->build_locks->has_changed(turn->lock);
+    if (turn->is_artifact)
+        turn->since_ns = flight_wait_since(&turn->flight, files_steady_clock_ns());
+}
+
 bool build_turn_wait(struct build_turn *turn)
 {
     if (turn == NULL)
         return false;
+    if (!turn->is_first) {
+        const enum flight_claim claim =
+            flight_claim(&turn->flight, turn->waits_for_threads && thread_may_wait(turn), turn->busy_ns);
+        turn->is_busy = claim == FLIGHT_BUSY;
+        if (claim != FLIGHT_CLAIMED)
+            return claim == FLIGHT_LOOK;
+        turn->is_first = true;
+        open_lock(turn);
+    }
     if ((!turn->is_over && wait_for_lock(turn)) || wait_for_lease(turn))
         return true;
     note_late(turn);
+    if (turn->is_busy)
+        flight_note_wait(&turn->flight, turn->since_ns, files_steady_clock_ns());
+    else if (turn->is_pointless)
+        flight_end(&turn->flight, true);
+    else
+        flight_begin(&turn->flight, turn_limit_ns(turn));
     return false;
 }
 
+/* Other processes get the turn first, because a thread of this process could not take their lock before. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end)
 {
     if (turn == NULL)
         return;
-    ingot_storage_t store = turn->store;
+    ingot_storage_t storage = turn->storage;
     if (end == BUILD_TURN_LOADED && turn->waiting_ns != 0)
         count_turn_wait(turn, false);
     if (turn->lease != NULL)
         turn->lessor->ops.end_lease(turn->lessor->self, turn->lease,
                                     end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
     ingot_storage_release(turn->lessor);
-    store->own->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
+    if (turn->lock != NULL)
+        turn->store->own->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
+    flight_end(&turn->flight, end == BUILD_TURN_POINTLESS);
     if (!turn->is_artifact)
         --own_turns;
-    memory_free(&store->allocator, turn, sizeof(*turn));
-    ingot_storage_release(store);
+    ingot_storage_release(turn->store);
+    memory_free(&storage->allocator, turn, sizeof(*turn) + turn->id_size);
+    ingot_storage_release(storage);
 }
 
 /* ---- permits ---- */

@@ -1,8 +1,9 @@
 /*
- * build_turn.h - decides which process builds a program, or makes an artifact, that several processes request at once.
+ * build_turn.h - decides which thread of which process builds a program, or makes an artifact, that several request at
+ * once.
  *
- * One process builds the program, and the others wait for its blob. This only saves time: if the wait does not bring a
- * blob, the waiting process builds the program, too.
+ * One builds the program, and the others wait for its blob. This only saves time: if the wait does not bring a
+ * blob, the one who waits builds the program, too.
  */
 #ifndef INGOT_PERSIST_STORAGE_TURNS_BUILD_TURN_H
 #define INGOT_PERSIST_STORAGE_TURNS_BUILD_TURN_H
@@ -22,24 +23,22 @@ enum build_turn_end {
 };
 
 /* Begins a turn for a program whose blob is missing from the storage or was refused. The same thread must end the turn.
- * The id must live until then. Returns NULL if the storage has
- * no directory store with locks, or if memory runs out; the caller then builds the program. */
-struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused);
-/* Does the same for an artifact. Any thread may end the turn, and the threads of a process wait for it like other
- * processes. since_ns: when the wait began, possibly in an earlier turn, for the limit of the whole wait. until_ns:
- * build_turn_wait then returns even if another maker still has the turn. */
+ * waits_for_threads: if another thread of the process has the turn, waits for it, too. Returns NULL if memory runs out;
+ * the caller then builds the program. */
+struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused,
+                                    bool waits_for_threads);
+/* Does the same for an artifact. Any thread may end the turn. until_ns: build_turn_wait then returns even if another
+ * maker still has the turn. */
 struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_size, const uint8_t *id,
-                                             bool was_refused, uint64_t since_ns, uint64_t until_ns);
-/* Returns true, possibly after a wait, if another process may have stored the program. The caller should then try to
- * load it from the storage, and call this function again if it is not there. Returns false if the caller should build
- * the program. */
+                                             bool was_refused, uint64_t until_ns);
+/* Returns true, possibly after a wait, if another thread or process may have stored the program. The caller should then
+ * try to load it from the storage, and call this function again if it is not there. Returns false if the caller should
+ * build the program. */
 bool build_turn_wait(struct build_turn *turn);
+/* True if the calling thread has begun a turn for this id, with any storage, for which others wait. */
+bool build_turn_is_own(size_t id_size, const uint8_t *id);
 /* True if build_turn_wait has returned because of `until_ns`. */
 bool build_turn_is_busy(const struct build_turn *turn);
-/* True if build_turn_wait has returned because another process has found that waiting is useless. */
-bool build_turn_is_pointless(const struct build_turn *turn);
-/* Returns how long a turn should last at most: as long as others wait for its end. */
-uint64_t build_turn_limit_ns(const struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end);
 

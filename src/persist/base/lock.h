@@ -1,14 +1,14 @@
 /*
- * lock.h - the lock of the library that contains it (the cache, or a layer), one for the process.
+ * lock.h - one lock for all rarely used lists of the process, in each library that contains this file.
  *
- * It guards the requests in progress, the list of turns for artifacts, and the targets of a cache; in the OpenCL layer,
- * the tables of handles and contexts, the fields of shadows that shadow.h names, and the list of reclaim.c.
+ * It guards the flights of turns, and the targets of the front door's caches; in the OpenCL layer, also the tables of
+ * handles and contexts, the fields of shadows that shadow.h names, and the list of reclaim.c.
  *
  * It is held for short searches and copies only, never while anything else is called. A fork waits for it, so that a
  * child never inherits it from another thread.
  */
-#ifndef INGOT_CACHE_LOCK_H
-#define INGOT_CACHE_LOCK_H
+#ifndef INGOT_PERSIST_BASE_LOCK_H
+#define INGOT_PERSIST_BASE_LOCK_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /*
- * lock.c - the lock of this library; see lock.h.
+ * lock.c - one lock for the process; see lock.h.
  */
-#include "front/lock.h"
+#include "persist/base/lock.h"
 
 #include <pthread.h>
 

@@ -1,0 +1,225 @@
+/*
+ * flight.c - lists the flights of this process, and notes past ones; see flight.h.
+ *
+ * A flight in the list belongs to a thread that waits for other processes, or to a maker. Other threads that need the
+ * same id from the same storage wait until none is in the list, so only one thread per process takes part in the
+ * competition between processes. A thread that has waited for too long makes what it needs itself.
+ *
+ * If waiting for an id is useless, its flights are not in the list, and that is noted for some time. Otherwise, a
+ * thread that comes later would be listed, and those that come after it would wait for it.
+ *
+ * After a fork, the child has none of its parent's flights in the list.
+ *
+ * The lock of lock.h guards everything here. It is held for a few instructions.
+ */
+#include "persist/storage/turns/flight.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "persist/base/checksum.h"
+#include "persist/base/files.h"
+#include "persist/base/lock.h"
+#include "persist/storage/storage.h"
+#include "util/nanoseconds.h"
+#include "util/process_number.h"
+
+#define BIN_COUNT 64u
+#define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
+#define WAIT_GAP_NS (10 * NS_PER_SECOND) /* a later wait for the same id does not continue an earlier one */
+
+/* What is known about an id whose flight has ended, or has not begun. It is freed some time after it has become
+ * meaningless. */
+struct note {
+    struct note *next;
+    uint64_t storage; /* storage_number(): unique in this process */
+    uint64_t id_hash;
+    uint64_t useless_until_ns; /* waiting for the id is useless until then; 0: it is not */
+    uint64_t waiting_since_ns; /* a wait for another process, which may consist of several calls, began then */
+    uint64_t waited_until_ns;  /* its last call so far ended then; 0: there was none */
+};
+
+static struct flight *first_flight;
+static struct note *notes[BIN_COUNT]; /* by the hash of the id */
+static unsigned long owner;           /* the process of all this */
+
+/* Takes the lock. In a forked child, drops what belongs to the parent. */
+static void take_lock(void)
+{
+    lock_take();
+    if (owner == process_number())
+        return;
+    owner = process_number();
+    first_flight = NULL;
+}
+
+/* Returns a number of the calling thread that no other thread of the process ever has. */
+static uint64_t thread_number(void)
+{
+    static _Atomic uint64_t thread_count;
+    static _Thread_local uint64_t own;
+    if (own == 0)
+        own = atomic_fetch_add_explicit(&thread_count, 1, memory_order_relaxed) + 1;
+    return own;
+}
+
+void flight_init(struct flight *flight, ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    *flight = (struct flight){.began_ns = FLIGHT_NO_TIME,
+                              .thread = thread_number(),
+                              .storage = storage_number(storage),
+                              .id_size = id_size,
+                              .id = id};
+}
+
+static bool has_id(const struct flight *flight, size_t id_size, const uint8_t *id)
+{
+    return flight->id_size == id_size && memcmp(flight->id, id, id_size) == 0;
+}
+
+bool flight_is_own(size_t id_size, const uint8_t *id)
+{
+    take_lock();
+    const struct flight *flight = first_flight;
+    while (flight != NULL && (flight->thread != thread_number() || !has_id(flight, id_size, id)))
+        flight = flight->next;
+    lock_give();
+    return flight != NULL;
+}
+
+static struct flight *find_same_flight(const struct flight *wanted)
+{
+    struct flight *flight = first_flight;
+    while (flight != NULL && (flight->storage != wanted->storage || !has_id(flight, wanted->id_size, wanted->id)))
+        flight = flight->next;
+    return flight;
+}
+
+/* ---- notes; all of these functions require the lock ---- */
+
+static bool is_meaningless(const struct note *note, uint64_t now_ns)
+{
+    return now_ns >= note->useless_until_ns && now_ns - note->waited_until_ns > WAIT_GAP_NS;
+}
+
+/* Returns the note about a flight's id, or NULL. If `makes` is true, makes the note, and frees those that have
+ * become meaningless; it is NULL then only if there is no memory. */
+static struct note *find_note(const struct flight *flight, bool makes)
+{
+    const uint64_t id_hash = checksum_bucket_of(flight->id_size, flight->id);
+    const uint64_t now_ns = makes ? files_steady_clock_ns() : 0;
+    struct note **bin = &notes[id_hash % BIN_COUNT];
+    struct note **at = bin;
+    while (*at != NULL) {
+        struct note *note = *at;
+        if (note->storage == flight->storage && note->id_hash == id_hash)
+            return note;
+        if (makes && is_meaningless(note, now_ns)) {
+            *at = note->next;
+            free(note);
+        } else {
+            at = &note->next;
+        }
+    }
+    struct note *made = makes ? calloc(1, sizeof(*made)) : NULL;
+    if (made != NULL) {
+        *made = (struct note){.next = *bin, .storage = flight->storage, .id_hash = id_hash};
+        *bin = made;
+    }
+    return made;
+}
+
+static bool is_useless(const struct flight *flight)
+{
+    const struct note *note = find_note(flight, false);
+    return note != NULL && files_steady_clock_ns() < note->useless_until_ns;
+}
+
+uint64_t flight_wait_since(const struct flight *flight, uint64_t now_ns)
+{
+    take_lock();
+    struct note *note = find_note(flight, false);
+    const bool continues = note != NULL && note->waited_until_ns != 0 && now_ns - note->waited_until_ns <= WAIT_GAP_NS;
+    const uint64_t since_ns = continues ? note->waiting_since_ns : now_ns;
+    if (note != NULL)
+        note->waited_until_ns = 0;
+    lock_give();
+    return since_ns;
+}
+
+void flight_note_wait(const struct flight *flight, uint64_t since_ns, uint64_t now_ns)
+{
+    take_lock();
+    struct note *note = find_note(flight, true);
+    if (note != NULL) {
+        note->waiting_since_ns = since_ns;
+        note->waited_until_ns = now_ns;
+    }
+    lock_give();
+}
+
+/* ---- flights ---- */
+
+/* Waits until no thread has a flight for this id. Requires the lock. */
+static enum flight_claim wait_for_threads(const struct flight *wanted, uint64_t until_ns)
+{
+    for (;;) {
+        const struct flight *flight = find_same_flight(wanted);
+        if (flight == NULL)
+            return is_useless(wanted) ? FLIGHT_ALONE : FLIGHT_LOOK;
+        const uint64_t now_ns = files_steady_clock_ns();
+        const bool is_limited =
+            flight->began_ns != FLIGHT_NO_TIME && flight->limit_ns < FLIGHT_NO_TIME - flight->began_ns;
+        const uint64_t late_ns = is_limited ? flight->began_ns + flight->limit_ns : FLIGHT_NO_TIME;
+        if (now_ns >= late_ns)
+            return FLIGHT_ALONE;
+        if (now_ns >= until_ns)
+            return FLIGHT_BUSY;
+        lock_wait_until(late_ns < until_ns ? late_ns : until_ns);
+    }
+}
+
+enum flight_claim flight_claim(struct flight *flight, bool may_wait, uint64_t until_ns)
+{
+    enum flight_claim claim = FLIGHT_CLAIMED;
+    take_lock();
+    if (is_useless(flight)) {
+        claim = FLIGHT_ALONE;
+    } else if (find_same_flight(flight) != NULL) {
+        claim = may_wait ? wait_for_threads(flight, until_ns) : FLIGHT_ALONE;
+    } else {
+        flight->next = first_flight;
+        flight->is_listed = true;
+        first_flight = flight;
+    }
+    lock_give();
+    return claim;
+}
+
+void flight_begin(struct flight *flight, uint64_t limit_ns)
+{
+    take_lock();
+    flight->limit_ns = limit_ns;
+    flight->began_ns = files_steady_clock_ns();
+    lock_wake(); /* those who wait learn the limit */
+    lock_give();
+}
+
+void flight_end(struct flight *flight, bool is_pointless)
+{
+    take_lock();
+    if (flight->is_listed) {
+        struct flight **at = &first_flight;
+        struct note *note = is_pointless ? find_note(flight, true) : NULL;
+        if (note != NULL)
+            note->useless_until_ns = files_steady_clock_ns() + USELESS_NS;
+        while (*at != NULL && *at != flight) /* it is not in the list of a forked child */
+            at = &(*at)->next;
+        if (*at != NULL)
+            *at = flight->next;
+        flight->is_listed = false;
+        lock_wake();
+    }
+    lock_give();
+}
