@@ -315,8 +315,14 @@ class Key:
         for miss in self.misses if found is not None else ():
             if miss.machine == machine and found.flushed < miss.begin and miss.end < reader.begin:
                 during = (each for each in self.calls if each.begin < miss.end and each.end > miss.begin)
-                if not any(each.machine == machine and each.result in (name, "") for each in during):
+                if not any(each.machine == machine and self.may_bring_back(each, name) for each in during):
                     yield f"a removed value came back: {reader}; {found}; {miss}"
+
+    def may_bring_back(self, call: Call, name: str) -> bool:
+        """True if the call may have loaded the value while another process, of which it does not know, removed it."""
+        others = (each for each in self.removals if each.log != call.log)
+        is_during = any(each.begin < call.end and each.settled > call.begin for each in others)
+        return call.result in (name, "") and is_during
 
 
 def _judge(logs: list[Path], killed: dict[str, int], died: dict[str, int], wrong: list[str]) -> Counter[str]:
@@ -327,6 +333,7 @@ def _judge(logs: list[Path], killed: dict[str, int], died: dict[str, int], wrong
             keys[each.key].append(each)
             known = {each.name: "stored", "": "cut off", MISSED: MISSED, BUSY: BUSY, FAILED: FAILED}
             counts[f"{each.action}: {known.get(each.result, 'found')}"] += 1
+            counts["asked a server that had been slow or failed"] += not each.is_served
     for key, calls in keys.items():
         wrong.extend(f"{key}: {each}" for each in islice(Key(calls, killed).judge(), 3))
     return counts

@@ -66,10 +66,21 @@ static enum outcome http_has_object(void *self, struct request *request, const c
 
 /* Asks for a key that no object has. The root or a folder would not do: a server may have nothing there or refuse to
  * show it. */
+static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
+
 static enum outcome http_probe_server(void *self, struct request *request)
 {
-    static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
     return http_has_object(self, request, no_key);
+}
+
+/* S3 says why it refuses a request in the page that it sends, and an answer to HEAD has none. */
+static enum outcome s3_probe_server(void *self, struct request *request)
+{
+    ingot_buffer_t object = INGOT_BUFFER_INIT;
+    const enum outcome outcome = http_get_object(self, request, no_key, 1, &object);
+    if (outcome == OUTCOME_DONE)
+        object.release(&object);
+    return outcome;
 }
 
 /* Asks S3 for a page of its list. The cursor is the key of the last object of the page before. */
@@ -146,7 +157,7 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
                                                 .put = http_put_object,
                                                 .remove = http_remove_object,
                                                 .has = http_has_object,
-                                                .probe = http_probe_server,
+                                                .probe = s3_probe_server,
                                                 .destroy = destroy_http,
                                                 .list = s3_list_objects};
     struct http *http = calloc(1, sizeof(*http));

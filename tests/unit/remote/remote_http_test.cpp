@@ -323,7 +323,7 @@ TEST_F(RemoteHttp, SaysWhatS3Says)
                                  "Content-Length: " + std::to_string(page.size()) + "\r\n\r\n";
         const FaultyServer server([&](FaultyConnection &connection) {
             for (std::string words; !(words = connection.read_some()).empty();)
-                if (!connection.send_bytes(words.find("HEAD ") == 0 ? "HTTP/1.1 404 Not Found\r\n\r\n" : text + page))
+                if (!connection.send_bytes(words.find("HEAD ") == 0 ? "HTTP/1.1 403 Forbidden\r\n\r\n" : text + page))
                     return;
         });
         const std::string url = "s3://programs?region=us-east-1&credentials=" + key +
