@@ -14,8 +14,6 @@
 
 #include "util/nanoseconds.h"
 
-#define THREAD_NO_TIME UINT64_MAX /* a time that never comes */
-
 /* Starts a thread that blocks all signals, because signals belong to the application. Returns false on failure. */
 static inline bool thread_start(pthread_t *thread, void *(*run)(void *user), void *user)
 {
@@ -42,7 +40,7 @@ static inline void thread_condition_init(pthread_cond_t *condition)
 static inline void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t moment_ns)
 {
     const struct timespec moment = {(time_t)(moment_ns / NS_PER_SECOND), (long)(moment_ns % NS_PER_SECOND)};
-    if (moment_ns == THREAD_NO_TIME)
+    if (moment_ns == NS_NEVER)
         (void)pthread_cond_wait(condition, lock);
     else
         (void)pthread_cond_timedwait(condition, lock, &moment);

@@ -108,7 +108,7 @@ void flight_wait(struct cache_flight *flight, struct cache_follower *follower, p
     *end = follower;
     ++flight->references;
     while (!flight->landed && !follower->is_leader)
-        thread_wait(&flight->changed, lock, THREAD_NO_TIME);
+        thread_wait(&flight->changed, lock, NS_NEVER);
 }
 
 bool flight_hand_over(struct cache_flight *flight)

@@ -47,7 +47,7 @@ void lock_give(void)
 
 void lock_wait(void)
 {
-    thread_wait(&changed, &mutex, THREAD_NO_TIME);
+    thread_wait(&changed, &mutex, NS_NEVER);
 }
 
 void lock_wait_until(uint64_t moment_ns)

@@ -78,7 +78,7 @@ void chain_begin_change(ingot_storage_t chain, struct chain_use *use, size_t id_
     for (; (load = find_use(load, use, CHAIN_LOAD)) != NULL; load = load->next)
         load->is_stale = true;
     while (find_use(chain->uses, use, CHAIN_PROMOTION) != NULL)
-        thread_wait(&chain->uses_changed, &chain->uses_lock, THREAD_NO_TIME);
+        thread_wait(&chain->uses_changed, &chain->uses_lock, NS_NEVER);
     pthread_mutex_unlock(&chain->uses_lock);
 }
 

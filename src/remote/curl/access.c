@@ -11,15 +11,6 @@
 
 #define LINE_CAPACITY 256
 
-static ingot_status_t copy_access_path(const char *what, const char *from, char to[ACCESS_PATH_CAPACITY])
-{
-    if (strlen(from) >= ACCESS_PATH_CAPACITY)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the path of %s has more than %u bytes", what,
-                                      ACCESS_PATH_CAPACITY - 1);
-    memcpy(to, from, strlen(from) + 1);
-    return INGOT_SUCCESS;
-}
-
 /* Finds out whether a file has a PEM line of a kind, such as "CERTIFICATE", and no line that shows a password. */
 static bool has_kind(FILE *file, const char *kind)
 {
@@ -33,44 +24,30 @@ static bool has_kind(FILE *file, const char *kind)
     return is_found;
 }
 
-/* Checks that a file can be read and has what it should have. No message repeats any of it. */
-static ingot_status_t check_file(const char *what, const char *path, const char *kind)
+/* Takes the path of a file that can be read and has what it should have. No message repeats any of it. */
+static ingot_status_t take_file(const char *what, const char *path, const char *kind, char to[ACCESS_PATH_CAPACITY])
 {
     if (path[0] == '\0')
         return INGOT_SUCCESS;
+    if (strlen(path) >= ACCESS_PATH_CAPACITY)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the path of %s has more than %u bytes", what,
+                                      ACCESS_PATH_CAPACITY - 1);
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return ingot_set_error(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "%s: opening %s: %s", what,
                                path, strerror(errno));
     const bool is_right = has_kind(file, kind);
     (void)fclose(file);
+    memcpy(to, path, strlen(path) + 1);
     return is_right ? INGOT_SUCCESS
                     : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                              "%s: %s cannot be used; name a file in PEM format, without a password",
                                              what, path);
 }
 
-static ingot_status_t take_certificates(struct access *access, const struct url *url)
+ingot_status_t access_init(struct access *access, const struct url *url)
 {
-    static const char authorities[] = "the certificates of authorities";
-    static const char certificate[] = "the certificate";
-    static const char key[] = "the private key";
-    ingot_status_t status = copy_access_path(authorities, url->ca, access->ca);
-    if (status == INGOT_SUCCESS)
-        status = copy_access_path(certificate, url->certificate, access->certificate);
-    if (status == INGOT_SUCCESS)
-        status = copy_access_path(key, url->key, access->key);
-    if (status == INGOT_SUCCESS)
-        status = check_file(authorities, url->ca, "CERTIFICATE");
-    if (status == INGOT_SUCCESS)
-        status = check_file(certificate, url->certificate, "CERTIFICATE");
-    if (status == INGOT_SUCCESS && url->key[0] != '\0')
-        status = secret_file_check(key, url->key);
-    return status == INGOT_SUCCESS ? check_file(key, url->key, "PRIVATE KEY") : status;
-}
-
-static ingot_status_t take_user_and_region(struct access *access, const struct url *url)
-{
+    memset(access, 0, sizeof(*access));
     access->auth = url->auth;
     if (strlen(url->user) >= sizeof(access->user))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has more than %zu bytes",
@@ -79,15 +56,13 @@ static ingot_status_t take_user_and_region(struct access *access, const struct u
     if (strlen(url->region) > 64 || strpbrk(url->region, ":/") != NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option region is not the name of a region");
     (void)snprintf(access->provider, sizeof(access->provider), "aws:amz:%s:s3", url->region);
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t access_init(struct access *access, const struct url *url)
-{
-    memset(access, 0, sizeof(*access));
-    ingot_status_t status = take_user_and_region(access, url);
+    ingot_status_t status = take_file("the certificates of authorities", url->ca, "CERTIFICATE", access->ca);
     if (status == INGOT_SUCCESS)
-        status = take_certificates(access, url);
+        status = take_file("the certificate", url->certificate, "CERTIFICATE", access->certificate);
+    if (status == INGOT_SUCCESS && url->key[0] != '\0')
+        status = secret_file_check("the private key", url->key);
+    if (status == INGOT_SUCCESS)
+        status = take_file("the private key", url->key, "PRIVATE KEY", access->key);
     if (status == INGOT_SUCCESS && url->credentials[0] != '\0')
         status = secret_file_read("the credentials", url->credentials, access->secret);
     return status;
@@ -98,16 +73,13 @@ void access_fini(struct access *access)
     secret_wipe(access->secret);
 }
 
-/* Trusts the authorities of the file alone. libcurl would trust those in the system's folder as well. */
-static CURLcode apply_authorities(const struct access *access, CURL *easy)
-{
-    const CURLcode code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca) : code;
-}
-
 CURLcode access_apply_certificates(const struct access *access, CURL *easy)
 {
-    CURLcode code = access->ca[0] != '\0' ? apply_authorities(access, easy) : CURLE_OK;
+    CURLcode code = CURLE_OK;
+    if (access->ca[0] != '\0') /* those of the file alone: libcurl would trust those in the system's folder as well */
+        code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    if (code == CURLE_OK && access->ca[0] != '\0')
+        code = curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca);
     if (code != CURLE_OK || access->key[0] == '\0')
         return code;
     code = curl_easy_setopt(easy, CURLOPT_SSLCERT, access->certificate);

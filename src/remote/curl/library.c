@@ -46,23 +46,14 @@ ingot_status_t library_init(void)
                                   "libcurl cannot be used: %s", curl_easy_strerror(global_code));
 }
 
-static long span_ms(uint64_t span_ns)
-{
-    const uint64_t ms = span_ns / NS_PER_MS + 1;
-    return ms < INT32_MAX ? (long)ms : INT32_MAX;
-}
-
-/* Returns for how long an IPv6 address is tried alone if the server also has an IPv4 address. */
-static long head_start_ms(long limit_ms)
-{
-    const long part_ms = limit_ms / HEAD_START_PARTS + 1;
-    return part_ms < LONGEST_HEAD_START_MS ? part_ms : LONGEST_HEAD_START_MS;
-}
-
 CURLcode library_apply(CURL *easy, const struct request *request, const struct access *access, struct sockets *sockets,
                        char error[CURL_ERROR_SIZE])
 {
-    const long limit_ms = span_ms(request->connect_limit_ns);
+    const uint64_t span_ms = request->connect_limit_ns / NS_PER_MS + 1;
+    const long limit_ms = span_ms < INT32_MAX ? (long)span_ms : INT32_MAX;
+    /* for how long an IPv6 address is tried alone if the server also has an IPv4 address */
+    const long part_ms = limit_ms / HEAD_START_PARTS + 1;
+    const long head_start_ms = part_ms < LONGEST_HEAD_START_MS ? part_ms : LONGEST_HEAD_START_MS;
     const struct {
         CURLoption option;
         long value;
@@ -73,7 +64,7 @@ CURLcode library_apply(CURL *easy, const struct request *request, const struct a
         {CURLOPT_QUICK_EXIT, 1}, /* keeps libcurl from waiting for a name service that does not answer */
         {CURLOPT_TCP_KEEPALIVE, 1},
         {CURLOPT_CONNECTTIMEOUT_MS, limit_ms},
-        {CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, head_start_ms(limit_ms)},
+        {CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, head_start_ms},
     };
     CURLcode code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error);
     if (code == CURLE_OK)
@@ -85,30 +76,17 @@ CURLcode library_apply(CURL *easy, const struct request *request, const struct a
     return code == CURLE_OK ? access_apply_certificates(access, easy) : code;
 }
 
-static bool has_any(const char *text, size_t count, const char *const *words)
-{
-    for (size_t i = 0; i < count; ++i)
-        if (strstr(text, words[i]) != NULL)
-            return true;
-    return false;
-}
-
 /* Explains why the encryption of a connection failed. A server that refuses a client says so by an alert. If the server
  * or the network only ended the connection, nobody was refused. libcurl tells these apart by its text alone. */
 static enum outcome explain_encryption(const char *text, struct request *request)
 {
     static const char *const ends[] = {"SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "reset by peer",
                                        "Broken pipe"};
-    if (has_any(text, sizeof(ends) / sizeof(ends[0]), ends))
-        return request_fail(request, OUTCOME_UNREACHABLE, "the server closed the encrypted connection: %.200s", text);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); ++i)
+        if (strstr(text, ends[i]) != NULL)
+            return request_fail(request, OUTCOME_UNREACHABLE, "the server closed the encrypted connection: %.200s",
+                                text);
     return request_fail(request, OUTCOME_REFUSED, "encrypting the connection: %.250s", text);
-}
-
-/* Explains a failure of a connection that was established. */
-static enum outcome explain_connection(const char *text, struct request *request)
-{
-    return strstr(text, " alert ") != NULL ? explain_encryption(text, request)
-                                           : request_fail(request, OUTCOME_UNREACHABLE, "%.250s", text);
 }
 
 enum outcome library_explain(CURL *easy, CURLcode code, const char *error, struct request *request)
@@ -134,6 +112,8 @@ enum outcome library_explain(CURL *easy, CURLcode code, const char *error, struc
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_URL_MALFORMAT: return request_fail(request, OUTCOME_BAD_ANSWER, "%.250s", text);
-    default: return explain_connection(text, request);
+    default: /* of an established connection */
+        return strstr(text, " alert ") != NULL ? explain_encryption(text, request)
+                                               : request_fail(request, OUTCOME_UNREACHABLE, "%.250s", text);
     }
 }

@@ -2,21 +2,29 @@
  * http.c - implements the transport to HTTP servers; see http.h.
  *
  * Each request takes a libcurl handle from a pool (exchange.h), so any number of threads may make requests at once.
+ * doc/remote-format.md specifies the URLs of objects.
  */
 #include "remote/http/http.h"
 
 #include <ingot/backend.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "remote/curl/library.h"
 #include "remote/http/exchange.h"
-#include "remote/http/target.h"
 
 #define MOST_LIST_BYTES (16u << 20) /* of a page with 1000 keys */
+#define BASE_CAPACITY (2 * URL_CAPACITY)
+#define PATH_CAPACITY 160u
+#define LIST_CAPACITY 1900u
 
 struct http {
-    struct target target;
+    bool is_flat;
+    char name_space[72];
+    char base[BASE_CAPACITY];  /* of the URLs of objects, without a slash at its end */
+    char root[BASE_CAPACITY];  /* for S3, the base without the path; "": the server cannot list objects */
+    char prefix[URL_CAPACITY]; /* the path, without a slash at its end */
     struct access access;
     struct http_pool pool;
 };
@@ -26,9 +34,12 @@ struct http {
 static enum outcome perform_key_exchange(struct http *http, struct request *request, const char *key,
                                          struct exchange *exchange)
 {
-    char path[TARGET_PATH_CAPACITY];
-    target_path(&http->target, key, path);
-    exchange->base = http->target.base;
+    char path[PATH_CAPACITY];
+    if (http->is_flat)
+        (void)snprintf(path, sizeof(path), "/%s", key);
+    else
+        (void)snprintf(path, sizeof(path), "/ingot-1/%s/%.2s/%s", http->name_space, key, key);
+    exchange->base = http->base;
     exchange->path = path;
     exchange->access = &http->access;
     exchange->request = request;
@@ -65,22 +76,48 @@ static enum outcome http_has_object(void *self, struct request *request, const c
 }
 
 /* Asks for a key that no object has. The root or a folder would not do: a server may have nothing there or refuse to
- * show it. */
-static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
-
+ * show it. S3 says why it refuses in the page that it sends, and an answer to HEAD has none. */
 static enum outcome http_probe_server(void *self, struct request *request)
 {
-    return http_has_object(self, request, no_key);
-}
-
-/* S3 says why it refuses a request in the page that it sends, and an answer to HEAD has none. */
-static enum outcome s3_probe_server(void *self, struct request *request)
-{
+    static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
+    const struct http *http = self;
     ingot_buffer_t object = INGOT_BUFFER_INIT;
+    if (http->root[0] == '\0')
+        return http_has_object(self, request, no_key);
     const enum outcome outcome = http_get_object(self, request, no_key, 1, &object);
     if (outcome == OUTCOME_DONE)
         object.release(&object);
     return outcome;
+}
+
+/* Appends a text with escapes for all bytes that a signed query must not have. The text's own escapes stay. */
+static void append_escaped(size_t capacity, char *path, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~%";
+    size_t used = strlen(path);
+    for (; *text != '\0' && used + 4 < capacity; ++text)
+        used += (size_t)snprintf(path + used, capacity - used, strchr(plain, *text) != NULL ? "%c" : "%%%02X",
+                                 (unsigned char)*text);
+}
+
+/* Writes what follows the root in the URL that lists the objects after the one with this key; "": from the first one.
+ * Returns false if it has no room. */
+static bool write_list_path(const struct http *http, const char *key, size_t capacity, char *path)
+{
+    char object[PATH_CAPACITY];
+    const char *folder = http->prefix[0] != '\0' ? http->prefix : "";
+    (void)snprintf(object, sizeof(object), "%singot-1/%s/", folder[0] != '\0' ? "/" : "", http->name_space);
+    (void)snprintf(path, capacity, "/?list-type=2&max-keys=1000&prefix="); /* in the order that is signed */
+    append_escaped(capacity, path, folder);
+    append_escaped(capacity, path, object);
+    if (key[0] != '\0') {
+        (void)snprintf(path + strlen(path), capacity - strlen(path), "&start-after=");
+        append_escaped(capacity, path, folder);
+        (void)snprintf(object, sizeof(object), "%singot-1/%s/%.2s/%s", folder[0] != '\0' ? "/" : "", http->name_space,
+                       key, key);
+        append_escaped(capacity, path, object);
+    }
+    return strlen(path) + 4 < capacity;
 }
 
 /* Asks S3 for a page of its list. The cursor is the key of the last object of the page before. */
@@ -88,14 +125,14 @@ static enum outcome s3_list_objects(void *self, struct request *request, char cu
                                     void (*visit)(void *user, const char *key), void *user)
 {
     struct http *http = self;
-    char path[TARGET_LIST_CAPACITY];
+    char path[LIST_CAPACITY];
     struct exchange exchange = {.method = HTTP_GET,
-                                .base = http->target.root,
+                                .base = http->root,
                                 .path = path,
                                 .access = &http->access,
                                 .body = {.max_size = MOST_LIST_BYTES},
                                 .request = request};
-    if (!target_list_path(&http->target, cursor, sizeof(path), path))
+    if (!write_list_path(http, cursor, sizeof(path), path))
         return request_fail(request, OUTCOME_REFUSED, "the URL's path is too long to list objects");
     enum outcome outcome = exchange_perform(&http->pool, &exchange);
     if (outcome != OUTCOME_DONE)
@@ -120,53 +157,73 @@ static void destroy_http(void *self)
 
 /* ---- opening ---- */
 
-/* Checks that credentials that need a user and a password have both. If the URL names no user, the file with the
- * credentials must hold "user:password". */
-static ingot_status_t check_pair(const struct access *access)
+static ingot_status_t take_target(struct http *http, const struct url *url)
 {
-    if (access->auth == URL_AUTH_NONE || access->auth == URL_AUTH_BEARER || access->user[0] != '\0' ||
-        strchr(access->secret, ':') != NULL)
+    const char *slash = url->path[0] != '\0' ? "/" : "";
+    const char *colon = url->port[0] != '\0' ? ":" : "";
+    size_t length = strlen(url->endpoint);
+    while (length != 0 && url->endpoint[length - 1] == '/')
+        --length;
+    http->is_flat = url->is_flat;
+    if (url->scheme != URL_S3) {
+        (void)snprintf(http->base, sizeof(http->base), "%s://%s%s%s%s%s", url->scheme == URL_HTTPS ? "https" : "http",
+                       url->host, colon, url->port, slash, url->path);
         return INGOT_SUCCESS;
+    }
+    if (length != 0 && strncmp(url->endpoint, "http://", 7) != 0 && strncmp(url->endpoint, "https://", 8) != 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the URL's option endpoint begins with neither http:// nor https://");
+    if (strchr(url->endpoint, '@') != NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option endpoint must not have a user");
+    if (length == 0)
+        (void)snprintf(http->root, sizeof(http->root), "https://%s.s3.%s.amazonaws.com", url->host, url->region);
+    else
+        (void)snprintf(http->root, sizeof(http->root), "%.*s/%s", (int)length, url->endpoint, url->host);
+    (void)snprintf(http->prefix, sizeof(http->prefix), "%s", url->path);
+    (void)snprintf(http->base, sizeof(http->base), "%.*s%s%s", (int)BASE_CAPACITY / 2, http->root, slash, url->path);
+    if (url->is_flat) /* other objects may be there */
+        http->root[0] = '\0';
+    return INGOT_SUCCESS;
+}
+
+/* Credentials that need a user and a password must have both. If the URL names no user, the file must have it. */
+static ingot_status_t take_access(struct access *access, const struct url *url)
+{
+    const ingot_status_t status = access_init(access, url);
+    if (status != INGOT_SUCCESS || access->auth == URL_AUTH_NONE || access->auth == URL_AUTH_BEARER ||
+        access->user[0] != '\0' || strchr(access->secret, ':') != NULL)
+        return status;
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the first line of the file with the credentials is not %s",
                                   access->auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
 }
 
-static ingot_status_t make_http(struct http *http, const struct url *url, const char *name_space)
-{
-    ingot_status_t status = target_init(&http->target, url, name_space);
-    if (status == INGOT_SUCCESS)
-        status = access_init(&http->access, url);
-    if (status == INGOT_SUCCESS)
-        status = check_pair(&http->access);
-    if (status == INGOT_SUCCESS)
-        status = http_pool_init(&http->pool);
-    if (status != INGOT_SUCCESS)
-        access_fini(&http->access);
-    return status;
-}
-
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops ops = {.get = http_get_object,
-                                             .put = http_put_object,
-                                             .remove = http_remove_object,
-                                             .has = http_has_object,
-                                             .probe = http_probe_server,
-                                             .destroy = destroy_http};
-    static const struct transport_ops s3_ops = {.get = http_get_object,
-                                                .put = http_put_object,
-                                                .remove = http_remove_object,
-                                                .has = http_has_object,
-                                                .probe = s3_probe_server,
-                                                .destroy = destroy_http,
-                                                .list = s3_list_objects};
+    static const struct transport_ops s3_ops = {
+        http_get_object, http_put_object, http_remove_object, http_has_object, http_probe_server, destroy_http, NULL,
+        s3_list_objects};
+    static const struct transport_ops ops = {http_get_object,
+                                             http_put_object,
+                                             http_remove_object,
+                                             http_has_object,
+                                             http_probe_server,
+                                             destroy_http,
+                                             NULL,
+                                             NULL};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    const ingot_status_t status = make_http(http, url, name_space);
+    (void)snprintf(http->name_space, sizeof(http->name_space), "%s", name_space);
+    ingot_status_t status = take_target(http, url);
     if (status == INGOT_SUCCESS)
-        *transport = (struct transport){http->target.root[0] != '\0' ? &s3_ops : &ops, http};
-    else
-        free(http);
+        status = take_access(&http->access, url);
+    if (status == INGOT_SUCCESS)
+        status = http_pool_init(&http->pool);
+    if (status == INGOT_SUCCESS) {
+        *transport = (struct transport){http->root[0] != '\0' ? &s3_ops : &ops, http};
+        return status;
+    }
+    access_fini(&http->access);
+    free(http);
     return status;
 }

@@ -17,9 +17,7 @@
 
 #include "remote/curl/library.h"
 #include "remote/object/object_key.h"
-#include "remote/redis/commands.h"
 #include "remote/redis/connection.h"
-#include "remote/redis/leases.h"
 #include "remote/redis/stream.h"
 #include "util/nanoseconds.h"
 
@@ -27,6 +25,7 @@
 #define LIST_SIZE 1048576u /* the largest part of a list of names */
 #define DEFAULT_PORT "6379"
 #define DATABASE_CAPACITY 8u
+#define NAME_CAPACITY 200u /* "ingot:1:", a namespace of at most 64 bytes, ":", 64 digits, and ":lease" */
 #define NUMBER_CAPACITY 24u
 #define LIVELY_NS NS_PER_SECOND /* a connection that was used since then is not dead */
 #define DEAD_PARTS 4u           /* a part of a request's limits shows that another one is */
@@ -43,31 +42,25 @@ struct redis {
 
 /* ---- connections ---- */
 
-static bool has_error_prefix(const char *text, const char *word)
-{
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
 static enum outcome explain_error(struct request *request, const redisReply *reply)
 {
     static const char *const refusals[] = {"NOAUTH", "WRONGPASS", "NOPERM", "READONLY", "MISCONF", "OOM"};
     static const char *const of_clusters[] = {"MOVED ", "ASK ", "CLUSTERDOWN", "CROSSSLOT"};
     for (size_t i = 0; i < sizeof(of_clusters) / sizeof(of_clusters[0]); ++i)
-        if (has_error_prefix(reply->str, of_clusters[i]))
+        if (strncmp(reply->str, of_clusters[i], strlen(of_clusters[i])) == 0)
             return request_fail(
                 request, OUTCOME_REFUSED,
                 "the server is part of a Redis Cluster, which is not supported, because it has only some "
                 "of the objects; name a server or a proxy that has all: %.100s",
                 reply->str);
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); ++i)
-        if (has_error_prefix(reply->str, refusals[i]))
+        if (strncmp(reply->str, refusals[i], strlen(refusals[i])) == 0)
             return request_fail(request, OUTCOME_REFUSED, "the server refuses: %.200s", reply->str);
     return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers: %.200s", reply->str);
 }
 
-/* Sends a command whose reply only reports success. */
-static enum outcome send_simple_command(struct redis_connection *connection, struct request *request,
-                                        const char *format, ...)
+/* Sends a command of a new connection, whose reply only reports success. */
+static enum outcome introduce(struct redis_connection *connection, struct request *request, const char *format, ...)
 {
     redisReply *reply = NULL;
     va_list arguments;
@@ -81,19 +74,22 @@ static enum outcome send_simple_command(struct redis_connection *connection, str
     return outcome;
 }
 
-static enum outcome introduce_connection(const struct redis *redis, struct redis_connection *connection,
-                                         struct request *request)
+static enum outcome open_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
 {
     const struct access *access = &redis->server.access;
-    enum outcome outcome = OUTCOME_DONE;
+    enum outcome outcome = redis_connection_open(&redis->server, request, connection);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
     if (access->secret[0] != '\0' && access->user[0] != '\0')
-        outcome = send_simple_command(connection, request, "AUTH %s %s", access->user, access->secret);
+        outcome = introduce(*connection, request, "AUTH %s %s", access->user, access->secret);
     else if (access->secret[0] != '\0')
-        outcome = send_simple_command(connection, request, "AUTH %s", access->secret);
+        outcome = introduce(*connection, request, "AUTH %s", access->secret);
     if (outcome == OUTCOME_BAD_ANSWER)
         outcome = OUTCOME_REFUSED; /* Redis 5 answers ERR to a wrong password */
     if (outcome == OUTCOME_DONE && redis->database[0] != '\0')
-        outcome = send_simple_command(connection, request, "SELECT %s", redis->database);
+        outcome = introduce(*connection, request, "SELECT %s", redis->database);
+    if (outcome != OUTCOME_DONE)
+        redis_connection_close(*connection);
     return outcome;
 }
 
@@ -107,17 +103,6 @@ static struct redis_connection *take_idle_connection(struct redis *redis)
     }
     (void)pthread_mutex_unlock(&redis->lock);
     return connection;
-}
-
-static enum outcome open_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
-{
-    enum outcome outcome = redis_connection_open(&redis->server, request, connection);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    outcome = introduce_connection(redis, *connection, request);
-    if (outcome != OUTCOME_DONE)
-        redis_connection_close(*connection);
-    return outcome;
 }
 
 static void give_connection(struct redis *redis, struct redis_connection *connection)
@@ -135,14 +120,14 @@ static void give_connection(struct redis *redis, struct redis_connection *connec
         redis_connection_close(connection);
 }
 
-/* ---- commands ---- */
-
 static void close_idle_connections(struct redis *redis)
 {
     struct redis_connection *connection;
     while ((connection = take_idle_connection(redis)) != NULL)
         redis_connection_close(connection);
 }
+
+/* ---- commands ---- */
 
 /* Sends a command on a connection, and keeps the connection unless that fails. */
 static enum outcome ask_on(struct redis *redis, struct redis_connection *connection, struct request *request,
@@ -205,8 +190,10 @@ static enum outcome ask_with_arguments(struct redis *redis, struct request *requ
     return outcome;
 }
 
-enum outcome redis_ask(struct redis *redis, struct request *request, size_t max_size, redisReply **reply,
-                       const char *format, ...)
+/* Sends a command and receives its reply, which the caller frees. The format is that of redisCommand. An error reply
+ * becomes a failed outcome, and nil OUTCOME_MISSING. */
+static enum outcome ask(struct redis *redis, struct request *request, size_t max_size, redisReply **reply,
+                        const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -215,28 +202,28 @@ enum outcome redis_ask(struct redis *redis, struct request *request, size_t max_
     return outcome;
 }
 
-enum outcome redis_count(struct redis *redis, struct request *request, const char *format, ...)
+/* Sends a command whose reply has this type. If it is a number, 0 becomes OUTCOME_MISSING. */
+static enum outcome order(struct redis *redis, struct request *request, int type, const char *format, ...)
 {
     redisReply *reply = NULL;
     va_list arguments;
     va_start(arguments, format);
-    const enum outcome outcome = ask_with_arguments(redis, request, 0, &reply, format, arguments);
+    enum outcome outcome = ask_with_arguments(redis, request, 0, &reply, format, arguments);
     va_end(arguments);
-    if (outcome != OUTCOME_DONE && outcome != OUTCOME_MISSING)
-        return outcome;
-    const bool is_number = reply != NULL && reply->type == REDIS_REPLY_INTEGER;
-    const bool is_found = is_number && reply->integer != 0;
+    if (outcome == OUTCOME_DONE && reply->type != type)
+        outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to %.20s", format);
+    else if (outcome == OUTCOME_DONE && type == REDIS_REPLY_INTEGER && reply->integer == 0)
+        outcome = OUTCOME_MISSING;
     if (reply != NULL)
         freeReplyObject(reply);
-    if (!is_number)
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers %.20s with something other than a number",
-                            format);
-    return is_found ? OUTCOME_DONE : OUTCOME_MISSING;
+    return outcome;
 }
 
-void redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY])
+/* Writes the name that the object with this key, or its lease, has on the server. */
+static const char *write_name(const struct redis *redis, const char *key, const char *suffix, char name[NAME_CAPACITY])
 {
-    (void)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
+    (void)snprintf(name, NAME_CAPACITY, "ingot:1:%s:%s%s", redis->name_space, key, suffix);
+    return name;
 }
 
 /* ---- objects ---- */
@@ -249,10 +236,9 @@ static void release_reply(ingot_buffer_t *object)
 static enum outcome redis_get_object(void *self, struct request *request, const char *key, size_t max_size,
                                      ingot_buffer_t *object)
 {
-    char name[REDIS_NAME_CAPACITY];
+    char name[NAME_CAPACITY];
     redisReply *reply = NULL;
-    redis_write_name(self, key, name);
-    enum outcome outcome = redis_ask(self, request, max_size, &reply, "GET %s", name);
+    enum outcome outcome = ask(self, request, max_size, &reply, "GET %s", write_name(self, key, "", name));
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (reply->type == REDIS_REPLY_STRING && reply->len <= max_size) {
@@ -272,57 +258,34 @@ static enum outcome redis_put_object(void *self, struct request *request, const 
                                      const uint8_t *bytes)
 {
     struct redis *redis = self;
-    char name[REDIS_NAME_CAPACITY];
-    redisReply *reply = NULL;
-    redis_write_name(redis, key, name);
-    const enum outcome outcome =
-        redis->time_to_live[0] != '\0'
-            ? redis_ask(redis, request, 0, &reply, "SET %s %b EX %s", name, bytes, size, redis->time_to_live)
-            : redis_ask(redis, request, 0, &reply, "SET %s %b", name, bytes, size);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    const bool is_stored = reply->type == REDIS_REPLY_STATUS;
-    freeReplyObject(reply);
-    return is_stored ? OUTCOME_DONE
-                     : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers SET with something other than OK");
+    char name[NAME_CAPACITY];
+    (void)write_name(redis, key, "", name);
+    return redis->time_to_live[0] != '\0'
+               ? order(redis, request, REDIS_REPLY_STATUS, "SET %s %b EX %s", name, bytes, size, redis->time_to_live)
+               : order(redis, request, REDIS_REPLY_STATUS, "SET %s %b", name, bytes, size);
 }
 
 static enum outcome redis_remove_object(void *self, struct request *request, const char *key)
 {
-    char name[REDIS_NAME_CAPACITY];
-    redis_write_name(self, key, name);
-    return redis_count(self, request, "DEL %s", name);
+    char name[NAME_CAPACITY];
+    return order(self, request, REDIS_REPLY_INTEGER, "DEL %s", write_name(self, key, "", name));
 }
 
 static enum outcome redis_has_object(void *self, struct request *request, const char *key)
 {
-    char name[REDIS_NAME_CAPACITY];
-    redis_write_name(self, key, name);
-    return redis_count(self, request, "EXISTS %s", name);
-}
-
-/* Visits the key in a name, unless it is that of a lease or of something else. */
-static void visit_name(const struct redis *redis, const redisReply *name, void (*visit)(void *user, const char *key),
-                       void *user)
-{
-    char prefix[REDIS_NAME_CAPACITY];
-    redis_write_name(redis, "", prefix);
-    const size_t size = strlen(prefix);
-    if (name->type == REDIS_REPLY_STRING && strncmp(name->str, prefix, size) == 0 &&
-        strspn(name->str + size, "0123456789abcdef") == OBJECT_KEY_HEX_SIZE &&
-        name->str[size + OBJECT_KEY_HEX_SIZE] == '\0')
-        visit(user, name->str + size);
+    char name[NAME_CAPACITY];
+    return order(self, request, REDIS_REPLY_INTEGER, "EXISTS %s", write_name(self, key, "", name));
 }
 
 static enum outcome redis_list_objects(void *self, struct request *request, char cursor[TRANSPORT_CURSOR_CAPACITY],
                                        void (*visit)(void *user, const char *key), void *user)
 {
-    char pattern[REDIS_NAME_CAPACITY];
+    char pattern[NAME_CAPACITY];
     redisReply *reply = NULL;
-    redis_write_name(self, "*", pattern);
+    const size_t size = strlen(write_name(self, "", "*", pattern)) - 1; /* of what is in front of a key */
     request->takes_list = true;
-    enum outcome outcome = redis_ask(self, request, LIST_SIZE, &reply, "SCAN %s MATCH %s COUNT 1000",
-                                     cursor[0] != '\0' ? cursor : "0", pattern);
+    enum outcome outcome =
+        ask(self, request, LIST_SIZE, &reply, "SCAN %s MATCH %s COUNT 1000", cursor[0] != '\0' ? cursor : "0", pattern);
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 || reply->element[0]->type != REDIS_REPLY_STRING ||
@@ -330,8 +293,13 @@ static enum outcome redis_list_objects(void *self, struct request *request, char
         freeReplyObject(reply);
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to SCAN");
     }
-    for (size_t i = 0; i < reply->element[1]->elements; ++i)
-        visit_name(self, reply->element[1]->element[i], visit, user);
+    for (size_t i = 0; i < reply->element[1]->elements; ++i) {
+        const redisReply *name = reply->element[1]->element[i];
+        if (name->type == REDIS_REPLY_STRING && strncmp(name->str, pattern, size) == 0 &&
+            strspn(name->str + size, "0123456789abcdef") == OBJECT_KEY_HEX_SIZE &&
+            name->str[size + OBJECT_KEY_HEX_SIZE] == '\0') /* others are leases */
+            visit(user, name->str + size);
+    }
     const char *next = reply->element[0]->str;
     (void)snprintf(cursor, TRANSPORT_CURSOR_CAPACITY, "%s", strcmp(next, "0") != 0 ? next : "");
     freeReplyObject(reply);
@@ -340,75 +308,108 @@ static enum outcome redis_list_objects(void *self, struct request *request, char
 
 static enum outcome redis_probe_server(void *self, struct request *request)
 {
-    redisReply *reply = NULL;
-    const enum outcome outcome = redis_ask(self, request, 0, &reply, "PING");
-    if (outcome == OUTCOME_DONE)
-        freeReplyObject(reply);
-    return outcome;
+    return order(self, request, REDIS_REPLY_STATUS, "PING");
 }
 
-static void free_redis(struct redis *redis)
+/* ---- leases ---- */
+
+static enum outcome redis_take_lease(void *self, struct request *request, const char *key, const char *token,
+                                     uint64_t time_ms)
 {
-    access_fini(&redis->server.access);
-    free(redis);
+    char name[NAME_CAPACITY];
+    return order(self, request, REDIS_REPLY_STATUS, "SET %s %s NX PX %llu", write_name(self, key, ":lease", name),
+                 token, (unsigned long long)time_ms);
 }
+
+static enum outcome redis_read_lease(void *self, struct request *request, const char *key,
+                                     char token[LEASE_TOKEN_CAPACITY])
+{
+    char name[NAME_CAPACITY];
+    redisReply *reply = NULL;
+    const enum outcome outcome =
+        ask(self, request, LEASE_TOKEN_CAPACITY, &reply, "GET %s", write_name(self, key, ":lease", name));
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    const bool is_lease =
+        reply->type == REDIS_REPLY_STRING && (strcmp(reply->str, LEASE_POINTLESS) == 0 ||
+                                              (reply->len == LEASE_TOKEN_CAPACITY - 1 &&
+                                               strspn(reply->str, "0123456789abcdef") == LEASE_TOKEN_CAPACITY - 1));
+    if (is_lease)
+        memcpy(token, reply->str, reply->len + 1);
+    freeReplyObject(reply);
+    return is_lease ? OUTCOME_DONE
+                    : request_fail(request, OUTCOME_BAD_ANSWER, "the value of a lease's key is none of a lease");
+}
+
+static enum outcome redis_extend_lease(void *self, struct request *request, const char *key, uint64_t time_ms)
+{
+    char name[NAME_CAPACITY];
+    return order(self, request, REDIS_REPLY_INTEGER, "PEXPIRE %s %llu", write_name(self, key, ":lease", name),
+                 (unsigned long long)time_ms);
+}
+
+static enum outcome redis_end_lease(void *self, struct request *request, const char *key, uint64_t pointless_ms)
+{
+    char name[NAME_CAPACITY];
+    (void)write_name(self, key, ":lease", name);
+    return pointless_ms == 0 ? order(self, request, REDIS_REPLY_INTEGER, "DEL %s", name)
+                             : order(self, request, REDIS_REPLY_STATUS, "SET %s " LEASE_POINTLESS " PX %llu", name,
+                                     (unsigned long long)pointless_ms);
+}
+
+/* ---- opening ---- */
 
 static void destroy_redis(void *self)
 {
     struct redis *redis = self;
     close_idle_connections(redis);
     (void)pthread_mutex_destroy(&redis->lock);
-    free_redis(redis);
-}
-
-/* ---- opening ---- */
-
-static ingot_status_t take_redis_server(struct stream_server *server, const struct url *url)
-{
-    const size_t length = url->scheme == URL_REDIS_UNIX ? strlen(url->path) : 0;
-    if (length >= sizeof(server->socket_path))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "the path of the Unix socket has %zu bytes, and the system allows %zu", length,
-                                      sizeof(server->socket_path) - 1);
-    if (url->scheme == URL_REDIS_UNIX) {
-        memcpy(server->socket_path, url->path, length + 1);
-        (void)snprintf(server->url, sizeof(server->url), "http://localhost");
-        return INGOT_SUCCESS;
-    }
-    (void)snprintf(server->url, sizeof(server->url), "%s://%s:%s", url->scheme == URL_REDIS_TLS ? "https" : "http",
-                   url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
-    return INGOT_SUCCESS;
+    access_fini(&redis->server.access);
+    free(redis);
 }
 
 static ingot_status_t take_settings(struct redis *redis, const struct url *url, const char *name_space,
                                     uint64_t time_to_live_s)
 {
-    if (url->scheme != URL_REDIS_UNIX && strcmp(url->path, "0") != 0)
-        memcpy(redis->database, url->path, strlen(url->path) + 1);
+    struct stream_server *server = &redis->server;
+    const bool is_unix = url->scheme == URL_REDIS_UNIX;
+    if (is_unix && strlen(url->path) >= sizeof(server->socket_path))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the path of the Unix socket has %zu bytes, and the system allows %zu",
+                                      strlen(url->path), sizeof(server->socket_path) - 1);
+    if (is_unix) {
+        memcpy(server->socket_path, url->path, strlen(url->path) + 1);
+        (void)snprintf(server->url, sizeof(server->url), "http://localhost");
+    } else {
+        (void)snprintf(server->url, sizeof(server->url), "%s://%s:%s", url->scheme == URL_REDIS_TLS ? "https" : "http",
+                       url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
+        if (strcmp(url->path, "0") != 0)
+            memcpy(redis->database, url->path, strlen(url->path) + 1);
+    }
     (void)snprintf(redis->name_space, sizeof(redis->name_space), "%s", name_space);
     if (time_to_live_s != 0)
         (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
-    const ingot_status_t status = take_redis_server(&redis->server, url);
-    return status == INGOT_SUCCESS ? access_init(&redis->server.access, url) : status;
+    return access_init(&server->access, url);
 }
 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
+    static const struct lease_transport_ops leases = {redis_take_lease, redis_read_lease, redis_extend_lease,
+                                                      redis_end_lease};
     static const struct transport_ops ops = {redis_get_object, redis_put_object,   redis_remove_object,
                                              redis_has_object, redis_probe_server, destroy_redis,
-                                             &redis_leases,    redis_list_objects};
+                                             &leases,          redis_list_objects};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
+    pthread_mutex_init(&redis->lock, NULL);
     ingot_status_t status = library_init();
     if (status == INGOT_SUCCESS)
         status = take_settings(redis, url, name_space, time_to_live_s);
-    if (status != INGOT_SUCCESS) {
-        free_redis(redis);
-        return status;
-    }
-    pthread_mutex_init(&redis->lock, NULL);
-    *transport = (struct transport){&ops, redis};
-    return INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        *transport = (struct transport){&ops, redis};
+    else
+        destroy_redis(redis);
+    return status;
 }

@@ -1,5 +1,6 @@
 /*
- * redis.h - the transport to Redis and Valkey: GET, SET with a time to live, DEL, EXISTS and PING.
+ * redis.h - the transport to Redis and Valkey: objects and leases by plain commands; doc/remote-format.md specifies
+ * their keys.
  */
 #ifndef INGOT_REMOTE_REDIS_REDIS_H
 #define INGOT_REMOTE_REDIS_REDIS_H

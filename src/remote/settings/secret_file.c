@@ -16,14 +16,6 @@
 #define READABLE_BY_OTHERS 0044u
 #define READABLE_BY_ALL 0004u
 
-/* True if the mode of a file is safe enough for a secret. Other users must not be able to write the file. Its group may
- * read it. All users may read it only if nobody may write it, because orchestrators mount secrets with such a mode,
- * which cannot be changed. In any other case, a file that all users can read is an oversight. */
-static bool is_mode_accepted(mode_t mode)
-{
-    return (mode & WRITABLE_BY_OTHERS) == 0 && ((mode & READABLE_BY_ALL) == 0 || (mode & WRITABLE) == 0);
-}
-
 static ingot_status_t check_secret_file(const char *what, const char *path, int fd)
 {
     struct stat found;
@@ -34,7 +26,11 @@ static ingot_status_t check_secret_file(const char *what, const char *path, int 
     if (found.st_uid != geteuid() && found.st_uid != 0)
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s belongs to user %ld; change its owner", what, path,
                                       (long)found.st_uid);
-    if (!is_mode_accepted(found.st_mode))
+    /* Others must not be able to write the file. Its group may read it. All users may read it only if nobody may write
+     * it, because orchestrators mount secrets with such a mode, which cannot be changed. In any other case, a file that
+     * all users can read is an oversight. */
+    if ((found.st_mode & WRITABLE_BY_OTHERS) != 0 ||
+        ((found.st_mode & READABLE_BY_ALL) != 0 && (found.st_mode & WRITABLE) != 0))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s has mode %04o, so others can access it; run chmod 600",
                                       what, path, (unsigned)found.st_mode & 07777);
     return INGOT_SUCCESS;
@@ -63,15 +59,6 @@ ingot_status_t secret_file_check(const char *what, const char *path)
     return status;
 }
 
-/* A control character would end the line of a protocol's header, or is an error of the editor. */
-static bool has_control_character(size_t length, const char *text)
-{
-    for (size_t i = 0; i < length; ++i)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return true;
-    return false;
-}
-
 static ingot_status_t take_secret_line(const char *what, const char *path, size_t size, char *secret)
 {
     const char *end = memchr(secret, '\n', size);
@@ -83,9 +70,10 @@ static ingot_status_t take_secret_line(const char *what, const char *path, size_
         --length;
     if (length == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s is empty", what, path);
-    if (has_control_character(length, secret))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s has a control character", what,
-                                      path);
+    for (size_t i = 0; i < length; ++i) /* one would end the line of a protocol's header, or is an editor's error */
+        if ((unsigned char)secret[i] < 0x20 || secret[i] == 0x7f)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s has a control character",
+                                          what, path);
     sodium_memzero(secret + length, SECRET_CAPACITY - length);
     return INGOT_SUCCESS;
 }

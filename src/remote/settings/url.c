@@ -80,17 +80,6 @@ static ingot_status_t take_choice(struct url *url, const char *name, const char 
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t take_url_option(struct url *url, const char *name, const char *value)
-{
-    for (size_t i = 0; i < COUNT_OF(text_options); ++i) {
-        if (strcmp(name, text_options[i].name) == 0) {
-            memcpy((char *)url + text_options[i].offset, &value, sizeof(value));
-            return INGOT_SUCCESS;
-        }
-    }
-    return take_choice(url, name, value);
-}
-
 static ingot_status_t take_options(struct url *url, char *text)
 {
     while (text != NULL) {
@@ -104,7 +93,12 @@ static ingot_status_t take_options(struct url *url, char *text)
         *value++ = '\0';
         if (!decode_percent_escapes(value))
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option %.40s has a malformed %%XX", text);
-        const ingot_status_t status = take_url_option(url, text, value);
+        size_t i = 0;
+        while (i < COUNT_OF(text_options) && strcmp(text, text_options[i].name) != 0)
+            ++i;
+        if (i < COUNT_OF(text_options))
+            memcpy((char *)url + text_options[i].offset, &value, sizeof(value));
+        const ingot_status_t status = i < COUNT_OF(text_options) ? INGOT_SUCCESS : take_choice(url, text, value);
         if (status != INGOT_SUCCESS)
             return status;
         text = next;
@@ -178,14 +172,6 @@ static ingot_status_t check_url_options(const struct url *url)
     return INGOT_SUCCESS;
 }
 
-static void trim_slashes(struct url *url, char *path)
-{
-    size_t length = strlen(path);
-    while (length != 0 && path[length - 1] == '/')
-        path[--length] = '\0';
-    url->path = path + strspn(path, "/");
-}
-
 static ingot_status_t take_rest(struct url *url, char *rest)
 {
     char *options = strchr(rest, '?');
@@ -200,8 +186,11 @@ static ingot_status_t take_rest(struct url *url, char *rest)
         url->path = rest;
     } else {
         if (path != NULL) {
-            *path++ = '\0';
-            trim_slashes(url, path);
+            size_t length = strlen(++path);
+            path[-1] = '\0';
+            while (length != 0 && path[length - 1] == '/')
+                path[--length] = '\0';
+            url->path = path + strspn(path, "/");
         }
         status = take_url_server(url, rest);
     }

@@ -25,31 +25,20 @@
 #define ID_CAPACITY 320u
 #define HOST_CAPACITY 256u
 
-/* What a check stores under its id. Each machine has an id of its own, because several may check a server at once. The
- * id does not change, so that checks leave at most one object on a server that does not let them remove it. */
+/* What a check stores. */
 struct probe_object {
     size_t id_size;
     uint8_t id[ID_CAPACITY];
     uint8_t blob[BLOB_SIZE];
 };
 
-static void make_probe_id(struct probe_object *object)
-{
-    char host[HOST_CAPACITY] = "";
-    if (gethostname(host, sizeof(host) - 1) != 0) /* the id has an empty name then */
-        host[0] = '\0';
-    object->id_size = (size_t)snprintf((char *)object->id, ID_CAPACITY, "ingot_remote_check %s", host);
-}
-
-/* Fills memory with bytes that cannot be compressed. */
-static void fill_incompressible_blob(uint8_t blob[BLOB_SIZE])
-{
-    uint64_t state = 1;
-    for (size_t i = 0; i < BLOB_SIZE; ++i) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        blob[i] = (uint8_t)(state >> 56);
-    }
-}
+/* A check in progress. */
+struct check {
+    struct tier *tier;
+    ingot_remote_report_t *report;
+    struct request request; /* the last one */
+    uint64_t began_ns;
+};
 
 static ingot_status_t fail_check(ingot_remote_report_t *report, ingot_status_t status, const char *sentence)
 {
@@ -57,158 +46,138 @@ static ingot_status_t fail_check(ingot_remote_report_t *report, ingot_status_t s
     return status;
 }
 
-static ingot_status_t end_step(ingot_remote_report_t *report, enum outcome outcome, const struct request *request)
+/* Begins a request of a step. Returns it. */
+static struct request *begin_step(struct check *check, ingot_remote_step_t step)
 {
+    check->report->step = step;
+    check->request = tier_make_request(check->tier);
+    check->began_ns = nanoseconds_now();
+    return &check->request;
+}
+
+/* Ends it, and writes how long it took. */
+static ingot_status_t end_step(struct check *check, enum outcome outcome, uint64_t *taken_ns)
+{
+    if (taken_ns != NULL)
+        *taken_ns = nanoseconds_now() - check->began_ns;
     return outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING
                ? INGOT_SUCCESS
-               : fail_check(report, tier_status_of(outcome), request->failure);
+               : fail_check(check->report, tier_status_of(outcome), check->request.failure);
 }
 
-/* Measures how long the first probe takes, which also connects, and then the shortest round trip. */
-static ingot_status_t check_round_trips(struct tier *tier, ingot_remote_report_t *report)
+/* Measures how long the first probe takes, which also connects, and then the shortest round trip. Then asks for many
+ * objects that the server lacks: a node of a cluster refuses those that other nodes would have. */
+static ingot_status_t check_connection(struct check *check, const struct probe_object *probe)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    report->step = INGOT_REMOTE_STEP_CONNECT;
-    report->round_trip_ns = UINT64_MAX;
-    for (int i = 0; i <= ROUND_TRIPS && status == INGOT_SUCCESS; ++i) {
-        struct request request = tier_make_request(tier);
-        const uint64_t began_ns = nanoseconds_now();
-        status = end_step(report, tier->transport.ops->probe(tier->transport.self, &request), &request);
-        const uint64_t taken_ns = nanoseconds_now() - began_ns;
-        if (i == 0)
-            report->connect_ns = taken_ns;
-        else if (taken_ns < report->round_trip_ns)
-            report->round_trip_ns = taken_ns;
+    const struct transport *transport = &check->tier->transport;
+    ingot_remote_report_t *report = check->report;
+    uint64_t taken_ns = UINT64_MAX;
+    uint64_t shortest_ns = UINT64_MAX;
+    struct request *request = begin_step(check, INGOT_REMOTE_STEP_CONNECT);
+    ingot_status_t status = end_step(check, transport->ops->probe(transport->self, request), &report->connect_ns);
+    for (int i = 0; i < ROUND_TRIPS && status == INGOT_SUCCESS; ++i) {
+        request = begin_step(check, INGOT_REMOTE_STEP_CONNECT);
+        status = end_step(check, transport->ops->probe(transport->self, request), &taken_ns);
+        shortest_ns = taken_ns < shortest_ns ? taken_ns : shortest_ns;
     }
-    if (status != INGOT_SUCCESS)
-        report->round_trip_ns = 0;
-    return status;
-}
-
-static ingot_status_t check_write(struct tier *tier, const char *key, const struct probe_object *probe,
-                                  ingot_remote_report_t *report)
-{
-    size_t size = 0;
-    uint8_t *object = NULL;
-    struct request request = tier_make_request(tier);
-    report->step = INGOT_REMOTE_STEP_WRITE;
-    if (envelope_encode(probe->id_size, probe->id, BLOB_SIZE, probe->blob, 0, 0, &size, &object) != INGOT_SUCCESS)
-        return fail_check(report, INGOT_OUT_OF_MEMORY, ingot_last_error_detail());
-    const uint64_t began_ns = nanoseconds_now();
-    const enum outcome outcome = tier->transport.ops->put(tier->transport.self, &request, key, size, object);
-    report->write_ns = nanoseconds_now() - began_ns;
-    free(object);
-    return end_step(report, outcome, &request);
-}
-
-static ingot_status_t compare_object(const ingot_buffer_t *object, const struct probe_object *probe,
-                                     ingot_remote_report_t *report)
-{
-    struct envelope_blob found = {.size = 0};
-    const ingot_status_t status =
-        envelope_decode(object->size, object->bytes, probe->id_size, probe->id, BLOB_SIZE, &found);
-    if (status != INGOT_SUCCESS)
-        return fail_check(report, status, ingot_last_error_detail());
-    const bool is_equal = found.size == BLOB_SIZE && memcmp(found.bytes, probe->blob, BLOB_SIZE) == 0;
-    free(found.unpacked);
-    return is_equal ? INGOT_SUCCESS : fail_check(report, INGOT_BLOB_CORRUPT, "the server returned other bytes");
-}
-
-static ingot_status_t check_read(struct tier *tier, const char *key, const struct probe_object *probe, bool is_expected,
-                                 ingot_remote_report_t *report)
-{
-    struct request request = tier_make_request(tier);
-    ingot_buffer_t object = INGOT_BUFFER_INIT;
-    const uint64_t began_ns = nanoseconds_now();
-    report->step = INGOT_REMOTE_STEP_READ;
-    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
-                                                          envelope_max_size(probe->id_size, BLOB_SIZE), &object);
-    report->read_ns = nanoseconds_now() - began_ns;
-    ingot_status_t status = end_step(report, outcome, &request);
-    if (outcome == OUTCOME_DONE) {
-        status = compare_object(&object, probe, report);
-        object.release(&object);
-    } else if (outcome == OUTCOME_MISSING && is_expected) {
-        status = fail_check(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
-    }
-    return status;
-}
-
-static ingot_status_t check_remove(struct tier *tier, const char *key, ingot_remote_report_t *report)
-{
-    struct request request = tier_make_request(tier);
-    report->step = INGOT_REMOTE_STEP_REMOVE;
-    return end_step(report, tier->transport.ops->remove(tier->transport.self, &request, key), &request);
-}
-
-/* Asks for many objects that the server lacks. A node of a cluster refuses those that other nodes would have. */
-static ingot_status_t check_wholeness(struct tier *tier, const struct probe_object *probe,
-                                      ingot_remote_report_t *report)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    report->step = INGOT_REMOTE_STEP_CONNECT;
-    for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && tier->transport.ops->leases != NULL; ++i) {
+    if (status == INGOT_SUCCESS)
+        report->round_trip_ns = shortest_ns;
+    for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && transport->ops->leases != NULL; ++i) {
         char key[OBJECT_KEY_CAPACITY];
         uint8_t id[ID_CAPACITY + 1];
+        ingot_buffer_t object = INGOT_BUFFER_INIT;
         memcpy(id, probe->id, probe->id_size);
         id[probe->id_size] = i;
-        object_key_of(tier->name_space, probe->id_size + 1, id, key);
-        struct request request = tier_make_request(tier);
-        ingot_buffer_t object = INGOT_BUFFER_INIT;
-        const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key, BLOB_SIZE, &object);
+        object_key_of(check->tier->name_space, probe->id_size + 1, id, key);
+        request = begin_step(check, INGOT_REMOTE_STEP_CONNECT);
+        const enum outcome outcome = transport->ops->get(transport->self, request, key, BLOB_SIZE, &object);
         if (outcome == OUTCOME_DONE)
             object.release(&object);
-        status = end_step(report, outcome, &request);
+        status = end_step(check, outcome, NULL);
     }
     return status;
 }
 
-static ingot_status_t check_all_operations(struct tier *tier, const struct probe_object *probe,
-                                           ingot_remote_report_t *report)
+/* Stores the blob, compares what the server returns, and removes it. A tier that only reads asks for it. */
+static ingot_status_t check_object(struct check *check, const struct probe_object *probe, bool is_written)
 {
+    const struct transport *transport = &check->tier->transport;
+    ingot_remote_report_t *report = check->report;
     char key[OBJECT_KEY_CAPACITY];
-    const bool is_written = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0;
-    object_key_of(tier->name_space, probe->id_size, probe->id, key);
-    ingot_status_t status = check_round_trips(tier, report);
-    if (status == INGOT_SUCCESS)
-        status = check_wholeness(tier, probe, report);
-    if (status == INGOT_SUCCESS && is_written)
-        status = check_write(tier, key, probe, report);
-    if (status == INGOT_SUCCESS)
-        status = check_read(tier, key, probe, is_written, report);
-    if (status == INGOT_SUCCESS && is_written)
-        status = check_remove(tier, key, report);
-    if (status == INGOT_SUCCESS)
-        report->step = INGOT_REMOTE_STEP_DONE;
-    return status;
+    size_t size = 0;
+    uint8_t *bytes = NULL;
+    ingot_buffer_t object = INGOT_BUFFER_INIT;
+    struct envelope_blob found = {.size = 0};
+    object_key_of(check->tier->name_space, probe->id_size, probe->id, key);
+    ingot_status_t status = INGOT_SUCCESS;
+    if (is_written) {
+        if (envelope_encode(probe->id_size, probe->id, BLOB_SIZE, probe->blob, 0, 0, &size, &bytes) != INGOT_SUCCESS)
+            return fail_check(report, INGOT_OUT_OF_MEMORY, ingot_last_error_detail());
+        struct request *request = begin_step(check, INGOT_REMOTE_STEP_WRITE);
+        status = end_step(check, transport->ops->put(transport->self, request, key, size, bytes), &report->write_ns);
+        free(bytes);
+    }
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct request *request = begin_step(check, INGOT_REMOTE_STEP_READ);
+    const enum outcome outcome =
+        transport->ops->get(transport->self, request, key, envelope_max_size(probe->id_size, BLOB_SIZE), &object);
+    status = end_step(check, outcome, &report->read_ns);
+    if (outcome == OUTCOME_DONE) {
+        status = envelope_decode(object.size, object.bytes, probe->id_size, probe->id, BLOB_SIZE, &found);
+        if (status != INGOT_SUCCESS)
+            (void)fail_check(report, status, ingot_last_error_detail());
+        else if (found.size != BLOB_SIZE || memcmp(found.bytes, probe->blob, BLOB_SIZE) != 0)
+            status = fail_check(report, INGOT_BLOB_CORRUPT, "the server returned other bytes");
+        free(found.unpacked);
+        object.release(&object);
+    } else if (outcome == OUTCOME_MISSING && is_written) {
+        status = fail_check(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
+    }
+    if (status != INGOT_SUCCESS || !is_written)
+        return status;
+    request = begin_step(check, INGOT_REMOTE_STEP_REMOVE);
+    return end_step(check, transport->ops->remove(transport->self, request, key), NULL);
 }
 
-static ingot_status_t check_remote(const ingot_remote_info_t *info, ingot_remote_report_t *report)
+/* Makes an object whose blob cannot be compressed. Each machine has an id of its own, because several may check a
+ * server at once. It does not change, so that checks leave at most one object on a server that does not let them remove
+ * it. */
+static void fill_probe(struct probe_object *probe)
 {
-    struct tier *tier = NULL;
-    ingot_status_t status = tier_make(info, &tier);
-    if (status != INGOT_SUCCESS)
-        return fail_check(report, status, ingot_last_error_detail());
-    struct probe_object *probe = malloc(sizeof(*probe));
-    if (probe == NULL) {
-        status = fail_check(report, INGOT_OUT_OF_MEMORY, "no memory for a blob");
-    } else {
-        make_probe_id(probe);
-        fill_incompressible_blob(probe->blob);
-        status = check_all_operations(tier, probe, report);
+    char host[HOST_CAPACITY] = "";
+    uint64_t state = 1;
+    if (gethostname(host, sizeof(host) - 1) != 0) /* the id has an empty name then */
+        host[0] = '\0';
+    probe->id_size = (size_t)snprintf((char *)probe->id, ID_CAPACITY, "ingot_remote_check %s", host);
+    for (size_t i = 0; i < BLOB_SIZE; ++i) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        probe->blob[i] = (uint8_t)(state >> 56);
     }
-    free(probe);
-    tier_free(tier);
-    return status;
 }
 
 ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report)
 {
     ingot_remote_info_t known_info = INGOT_REMOTE_INFO_INIT;
     ingot_remote_report_t known = INGOT_REMOTE_REPORT_INIT;
+    struct check check = {.report = &known};
     if (!STRUCT_READ_OVER(known_info, info) || !STRUCT_IS_SET(report))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, report or its struct_size is missing");
-    const ingot_status_t status = check_remote(&known_info, &known);
+    struct probe_object *probe = malloc(sizeof(*probe));
+    ingot_status_t status = probe != NULL ? tier_make(&known_info, &check.tier)
+                                          : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob");
+    if (status != INGOT_SUCCESS) {
+        (void)fail_check(&known, status, ingot_last_error_detail());
+    } else {
+        fill_probe(probe);
+        status = check_connection(&check, probe);
+        if (status == INGOT_SUCCESS)
+            status = check_object(&check, probe, (known_info.flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0);
+        if (status == INGOT_SUCCESS)
+            known.step = INGOT_REMOTE_STEP_DONE;
+        tier_free(check.tier);
+    }
+    free(probe);
     (void)STRUCT_WRITE(report, known);
     return status == INGOT_SUCCESS ? status : ingot_set_error_detail(status, "%s", known.reason);
 }
