@@ -9,6 +9,7 @@ and what was wrong.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import random
 import shutil
@@ -38,6 +39,22 @@ FOREVER = 1 << 62
 #: The leases of makers that were killed end after ten seconds instead of two minutes.
 END_LEASES = "for _, key in ipairs(redis.call('KEYS', '*:lease')) do redis.call('PEXPIRE', key, 10000, 'LT') end"
 MISSED, BUSY, FAILED = "missed", "busy", "failed"
+# What the reasons of events have.
+PAUSED, RESUMED, NO_TIME_LEFT, LOST_LEASE = "is not asked until", "so the tier asks it", "took all the time", "was lost"
+
+
+class Event(ctypes.Structure):
+    """The first fields of ingot_event_t."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("kind", ctypes.c_int), ("status", ctypes.c_int),
+        ("duration_ns", ctypes.c_uint64), ("bytes", ctypes.c_size_t),
+        ("group", ctypes.c_char_p), ("name", ctypes.c_char_p), ("reason", ctypes.c_char_p),
+    ]  # fmt: skip
+
+
+STORAGE_DEGRADED = 10  # of ingot_event_kind_t
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.POINTER(Event), ctypes.c_void_p)
 
 
 class Storming:
@@ -45,6 +62,9 @@ class Storming:
 
     def __init__(self, store: Path, redis: str, log: Path, seed: str, keys: int) -> None:
         self.cache = Cache(store, remote=redis)
+        self.callback = CALLBACK(self.note_event)
+        self.cache._info.on_event = ctypes.cast(self.callback, ctypes.c_void_p).value
+        self.cache._handle = None  # the first call opens another one, with the callback
         self.name, self.seed, self.keys = log.name, seed, keys
         self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self.numbers, self.lock, self.is_over = count(), threading.Lock(), threading.Event()
@@ -52,6 +72,11 @@ class Storming:
 
     def write(self, *words: object) -> None:
         os.write(self.log, (f"{time.monotonic_ns()} " + " ".join(map(str, words)) + "\n").encode())
+
+    def note_event(self, event: ctypes._Pointer[Event], _: object) -> None:
+        if event.contents.kind == STORAGE_DEGRADED:
+            reason = event.contents.reason.decode(errors="replace").replace("\n", " ")
+            self.write("event", event.contents.status, reason)
 
     def begin(self, action: str, key: str) -> int:
         with self.lock:
@@ -73,10 +98,8 @@ class Storming:
 
     def end(self, number: int, key: str, value: bytes | None) -> None:
         named, name, *_ = (key, MISSED) if value is None else value[:100].decode(errors="replace").split(" ")
-        stats = self.cache.stats()
-        is_known = stats["not_stored"] == self.not_stored.pop(number)  # get_or_create does not tell
-        name = FAILED if not is_known else name if named == key else f"of-{named}"
-        self.write("end", number, name, *(["lost"] if stats["store_io_errors"] else []))
+        is_known = self.cache.stats()["not_stored"] == self.not_stored.pop(number)  # get_or_create does not tell
+        self.write("end", number, FAILED if not is_known else name if named == key else f"of-{named}")
 
     def thread(self, number: int) -> None:
         rng = random.Random(f"{self.seed} thread {number}")
@@ -229,7 +252,7 @@ class Call:
         self.log, self.name, self.machine = log, f"{log}.{number}", log[0]
         self.action, self.key, self.begin = action, key, begin
         self.end, self.flushed, self.settled = FOREVER, FOREVER, FOREVER  # settled: on the server, too, or never
-        self.is_served = True  # False: a slow or failing answer has made the process ask the server less
+        self.is_served = True  # False: slow or failing answers have made the process ask the server less
         self.made = begin if action == "put" else FOREVER  # when the value did not exist yet
         self.result = ""
 
@@ -241,25 +264,28 @@ class Call:
 
 def _read(log: Path, died: int, wrong: list[str]) -> list[Call]:
     calls: dict[str, Call] = {}
-    lost = FOREVER  # when the process first had a slow or failing answer of the server
+    pauses: list[tuple[int, int]] = []  # in which the process asks the server less
     for line in log.read_text().splitlines() if log.exists() else ():
         at, what, number, *words = line.split(" ")
         if what == "error":
             wrong.append(f"{log.name}: {number} {' '.join(words)}")
+        elif what == "event" and RESUMED in line:
+            pauses = [(begin, int(at) if end == FOREVER else end) for begin, end in pauses]
+        elif what == "event":
+            ends = {PAUSED: FOREVER, NO_TIME_LEFT: FOREVER + 1, LOST_LEASE: int(at)}
+            pauses += [(int(at) - SECOND // 100, end) for reason, end in ends.items() if reason in line]
         elif what == "begin":
             calls[number] = Call(log.name, number, words[0], words[1], int(at))
         elif what == "make":
             calls[number].made = int(at)
-        else:
+        elif what == "end":
             calls[number].end, calls[number].result = int(at), words[0]
-            if words[1:] or (calls[number].action == "get" and int(at) - calls[number].begin > SECOND / 10):
-                lost = min(lost, calls[number].begin)
     flushes = sorted((each.begin, each.end) for each in calls.values() if each.action == "flush" and each.result)
     for each in calls.values():
         after = bisect_left(flushes, (each.end, 0))
         each.flushed = flushes[after][1] if after < len(flushes) else FOREVER
         each.end, each.settled = min(each.end, died), min(each.flushed, died)
-        each.is_served = each.end < lost
+        each.is_served = all(end < each.begin or begin > each.end for begin, end in pauses)
         if each.end - each.begin > LIMIT * SECOND:
             wrong.append(f"{each.key} took more than {LIMIT:.0f} s: {each}")
     return list(calls.values())
@@ -333,7 +359,7 @@ def _judge(logs: list[Path], killed: dict[str, int], died: dict[str, int], wrong
             keys[each.key].append(each)
             known = {each.name: "stored", "": "cut off", MISSED: MISSED, BUSY: BUSY, FAILED: FAILED}
             counts[f"{each.action}: {known.get(each.result, 'found')}"] += 1
-            counts["asked a server that had been slow or failed"] += not each.is_served
+            counts["without the server"] += not each.is_served
     for key, calls in keys.items():
         wrong.extend(f"{key}: {each}" for each in islice(Key(calls, killed).judge(), 3))
     return counts
