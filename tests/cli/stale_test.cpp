@@ -142,7 +142,7 @@ TEST(CliStaleApplication, Runs)
         std::printf("compiled %d\n", run_application(root, "app", application_texts()));
 }
 
-/* An id has only the digests of included files. The recipes that the store keeps have their names. */
+/* An id has only digests of texts with all that they include. The blobs have the files. */
 TEST_F(CliStale, ExplainNamesTheHeaderThatDiffers)
 {
     const fs::path folder = scratch() / "headers";
@@ -155,8 +155,8 @@ TEST_F(CliStale, ExplainNamesTheHeaderThatDiffers)
         store_fixture::write_file(folder / "size.h", store_fixture::bytes_of(size));
         EXPECT_EQ(1, run_here(texts));
     }
-    EXPECT_EQ("[('file[1].blake2b', 'size.h')]",
-              json("explain --last 1", "[(d['field'], d['file']) for d in j[0]['differences']]"));
+    EXPECT_EQ("[('source[0].blake2b', None), ('file[1].blake2b', 'size.h')]",
+              json("explain --last 1", "[(d['field'], d.get('file')) for d in j[0]['differences']]"));
     const Result result = run({"explain", json("ls", "j[0]['entry']")});
     EXPECT_NE(std::string::npos, result.output.find("\nfile[1].blake2b of size.h\n  wanted:  ")) << result.output;
 }

@@ -6,7 +6,6 @@
  * options. The more words the two values of a field have in common, the less the field counts. It hardly counts at all
  * if only the order of the words differs.
  */
-#include <ingot/private/recipe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@
 #include "cli/usage/parse.h"
 #include "util/entry_kind.h"
 
-enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000 };
+enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000, MOST_LOADED = 1000 };
 
 static const double order_weight = 0.01; /* the least weight of a field that differs */
 
@@ -52,7 +51,8 @@ struct explaining {
     ingot_storage_t storage; /* NULL: none is needed */
     struct comparison *comparisons;
     size_t count;
-    size_t capacity; /* of the last misses */
+    size_t capacity;     /* of the last misses */
+    size_t loaded_count; /* how many blobs were loaded for comparisons */
 };
 
 static const struct command_option options[] = {
@@ -84,6 +84,8 @@ static int find_wanted(struct explaining *explaining)
         return EXIT_FAILED;
     }
     const ingot_status_t status = ingot_cache_blob_id_describe(facts->id_size, facts->id, &size, NULL);
+    if (explaining->is_stored && status == INGOT_SUCCESS)
+        comparison->blob = entry_read_blob(explaining->storage, facts);
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the wanted id", status);
 }
 
@@ -156,14 +158,63 @@ static bool is_comparable(const struct explaining *explaining, const struct comp
     return explaining->capacity == 0 || facts->created_ns <= comparison->wanted.facts.created_ns;
 }
 
-static void compare_wanted_with_entry(struct comparison *comparison, const ingot_persist_entry_t *facts)
+static const cJSON *find_file(const cJSON *files, const cJSON *file)
+{
+    const cJSON *other;
+    cJSON_ArrayForEach(other, files)
+    {
+        if (strcmp(json_text(other, "name"), json_text(file, "name")) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+static size_t count_sources(const cJSON *differences)
+{
+    const cJSON *difference;
+    size_t count = 0;
+    cJSON_ArrayForEach(difference, differences)
+    {
+        count += strncmp(json_text(difference, "field"), "source[", 7) == 0;
+    }
+    return count;
+}
+
+/* True if the entry is the wanted program with other included files: both have the same title, and include a file of
+ * one name. The id has only the text of a source with all that it includes. Loads the entry's blob. */
+static bool is_other_version(struct explaining *explaining, const struct comparison *comparison,
+                             const ingot_persist_entry_t *facts)
+{
+    const cJSON *wanted = cJSON_GetObjectItem(comparison->blob, "files");
+    const cJSON *file;
+    bool is_other = false;
+    if (cJSON_GetArraySize(wanted) == 0 || explaining->storage == NULL || ++explaining->loaded_count > MOST_LOADED)
+        return false;
+    cJSON *blob = entry_read_blob(explaining->storage, facts);
+    const cJSON *found = cJSON_GetObjectItem(blob, "files");
+    cJSON_ArrayForEach(file, wanted)
+    {
+        is_other = is_other || find_file(found, file) != NULL;
+    }
+    is_other = is_other && strcmp(entry_title(comparison->blob), entry_title(blob)) == 0;
+    cJSON_Delete(blob);
+    return is_other;
+}
+
+static void compare_wanted_with_entry(struct explaining *explaining, struct comparison *comparison,
+                                      const ingot_persist_entry_t *facts)
 {
     const ingot_persist_entry_t *wanted = &comparison->wanted.facts;
     cJSON *differences = id_compare(wanted->id_size, wanted->id, facts->id_size, facts->id);
     if (differences == NULL)
         return;
     ++comparison->compared_count;
-    const double distance = distance_of(differences);
+    double distance = distance_of(differences);
+    const size_t source_count = count_sources(differences);
+    const double of_other_version = distance - (double)source_count * SOURCE_WEIGHT + 1;
+    if (source_count != 0 && (comparison->differences == NULL || of_other_version < comparison->distance) &&
+        is_other_version(explaining, comparison, facts))
+        distance = of_other_version;
     if (comparison->differences != NULL && distance >= comparison->distance) {
         cJSON_Delete(differences);
         return;
@@ -184,7 +235,7 @@ static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *u
         struct comparison *comparison = &explaining->comparisons[i];
         if (entry_kind_of(facts->id_size, facts->id) != ENTRY_PROBES && facts->id != NULL &&
             is_comparable(explaining, comparison, facts))
-            compare_wanted_with_entry(comparison, facts);
+            compare_wanted_with_entry(explaining, comparison, facts);
         is_done = is_done && comparison->differences != NULL && comparison->distance <= 0;
     }
     return !is_done;
@@ -216,47 +267,44 @@ static const char *name_of_nearest(const struct explaining *explaining, const st
     return explaining->is_of_file ? explaining->other_name : comparison->nearest.name;
 }
 
-/* ---- the names of included files. An id numbers the files in the order in which the compiler reaches them, and a
- * recipe lists them in the same order. ---- */
+/* ---- included files: blobs have their names and digests, ids have only what became of all texts ---- */
 
-/* Adds the names of a program's included files. */
-static void add_names(const ingot_recipe_program_t *program, cJSON *differences)
+/* Adds the files of `files` that are not in `others`, or, if `is_wanted`, have another content there. */
+static void add_file_differences(cJSON *differences, const cJSON *files, const cJSON *others, bool is_wanted)
 {
-    cJSON *difference;
-    cJSON_ArrayForEach(difference, differences)
+    const cJSON *file;
+    size_t number = 0;
+    cJSON_ArrayForEach(file, files)
     {
-        size_t number = 0;
-        char end = '\0';
-        const char *field = json_text(difference, "field");
-        if (cJSON_HasObjectItem(difference, "file") || sscanf(field, "file[%zu]%c", &number, &end) != 2 || end != '.')
+        char field[40];
+        const char *digest = json_text(file, "blake2b");
+        const cJSON *other = find_file(others, file);
+        const char *digest_of_other = other != NULL ? json_text(other, "blake2b") : NULL;
+        (void)snprintf(field, sizeof(field), "file[%zu].blake2b", number++);
+        if (other != NULL && (!is_wanted || strcmp(digest, digest_of_other) == 0))
             continue;
-        if (number < program->file_count && program->files[number].name[0] != '\0')
-            json_add_text(difference, "file", program->files[number].name);
+        cJSON *difference = cJSON_CreateObject();
+        json_add_text(difference, "field", field);
+        json_add_text(difference, "expected", is_wanted ? digest : NULL);
+        json_add_text(difference, "found", is_wanted ? digest_of_other : digest);
+        json_add_text(difference, "file", json_text(file, "name"));
+        (void)cJSON_AddItemToArray(differences, difference);
     }
 }
 
-static void add_names_of(ingot_storage_t storage, const ingot_persist_entry_t *entry, cJSON *differences)
+/* Adds which included files differ, if both programs are stored. */
+static void compare_files(const struct explaining *explaining, const struct comparison *comparison)
 {
-    ingot_recipe_t recipe = NULL;
-    ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-    size_t index = 0;
-    if (entry->id == NULL || ingot_persist_open_recipe(storage, entry->name_space, &recipe) != INGOT_SUCCESS)
+    if (comparison->blob == NULL || explaining->is_of_file || cJSON_GetArraySize(comparison->differences) == 0)
         return;
-    if (ingot_recipe_find_id(recipe, entry->id_size, entry->id, &index) == INGOT_SUCCESS &&
-        ingot_recipe_get_program(recipe, index, &program) == INGOT_SUCCESS)
-        add_names(&program, differences);
-    ingot_recipe_release(recipe);
-}
-
-/* Adds the member "file" to the differences that are about an included file. Only the recipes that the store keeps have
- * the names. */
-static void add_file_names_to_differences(const struct explaining *explaining, const struct comparison *comparison)
-{
-    if (explaining->storage == NULL || comparison->differences == NULL)
-        return;
-    add_names_of(explaining->storage, &comparison->wanted.facts, comparison->differences);
-    /* the name of a file that only the stored program includes */
-    add_names_of(explaining->storage, &comparison->nearest.facts, comparison->differences);
+    cJSON *blob = entry_read_blob(explaining->storage, &comparison->nearest.facts);
+    const cJSON *wanted = cJSON_GetObjectItem(comparison->blob, "files");
+    const cJSON *found = cJSON_GetObjectItem(blob, "files");
+    if (blob != NULL) {
+        add_file_differences(comparison->differences, wanted, found, true);
+        add_file_differences(comparison->differences, found, wanted, false);
+    }
+    cJSON_Delete(blob);
 }
 
 /* ---- output ---- */
@@ -380,7 +428,7 @@ static int explain_misses(struct explaining *explaining)
         return code;
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
-        add_file_names_to_differences(explaining, comparison);
+        compare_files(explaining, comparison);
         if (explaining->is_stored && !explaining->is_of_file && comparison->differences != NULL)
             explain_parts(explaining->storage, &comparison->wanted.facts, &comparison->nearest.facts,
                           comparison->differences);

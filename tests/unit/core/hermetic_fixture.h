@@ -92,8 +92,8 @@ public:
     }
     ingot_status_t resolve(struct hermetic *hermetic) const
     {
-        const struct hermetic_input wanted = {rules_,          sources_.data(), sources_.size(),
-                                              headers_.data(), headers_.size(), {options_, "", "", ""}, false};
+        const struct hermetic_input wanted = {
+            rules_, sources_.data(), sources_.size(), headers_.data(), headers_.size(), {options_, "", "", ""}, false};
         return hermetic_resolve(hermetic, 1, &wanted);
     }
 
