@@ -467,8 +467,7 @@ const struct command command_explain = {
         "and then differs in the fewest fields. A different order of options hardly counts.\n\n"
         "Without an ID, it explains the last misses: the newest entries, each of which was made because the store "
         "did not have it, are compared with earlier ones. Of artifacts that are stored, parts in JSON and sources are "
-        "compared, too. If the store keeps recipes (INGOT_PERSIST_RECIPES), the "
-        "names of included files that differ are shown.",
+        "compared, too, and of programs, the files that they include.",
     .options = options,
     .size = sizeof(struct explaining),
     .run = run_explain,

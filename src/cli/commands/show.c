@@ -49,6 +49,7 @@ static const char entry_pattern[] = "{entry}\n"
 
 static const char program_pattern[] =
     "[source_name?  source       {source_name:15}\n]"
+    "<files*  file         {name:15} {blake2b:short}\n>"
     "<kernels*  kernel       {:15}\n>"
     "<binaries*  binary       {bytes:size} for device identity {device_blake2b:short}\n>"
     "[build_time_ns?  build time   {build_time_ns:duration}\n]"

@@ -146,7 +146,7 @@ bool id_has_source(const cJSON *fields, const char *part)
             continue;
         if (has_prefix(name, "key.") && text_contains(field->valuestring, part)) {
             return true;
-        } else if ((has_prefix(name, "source[") || has_prefix(name, "header[") || has_prefix(name, "file[")) &&
+        } else if ((has_prefix(name, "source[") || has_prefix(name, "header[")) &&
                    strcmp(last_part(name), "blake2b") != 0 && text_contains(field->valuestring, part)) {
             return true;
         }
