@@ -74,7 +74,7 @@ void end(void *self, void *lease, int may_others_take)
     server->ends.push_back(may_others_take);
 }
 
-const ingot_storage_ops_t kOps = {sizeof(kOps), load, store, remove_id, nullptr, take, end, nullptr, nullptr};
+const ingot_storage_ops_t kOps = {sizeof(kOps), load, store, remove_id, nullptr, take, end};
 
 class PersistLease : public testing::Test
 {
