@@ -11,9 +11,7 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/usage/command.h"
-#include "cli/usage/complete.h"
 #include "cli/usage/help.h"
-#include "cli/usage/manual.h"
 #include "cli/usage/parse.h"
 
 /* The command's struct. What hangs on it is not freed, because the process ends with the command. */
@@ -60,7 +58,7 @@ static int dispatch_arguments(int count, char **arguments)
     else if (strcmp(first, "--complete") == 0 && count > 1) /* for ingot.bash; words[0] must be the tool */
         complete_print(count - 1, arguments + 1, atoi(arguments[1]));
     else if (strcmp(first, "--manual") == 0) /* for the build */
-        manual_print();
+        help_print_manual();
     else
         return command_tell_unknown(count, arguments);
     return EXIT_DONE;

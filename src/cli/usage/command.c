@@ -8,7 +8,6 @@
 
 #include "cli/base/exit_code.h"
 #include "cli/base/options.h"
-#include "cli/usage/nearest.h"
 
 /* Every command has these, and bare ones have only the last. */
 static const struct command_option common[] = {
@@ -23,6 +22,7 @@ static const struct command_option common[] = {
 };
 
 enum { COMMON_COUNT = sizeof(common) / sizeof(common[0]), FIRST_OF_BARE = 3 };
+enum { MOST_CHARACTERS = 32 }; /* no command or option is longer */
 
 bool command_is_group(const char *text)
 {
@@ -113,22 +113,6 @@ const struct command_option *command_get_operand(const struct command *command, 
     return NULL;
 }
 
-const struct command_option *command_find_option(const struct command *command, size_t size, const char *name)
-{
-    const struct command_option *found = NULL;
-    const struct command_option *option;
-    size_t match_count = 0;
-    for (size_t i = 0; (option = command_get_option(command, i)) != NULL; ++i) {
-        if (strncmp(option->name, name, size) != 0)
-            continue;
-        if (option->name[size] == '\0')
-            return option;
-        found = option;
-        ++match_count;
-    }
-    return match_count == 1 ? found : NULL;
-}
-
 const struct command_option *command_find_letter(const struct command *command, char letter)
 {
     const struct command_option *option;
@@ -137,4 +121,46 @@ const struct command_option *command_find_letter(const struct command *command, 
             return option;
     }
     return NULL;
+}
+
+static size_t get_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns how many characters of `a` must be inserted, removed, replaced or exchanged with the next one to get `b`. */
+static size_t count_edits(size_t a_size, const char *a, size_t b_size, const char *b)
+{
+    size_t rows[MOST_CHARACTERS + 1][MOST_CHARACTERS + 1];
+    for (size_t i = 0; i <= a_size; ++i) {
+        for (size_t j = 0; j <= b_size; ++j) {
+            if (i == 0 || j == 0) {
+                rows[i][j] = i + j;
+                continue;
+            }
+            const size_t replaced = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            rows[i][j] = get_smaller(replaced, 1 + get_smaller(rows[i - 1][j], rows[i][j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                rows[i][j] = get_smaller(rows[i][j], rows[i - 2][j - 2] + 1);
+        }
+    }
+    return rows[a_size][b_size];
+}
+
+void nearest_init(struct nearest *nearest, size_t size, const char *text)
+{
+    /* At most a third of the characters may be wrong, or one of a short word. */
+    *nearest = (struct nearest){text, size, NULL, size < 6 ? 2 : size / 3 + 1};
+}
+
+void nearest_add(struct nearest *nearest, const char *word)
+{
+    const size_t size = strlen(word);
+    if (size > MOST_CHARACTERS || nearest->size > MOST_CHARACTERS)
+        return;
+    const size_t found = count_edits(nearest->size, nearest->text, size, word);
+    if (found >= nearest->distance)
+        return;
+    nearest->found = word;
+    nearest->distance = found;
 }

@@ -84,11 +84,21 @@ int command_tell_unknown(int count, char *const *arguments);
 const struct command_option *command_get_option(const struct command *command, size_t index);
 /* Returns the operand at a position, for which a repeated one counts as many; NULL if there is none. */
 const struct command_option *command_get_operand(const struct command *command, size_t position);
-/* Returns the option with this name, or the only one whose name begins with it; NULL if there is none. */
-const struct command_option *command_find_option(const struct command *command, size_t size, const char *name);
 /* Returns the option with this letter, or NULL. */
 const struct command_option *command_find_letter(const struct command *command, char letter);
 /* True for the options that all commands have. */
 bool command_is_common(const struct command_option *option);
+
+/* The word that a mistyped word most likely means. */
+struct nearest {
+    const char *text; /* the mistyped word */
+    size_t size;
+    const char *found; /* NULL: no word is near */
+    size_t distance;   /* of `found` */
+};
+
+void nearest_init(struct nearest *nearest, size_t size, const char *text);
+/* Compares the text with one more word, which must stay valid. */
+void nearest_add(struct nearest *nearest, const char *word);
 
 #endif

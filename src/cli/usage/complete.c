@@ -1,9 +1,9 @@
 /*
- * complete.c - completes a command line; see complete.h.
+ * complete.c - completes a command line; see help.h.
  *
  * bash makes three words of --dir=STORE, so the word "=" after an option stands before the option's value.
  */
-#include "cli/usage/complete.h"
+#include "cli/usage/help.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,12 +88,30 @@ static void offer_commands(const struct completing *completing, const char *grou
     }
 }
 
+/* Returns the option with this name, or the only one whose name begins with it; NULL if there is none. */
+static const struct command_option *find_option(const struct command *command, const char *name)
+{
+    const struct command_option *found = NULL;
+    const struct command_option *option;
+    const size_t size = strlen(name);
+    size_t match_count = 0;
+    for (size_t i = 0; (option = command_get_option(command, i)) != NULL; ++i) {
+        if (strncmp(option->name, name, size) != 0)
+            continue;
+        if (option->name[size] == '\0')
+            return option;
+        found = option;
+        ++match_count;
+    }
+    return match_count == 1 ? found : NULL;
+}
+
 /* Returns the option that a word names and whose value is the next word, or NULL. */
 static const struct command_option *option_before_value(const struct command *command, const char *word)
 {
     const struct command_option *option = NULL;
     if (strncmp(word, "--", 2) == 0 && strchr(word, '=') == NULL)
-        option = command_find_option(command, strlen(word + 2), word + 2);
+        option = find_option(command, word + 2);
     else if (word[0] == '-' && word[1] != '\0' && word[2] == '\0')
         option = command_find_letter(command, word[1]);
     return option != NULL && option->kind != VALUE_NONE ? option : NULL;

@@ -4,11 +4,12 @@
 #include "cli/usage/help.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/usage/value.h"
 
-enum { LINE_WIDTH = 79, TEXT_COLUMN = 29, SUMMARY_COLUMN = 19, PART_SIZE = 96 };
+enum { LINE_WIDTH = 79, TEXT_COLUMN = 29, SUMMARY_COLUMN = 19, PART_SIZE = 96, TEXT_SIZE = 1024 };
 
 /* Prints words in lines that begin at a column. The cursor is in column `at`; if the text would begin left of it, it
  * begins on the next line. */
@@ -42,42 +43,25 @@ static void print_wrapped(const char *text, size_t at, size_t column)
     (void)putchar('\n');
 }
 
-void help_synopsis(const struct command *command, void (*put)(const char *part))
+static void print_synopsis(const struct command *command)
 {
-    char part[PART_SIZE];
     const struct command_option *operand;
-    (void)snprintf(part, sizeof(part), "ingot %s", command->name);
-    put(part);
-    put("[OPTION...]");
+    (void)printf("%s [OPTION...]", command->name);
     for (size_t i = 0; (operand = command_get_operand(command, i)) != NULL; ++i) {
-        const bool is_required = (operand->flags & OPTION_REQUIRED) != 0;
         const bool is_repeated = (operand->flags & OPTION_REPEATED) != 0;
-        (void)snprintf(part, sizeof(part), is_required ? "%s%s%s" : "%s[%s%s]",
-                       (operand->flags & OPTION_REST) != 0 ? "[--] " : "", operand->value, is_repeated ? "..." : "");
-        put(part);
+        (void)printf((operand->flags & OPTION_REQUIRED) != 0 ? " %s%s%s" : " %s[%s%s]",
+                     (operand->flags & OPTION_REST) != 0 ? "[--] " : "", operand->value, is_repeated ? "..." : "");
         if (is_repeated)
             break;
     }
-}
-
-static void print_part(const char *part)
-{
-    (void)printf(" %s", part);
-}
-
-const char *help_text(const struct command_option *option, char text[HELP_TEXT_SIZE])
-{
-    char expected[VALUE_EXPECTED_SIZE];
-    if (option->kind < VALUE_WORD)
-        return option->help;
-    (void)snprintf(text, HELP_TEXT_SIZE, "%s. %s is %s", option->help, option->value, value_expected(option, expected));
-    return text;
+    (void)fputs("\n\n", stdout);
 }
 
 static void print_option(const struct command_option *option)
 {
     char left[PART_SIZE];
-    char text[HELP_TEXT_SIZE];
+    char text[TEXT_SIZE];
+    char expected[VALUE_EXPECTED_SIZE];
     size_t length = 0;
     if (option->name == NULL) {
         length = (size_t)snprintf(left, sizeof(left), "  %s", option->value);
@@ -91,19 +75,10 @@ static void print_option(const struct command_option *option)
             length += (size_t)snprintf(left + length, sizeof(left) - length, "]");
     }
     (void)fputs(left, stdout);
-    print_wrapped(help_text(option, text), length, TEXT_COLUMN);
-}
-
-static void print_operands(const struct command *command)
-{
-    bool is_first = true;
-    for (const struct command_option *each = command->options; each != NULL && each->help != NULL; ++each) {
-        if (each->name != NULL)
-            continue;
-        (void)fputs(is_first ? "\nArguments:\n" : "", stdout);
-        print_option(each);
-        is_first = false;
-    }
+    if (option->kind >= VALUE_WORD)
+        (void)snprintf(text, sizeof(text), "%s. %s is %s", option->help, option->value,
+                       value_expected(option, expected));
+    print_wrapped(option->kind < VALUE_WORD ? option->help : text, length, TEXT_COLUMN);
 }
 
 static void print_options(const struct command *command, bool is_common)
@@ -120,15 +95,63 @@ static void print_options(const struct command *command, bool is_common)
     }
 }
 
+/* Prints all but the options that every command has. */
+static void print_command(const struct command *command)
+{
+    bool is_first = true;
+    print_synopsis(command);
+    print_wrapped(command->about, 0, 0);
+    for (const struct command_option *each = command->options; each != NULL && each->help != NULL; ++each) {
+        if (each->name != NULL)
+            continue;
+        (void)fputs(is_first ? "\nArguments:\n" : "", stdout);
+        print_option(each);
+        is_first = false;
+    }
+    print_options(command, false);
+}
+
 void help_print(const struct command *command)
 {
-    (void)fputs("Usage:", stdout);
-    help_synopsis(command, print_part);
-    (void)fputs("\n\n", stdout);
-    print_wrapped(command->about, 0, 0);
-    print_operands(command);
-    print_options(command, false);
+    (void)fputs("Usage: ingot ", stdout);
+    print_command(command);
     print_options(command, true);
+}
+
+/* Prints what is about a command, or about the options of all if it is NULL, in the language of man(7), as it is. */
+static void print_manual_part(const struct command *command)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *output = stdout;
+    FILE *part = open_memstream(&text, &size);
+    if (part == NULL)
+        return;
+    stdout = part;
+    if (command != NULL)
+        print_command(command);
+    else
+        print_options(commands_all[0], true);
+    stdout = output;
+    (void)fclose(part);
+    (void)puts(".PP\n.nf");
+    for (const char *c = text; *c != '\0'; ++c) {
+        if (*c == '-' || *c == '\\')
+            (void)fputs(*c == '-' ? "\\-" : "\\e", stdout);
+        else
+            (void)printf("%s%c", (c == text || c[-1] == '\n') && (*c == '.' || *c == '\'') ? "\\&" : "", *c);
+    }
+    (void)puts(".fi");
+    free(text);
+}
+
+void help_print_manual(void)
+{
+    (void)puts(".SH COMMANDS");
+    for (size_t i = 0; commands_all[i] != NULL; ++i)
+        print_manual_part(commands_all[i]);
+    (void)puts(".SH OPTIONS\nEvery command has these options, of which\n.BR run \" and \" help\nhave only the last.");
+    print_manual_part(NULL);
 }
 
 static void print_summary(const struct command *command)

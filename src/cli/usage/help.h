@@ -1,5 +1,5 @@
 /*
- * help.h - prints the help from the table of commands.
+ * help.h - prints the help and the manual page from the table of commands, and completes command lines.
  */
 #ifndef INGOT_CLI_USAGE_HELP_H
 #define INGOT_CLI_USAGE_HELP_H
@@ -13,11 +13,12 @@ void help_print_group(const char *group);
 /* Prints a command's synopsis, description, operands and options. */
 void help_print(const struct command *command);
 
-enum { HELP_TEXT_SIZE = 1024 };
+/* Prints the sections COMMANDS and OPTIONS of the manual page in the language of man(7). */
+void help_print_manual(void);
 
-/* Returns an option's help with the valid values. */
-const char *help_text(const struct command_option *option, char text[HELP_TEXT_SIZE]);
-/* Calls `put` for each part of a synopsis: "ingot evict", "[OPTION...]". */
-void help_synopsis(const struct command *command, void (*put)(const char *part));
+/* Completes a command line for a shell: prints what the word at an index may become, one candidate per line. A line
+ * that begins with a tab tells the shell what it must find by itself: "file", "folder", or "command N", a command line
+ * that begins at word N. words[0] is the tool. */
+void complete_print(int count, char **words, int at);
 
 #endif
