@@ -3,77 +3,27 @@
  *
  * They decide which program is found, so they go past the operations of storage.h, which other storages and other users
  * can reach: they are loaded from and stored to the directory store itself, without seals and without promotion.
- *
- * A memo does not hold the storage, because the storage's last release stores what waits, and programs that wait hold
- * their context and so its memo. It holds a link, which leads to the storage as long as that exists.
  */
 #include "persist/probes/probes.h"
 
 #include <ingot/backend.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
-#include "persist/base/memory.h"
 #include "persist/directory/directory.h"
 #include "persist/storage/kinds.h"
+#include "persist/storage/link.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
-#include "util/process_number.h"
-
-struct link {
-    atomic_uint references;
-    uint64_t process;        /* in a forked child, the lock may never become free */
-    pthread_mutex_t lock;    /* held for a few instructions */
-    ingot_storage_t storage; /* guarded by the lock; NULL after the storage's end */
-};
-
-/* The part of a storage that ends its link. */
-struct linked {
-    struct storage_part_base base;
-    struct link *link;
-};
 
 static void release_link(void *user)
 {
-    struct link *link = user;
-    if (atomic_fetch_sub_explicit(&link->references, 1, memory_order_acq_rel) != 1)
-        return;
-    pthread_mutex_destroy(&link->lock);
-    memory_free(&memory_c_allocator, link, sizeof(*link));
-}
-
-static ingot_status_t begin_link(void *part, ingot_storage_t storage)
-{
-    struct link *link = memory_allocate(&memory_c_allocator, sizeof(*link)); /* may outlive the storage's allocator */
-    if (link == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the link of a memo");
-    *link = (struct link){.process = process_number(), .storage = storage};
-    atomic_init(&link->references, 1);
-    pthread_mutex_init(&link->lock, NULL);
-    ((struct linked *)part)->link = link;
-    return INGOT_SUCCESS;
-}
-
-static void end_link(void *part)
-{
-    struct link *link = ((struct linked *)part)->link;
-    pthread_mutex_lock(&link->lock);
-    link->storage = NULL;
-    pthread_mutex_unlock(&link->lock);
-    release_link(link);
+    link_release(user);
 }
 
 /* Returns the store that keeps the probes, and a reference to the storage that it belongs to, which the caller
  * releases, in *storage. Returns NULL, with the reference, if probes are not used now. */
 static ingot_storage_t follow_link(struct link *link, ingot_storage_t *storage)
 {
-    *storage = NULL;
-    if (link->process != process_number())
-        return NULL;
-    pthread_mutex_lock(&link->lock);
-    if (link->storage != NULL && storage_retain_if_held(link->storage))
-        *storage = link->storage;
-    pthread_mutex_unlock(&link->lock);
+    *storage = link_follow(link);
     if (*storage == NULL || !storage_is_on(*storage))
         return NULL;
     ingot_storage_t store = storage_stored_to(*storage);
@@ -103,9 +53,7 @@ static void store_probes(void *user, size_t id_size, const uint8_t *id, size_t s
 
 ingot_status_t probes_keep(ingot_storage_t storage, ingot_header_memo_t memo)
 {
-    static const struct storage_part_kind kind = {sizeof(struct linked), begin_link, end_link};
     static const ingot_probes_keeper_t keeper = {load_probes, store_probes, release_link};
-    void *part;
     ingot_storage_t store = storage_stored_to(storage);
     if (storage_self(store, STORAGE_DIRECTORY) == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
@@ -113,12 +61,7 @@ ingot_status_t probes_keep(ingot_storage_t storage, ingot_header_memo_t memo)
     if (!directory_is_own(store))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "the store belongs to another user, who could decide which "
                                                        "programs are found");
-    const ingot_status_t status = storage_make_part(storage, STORAGE_PROBES, &kind, &part);
-    if (status != INGOT_SUCCESS)
-        return status;
-    struct link *link = ((struct linked *)part)->link;
-    atomic_fetch_add_explicit(&link->references, 1, memory_order_relaxed);
-    return ingot_header_memo_keep(memo, &keeper, link);
+    return ingot_header_memo_keep(memo, &keeper, link_retain(storage_link(storage)));
 }
 
 ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)

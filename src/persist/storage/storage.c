@@ -12,6 +12,7 @@
 #include "persist/base/memory.h"
 #include "persist/storage/deferred.h"
 #include "persist/storage/kinds.h"
+#include "persist/storage/link.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/trust.h"
@@ -41,13 +42,17 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     if (!STRUCT_READ(copy, ops))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
     struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
-    if (made == NULL)
+    struct link *link = made != NULL ? link_create(made) : NULL;
+    if (link == NULL) {
+        memory_free(allocator, made, sizeof(*made));
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
+    }
     *made = (struct ingot_storage){.kind = kind,
                                    .process = process_number(),
                                    .ops = copy,
                                    .own = own != NULL ? own : &none,
                                    .self = self,
+                                   .link = link,
                                    .allocator = *allocator};
     atomic_init(&made->references, 1);
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
@@ -88,6 +93,11 @@ void ingot_storage_retain(ingot_storage_t storage)
         atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
 }
 
+struct link *storage_link(ingot_storage_t storage)
+{
+    return storage->link;
+}
+
 bool storage_retain_if_held(ingot_storage_t storage)
 {
     size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
@@ -124,6 +134,8 @@ static void finish_storage(ingot_storage_t storage)
     ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
     struct kept_error kept;
     kept_error_save(&kept); /* the flush may fail, which only events report */
+    link_cut(storage->link);
+    link_release(storage->link);
     (void)deferred_store_all(storage, UINT64_MAX, &unused);
     pthread_mutex_destroy(&storage->deferred.lock);
     destroy_parts(storage);

@@ -48,6 +48,9 @@ bool storage_is_writable(ingot_storage_t storage);
 /* True if the value is a store mode. */
 bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 
+struct link;
+/* Returns the storage's link (link.h), which is borrowed. */
+struct link *storage_link(ingot_storage_t storage);
 /* Adds a reference, unless the last one was released. Called while the storage's memory exists for certain. */
 bool storage_retain_if_held(ingot_storage_t storage);
 
