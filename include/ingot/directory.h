@@ -22,14 +22,14 @@ extern "C" {
 typedef struct ingot_persist_entry {
     size_t struct_size;
     const char *name_space; /**< "" without a namespace. */
-    uint64_t bucket;
-    uint32_t number;
+    char place[34]; /**< The entry's directory in the store or its namespace: 2 hexadecimal digits, "/", and 30 more;
+                     *   the hash of the id. */
     /** INGOT_SUCCESS; INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT for a bad entry; INGOT_BLOB_VERSION for another
      * format; INGOT_UNTRUSTED; INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY for an entry that could not be read. */
     ingot_status_t status;
     const char *reason;   /**< "" with INGOT_SUCCESS. */
     uint64_t identity;    /**< Changes when another entry replaces this one. */
-    uint64_t bytes;       /**< Size of all its files. */
+    uint64_t bytes;       /**< What the file system has allocated for its files. */
     size_t blob_size;     /**< Size of the blob. This and all fields below are 0 or NULL if the header is damaged. */
     uint64_t created_ns;  /**< Since 1970-01-01 00:00 UTC. */
     uint64_t last_use_ns; /**< created_ns if no use was noted. */
@@ -44,7 +44,7 @@ typedef ingot_status_t (*ingot_persist_visit_t)(const ingot_persist_entry_t *ent
 typedef int (*ingot_persist_select_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
- * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs or check
+ * Calls @p visit for each entry of a store or a bundle, ordered by place. Does not read blobs or check
  * seals, so do not trust ids, sizes and times in a store that other users may write.
  *
  * The callback may load, remove and store.
@@ -91,7 +91,7 @@ typedef ingot_status_t (*ingot_persist_progress_t)(const ingot_persist_verificat
                                                    const ingot_persist_entry_t *entry, void *user);
 
 /**
- * Reads every entry. Verifies all checksums, checks that the entry's bucket matches its id, and checks the blob's seal
+ * Reads every entry. Verifies all checksums, checks that the entry's place matches its id, and checks the blob's seal
  * by the storage's policy. An entry whose seal is refused has the status INGOT_UNTRUSTED.
  *
  * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
@@ -121,8 +121,8 @@ typedef ingot_status_t (*ingot_persist_upkeep_callback_t)(const ingot_persist_up
 /** The limits that a store is reduced to. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
-    /** The maximum size of all files. In this field and the next two, INGOT_UNLIMITED means no limit, and INGOT_NONE
-     * that nothing remains. 0 means the store's own limit. */
+    /** The maximum size of all files, as the file system allocates it. In this field and the next two, INGOT_UNLIMITED
+     * means no limit, and INGOT_NONE that nothing remains. 0 means the store's own limit. */
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_ms; /**< Since creation or since the last use, depending on the eviction order. */
@@ -172,6 +172,11 @@ typedef struct ingot_persist_count {
  *  leaves out namespaces that this user may not read.
  *  @param[in,out] count  The caller sets struct_size and on_progress. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
+
+/** Counts what Ingot 0.2 stored in the store's directory, in a format that this version neither reads nor counts.
+ *  @param remove  Not 0: removes it.
+ *  @param[out] count  The number of directories and files. May be NULL. Statuses as ingot_persist_evict. */
+INGOT_API ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint64_t *count);
 
 #ifdef __cplusplus
 }

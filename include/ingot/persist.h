@@ -88,11 +88,11 @@ typedef enum ingot_persist_flags {
 typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
-    /** A directory name in the root: 1 to 64 of [A-Za-z0-9._-], not only digits, and none of ".", "..", "CACHEDIR.TAG",
-     *  "headers.memo", "headers.memo.new", "index.bin", "lock", "programs.recipe", "programs.recipe.pruned",
-     *  "saved.txt", "size.txt", "tmp". NULL: none. */
+    /** A directory name in the root: 1 to 64 of [A-Za-z0-9._-], not only digits, not two digits of lower-case
+     *  hexadecimal, and none of ".", "..", "CACHEDIR.TAG", "index.bin", "lock", "programs.recipe",
+     *  "programs.recipe.pruned", "saved.txt", "size.txt", "tmp". NULL: none. */
     const char *name_space;
-    uint64_t max_bytes; /**< The most bytes in all files of the namespace's entries; 0: 1 GiB. */
+    uint64_t max_bytes; /**< The most bytes that the file system allocates for the entries' files; 0: 1 GiB. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
     uint64_t lock_timeout_ms;           /**< How long to wait while another process has the store's lock; 0: 200 ms. */

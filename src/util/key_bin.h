@@ -19,7 +19,6 @@ enum key_bin_offset {
     KEY_BIN_AT_CREATED = 64,
     KEY_BIN_AT_FLAGS = 72,
     KEY_BIN_AT_CHECKSUM = 96, /* the checksum of everything before it */
-    KEY_BIN_AT_LAST_USE = 112,
     KEY_BIN_AT_ID = 128
 };
 

@@ -6,9 +6,7 @@
  * never copies or verifies, and a bundle verifies a blob only at its first load, in the round that warms up. For
  * bundle_checked_over_lmdb, every load on both sides includes a copy and a checksum.
  *
- * For store_over_floor, the floor makes the fewest system calls that a store with two files per entry can make. The
- * floor of store_over_bucket_floor makes those that this format needs, with a second directory per entry, but has no
- * index and no locks.
+ * For store_over_floor, the floor makes the fewest system calls that a store with two files per entry can make.
  *
  * Blob sizes are compared with 1,000 entries each. Numbers of entries are compared with the smallest blobs, because
  * 100,000 blobs of 1 MiB would be 100 GB.
@@ -176,7 +174,6 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
 
     bench::LoadFloor load_floor(folder / "files");
     bench::StoreFloor store_floor(folder / "floor");
-    bench::StoreFloor bucket_floor(folder / "bucket_floor");
     Storage store(folder / "store", UINT64_MAX);
     const auto lmdb = bench::open_lmdb(folder / "lmdb");
     const auto sqlite = bench::open_sqlite(folder / "sqlite");
@@ -184,7 +181,6 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
         store.store(ids[i], blob);
         load_floor.copy_from(folder / "store", ids[i]);
         store_floor.store(i, ids[i], ids[i]); /* only the number of entries matters: these are never loaded */
-        bucket_floor.store_in_bucket(i, ids[i], ids[i]);
         lmdb->store(ids[i], blob);
         sqlite->store(ids[i], blob);
     }
@@ -194,8 +190,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     Storage bundle(folder / "bundle");
 
     const unsigned sqlite_loads = blob_size < (1 << 20) ? count : count / 5; /* large blobs would take minutes */
-    bench::Sample loads, load_floors, bundles, checked_bundles, lmdbs, checked_lmdbs, sqlites, stores, store_floors,
-        bucket_floors;
+    bench::Sample loads, load_floors, bundles, checked_bundles, lmdbs, checked_lmdbs, sqlites, stores, store_floors;
     unsigned next = count;
     const std::vector<Turn> turns = {
         {&load_floors, count, [&](unsigned i) { sink ^= load_floor.load(i); }},
@@ -207,8 +202,6 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
         {&sqlites, sqlite_loads, [&](unsigned i) { sink ^= sqlite->load(ids[i]); }},
         {&store_floors, stores_a_round, [&](unsigned i) { store_floor.store(next + i, ids[next + i], blob); }},
         {&stores, stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); }},
-        {&bucket_floors, stores_a_round,
-         [&](unsigned i) { bucket_floor.store_in_bucket(next + i, ids[next + i], blob); }},
     };
     for (unsigned round = 0; round <= kRounds; ++round) {
         take_turns(turns, round);
@@ -216,9 +209,8 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     }
     for (const Turn &turn : turns)
         join_rounds(&turn.sample->values);
-    add_ratio(report, "load_over_floor_" + label, loads, load_floors, Goal::at_most, 1.3);
-    add_ratio(report, "store_over_floor_" + label, stores, store_floors, Goal::at_most, 1.5);
-    report->add("store_over_bucket_floor_" + label, bench::ratios_of(stores, bucket_floors).median(), "times");
+    add_ratio(report, "load_over_floor_" + label, loads, load_floors, Goal::at_most, 1.25);
+    add_ratio(report, "store_over_floor_" + label, stores, store_floors, Goal::at_most, 1.4);
     add_ratio(report, "bundle_over_lmdb_" + label, bundles, lmdbs, Goal::at_most, 1.0);
     add_ratio(report, "bundle_checked_over_lmdb_" + label, checked_bundles, checked_lmdbs, Goal::at_most, 1.0);
     report->add("load_" + label, loads.median(), "us");

@@ -12,6 +12,7 @@
 #endif
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -72,23 +73,11 @@ StoreFloor::~StoreFloor()
 
 void StoreFloor::store(unsigned number, const Bytes &id, const Bytes &blob)
 {
-    store_as(std::to_string(number), number, id, blob);
-}
-
-void StoreFloor::store_in_bucket(unsigned number, const Bytes &id, const Bytes &blob)
-{
-    const std::string bucket = std::to_string(XXH3_64bits(id.data(), id.size()));
-    require(mkdirat(root_, bucket.c_str(), 0700) == 0, "mkdir");
-    store_as(bucket + "/0", number, id, blob);
-}
-
-void StoreFloor::store_as(const std::string &entry, unsigned number, const Bytes &id, const Bytes &blob)
-{
     const std::string prepared = "tmp/" + std::to_string(number);
     require(mkdirat(root_, prepared.c_str(), 0700) == 0, "mkdir");
     write_file(root_, (prepared + "/key.bin").c_str(), id);
     write_file(root_, (prepared + "/kernel.bin").c_str(), blob);
-    require(renameat(root_, prepared.c_str(), root_, entry.c_str()) == 0, "rename");
+    require(renameat(root_, prepared.c_str(), root_, std::to_string(number).c_str()) == 0, "rename");
 }
 
 LoadFloor::LoadFloor(const std::string &root) : memory_(buffer_size + page_size)
@@ -105,9 +94,17 @@ LoadFloor::~LoadFloor()
 
 void LoadFloor::copy_from(const std::string &store, const Bytes &id)
 {
-    const std::string bucket = std::to_string(XXH3_64bits(id.data(), id.size()));
-    const std::string entry = bucket + "/0";
-    require(mkdirat(root_, bucket.c_str(), 0700) == 0 && mkdirat(root_, entry.c_str(), 0700) == 0, "mkdir");
+    const XXH128_hash_t hash = XXH3_128bits(id.data(), id.size());
+    std::string entry;
+    for (unsigned i = 0; i < 16; ++i) {
+        char digits[4];
+        const uint64_t half = i < 8 ? hash.low64 : hash.high64;
+        std::snprintf(digits, sizeof(digits), "%02x%s", static_cast<unsigned>(half >> 8 * (i % 8) & 0xff),
+                      i == 0 ? "/" : "");
+        entry += digits;
+    }
+    require(mkdirat(root_, entry.substr(0, 2).c_str(), 0700) == 0 || errno == EEXIST, "mkdir");
+    require(mkdirat(root_, entry.c_str(), 0700) == 0, "mkdir");
     for (const char *name : {"/key.bin", "/kernel.bin"}) {
         paths_.push_back(entry + name);
         write_file(root_, paths_.back().c_str(), read_file(store + "/" + paths_.back()));

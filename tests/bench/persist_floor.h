@@ -25,12 +25,8 @@ public:
     ~StoreFloor();
     /* Makes a directory with two files and renames the directory. */
     void store(unsigned number, const Bytes &id, const Bytes &blob);
-    /* Does the same inside a second new directory, because the format has one for each id. */
-    void store_in_bucket(unsigned number, const Bytes &id, const Bytes &blob);
 
 private:
-    void store_as(const std::string &entry, unsigned number, const Bytes &id, const Bytes &blob);
-
     int root_;
 };
 

@@ -152,7 +152,7 @@ TEST_P(StoreWithoutExchange, IsReadAndWritten)
 INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutExchange, testing::Values(EINVAL, ENOSYS, EPERM),
                          [](const auto &error) { return std::string(strerrorname_np(error.param)); });
 
-/* ---- systems that move nothing from tmp to a bucket: EXDEV ---- */
+/* ---- systems that move nothing from tmp to a shard: EXDEV ---- */
 
 namespace
 {
@@ -197,12 +197,12 @@ int use_everything(const fs::path &root)
     if (store.put(numbered_id(5), kBlob) != INGOT_SUCCESS)
         return 5;
     /* What a killed process has prepared goes after an hour, when the store counts its entries. */
-    const fs::path bucket = entries_of(root / "games")[0].parent_path();
-    fs::create_directory(bucket / "0123456789abcdef");
-    std::ofstream(bucket / "0123456789abcdef" / "key.bin") << "half";
-    fs::last_write_time(root / "games" / "size.txt", fs::file_time_type::clock::now() + std::chrono::minutes(61));
+    const fs::path shard = entries_of(root / "games")[0].parent_path();
+    fs::create_directory(shard / "0123456789abcdef");
+    std::ofstream(shard / "0123456789abcdef" / "key.bin") << "half";
+    fs::last_write_time(shard, fs::file_time_type::clock::now() + std::chrono::minutes(61));
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    if (ingot_persist_recount(store.get(), &count) != INGOT_SUCCESS || fs::exists(bucket / "0123456789abcdef"))
+    if (ingot_persist_recount(store.get(), &count) != INGOT_SUCCESS || fs::exists(shard / "0123456789abcdef"))
         return 6;
     return leftovers_in(root) == 0 && count.entry_count == entries_of(root / "games").size() ? 0 : 7;
 }
@@ -265,7 +265,7 @@ TEST_F(StoreNetwork, ALoadTriesAgainAfterAStaleCall)
         ++stale_count;
         EXPECT_EQ(0, outcome.exit_status) << name;
     }
-    EXPECT_GE(stale_count, 6u); /* examining the bucket and the entry, opening and reading two files */
+    EXPECT_GE(stale_count, 6u); /* examining the shard and the entry, opening and reading two files */
     expect_sound();
 }
 #endif
@@ -370,11 +370,11 @@ TEST_F(StoreInAnImage, ReplacesBadEntriesOfTheImage)
 TEST_F(StoreInAnImage, EvictsEntriesOfTheImage)
 {
     const int failed_check = run([](const fs::path &root) {
-        const Store store(root, 3200); /* four entries fit, a fifth does not */
+        const Store store(root, 35000); /* four entries fit, a fifth does not */
         for (unsigned i = 100; i < 104; ++i)
             if (store.put(numbered_id(i), kBlob) != INGOT_SUCCESS || !loads(store, i, kBlob))
                 return 1;
-        return bytes_in(root) == store.stats().bytes && store.stats().bytes <= 3200 ? 0 : 2;
+        return bytes_in(root) == store.stats().bytes && store.stats().bytes <= 35000 ? 0 : 2;
     });
     if (failed_check == kNoMount)
         GTEST_SKIP() << "this machine allows no mounts of layers: " << why();

@@ -280,7 +280,7 @@ TEST_F(StoreTrust, RefusesEntriesOfAnotherUser)
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(kId, kBlob));
     ASSERT_EQ(0, chown(entry.parent_path().c_str(), 0, 0));
     ASSERT_EQ(0, chown((root_ / "tmp").c_str(), kNobody, kNobody));
-    EXPECT_EQ(INGOT_UNTRUSTED, store.put(bytes_of("other"), kBlob));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).put(bytes_of("other"), kBlob));
 }
 
 TEST_F(StoreTrust, FollowsNoLinkBelowTheRoot)

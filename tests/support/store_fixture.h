@@ -24,9 +24,6 @@
 
 extern "C" {
 #include "persist/base/checksum.h"
-
-ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
-                              uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
 }
 
 namespace store_fixture
@@ -61,28 +58,37 @@ inline void write_file(const fs::path &path, const Bytes &bytes)
     chmod(path.c_str(), 0600);
 }
 
-inline uint64_t one_bucket(size_t, const uint8_t *)
+/* Returns the place of an id's entry, below a store's root or namespace. */
+inline fs::path place_of(const Bytes &id)
 {
-    return 7;
+    static const char hex[] = "0123456789abcdef";
+    const struct checksum hash = checksum_of(id.size(), id.data());
+    std::string text;
+    for (const uint8_t byte : hash.bytes)
+        text += {hex[byte >> 4], hex[byte & 15]};
+    return fs::path(text.substr(0, 2)) / text.substr(2);
+}
+
+/* Puts the entry of one id in the place of another id, as if both had the same hash. */
+inline void plant_collision(const fs::path &root, const Bytes &from, const Bytes &to)
+{
+    fs::create_directories((root / place_of(to)).parent_path());
+    chmod((root / place_of(to)).parent_path().c_str(), 0700);
+    fs::rename(root / place_of(from), root / place_of(to));
 }
 
 /* An open store. */
 class Store : public HeldStorage
 {
 public:
-    explicit Store(const ingot_persist_info_t &info,
-                   uint64_t (*bucket_of)(size_t, const uint8_t *) = checksum_bucket_of)
-    {
-        status_ = directory_open(&storage_, &info, bucket_of);
-    }
-    explicit Store(const fs::path &path, uint64_t max_bytes = 0,
-                   uint64_t (*bucket_of)(size_t, const uint8_t *) = checksum_bucket_of)
+    explicit Store(const ingot_persist_info_t &info) { status_ = ingot_persist_open(&storage_, &info); }
+    explicit Store(const fs::path &path, uint64_t max_bytes = 0)
     {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = path.c_str();
         info.max_bytes = max_bytes;
         info.lock_timeout_ms = 60000; /* long, because only tests of the timeout should reach it */
-        status_ = directory_open(&storage_, &info, bucket_of);
+        status_ = ingot_persist_open(&storage_, &info);
     }
 
     ingot_status_t status() const { return status_; }
@@ -114,12 +120,26 @@ inline std::vector<fs::path> entries_of(const fs::path &root)
     return entries;
 }
 
+/* Returns what the file system has allocated for a file. */
+inline uint64_t allocated(const fs::path &file)
+{
+    struct stat about = {};
+    (void)stat(file.c_str(), &about);
+    return static_cast<uint64_t>(about.st_blocks) * 512;
+}
+
 inline uint64_t bytes_in(const fs::path &root)
 {
     uint64_t bytes = 0;
     for (const fs::path &entry : entries_of(root))
-        bytes += fs::file_size(entry / "key.bin") + fs::file_size(entry / "kernel.bin");
+        bytes += allocated(entry / "key.bin") + allocated(entry / "kernel.bin");
     return bytes;
+}
+
+/* Returns what the account adds for an entry: the size of each file, rounded up to pages. */
+inline uint64_t entry_size(size_t id_size, size_t blob_size)
+{
+    return (128 + id_size + 4095) / 4096 * 4096 + (blob_size + 4095) / 4096 * 4096;
 }
 
 /* Returns the time of an entry: when its kernel.bin was last modified. */
@@ -141,7 +161,7 @@ inline void set_time_of(const fs::path &entry, uint64_t time_ns)
 inline std::string size_text(uint64_t bytes, uint64_t entry_count)
 {
     std::string text;
-    for (const uint64_t number : {bytes, entry_count}) {
+    for (const uint64_t number : {bytes, entry_count, uint64_t{4}}) {
         std::string line = std::to_string(number);
         line.resize(20, ' ');
         text += line + "\n";

@@ -27,8 +27,7 @@ struct row {
     const char *name_space;
     const char *title; /* what people know the entry by, or NULL */
     const char *maker; /* the backend, or the kind of an artifact, or NULL */
-    uint64_t bucket;
-    uint32_t number;
+    char place[sizeof(((ingot_persist_entry_t *)NULL)->place)];
     cJSON *options;       /* a list of what may differ between programs of one name (difference.h) */
     uint64_t sort_number; /* the rows with the largest number come first, then those with the first text */
     const char *sort_text;
@@ -71,9 +70,7 @@ static int compare_ls_rows(const void *a, const void *b)
         order = compare_text(x->sort_text, y->sort_text);
     if (order == 0)
         order = strcmp(x->name_space, y->name_space);
-    if (order == 0)
-        order = compare_u64(x->bucket, y->bucket);
-    return order != 0 ? order : compare_u64(x->number, y->number);
+    return order != 0 ? order : strcmp(x->place, y->place);
 }
 
 /* Sets what a row is sorted by, before its name. */
@@ -174,9 +171,8 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
                             .name_space = json_text(json, "namespace"),
                             .title = json_text(json, "name"),
                             .maker = backend != NULL ? backend : json_text(json, "kind"),
-                            .bucket = facts->bucket,
-                            .number = facts->number,
                             .options = options};
+        memcpy(row->place, facts->place, sizeof(row->place));
         set_sort_key(row, facts, listing->order != 0 ? (enum order)(listing->order - 1) : BY_CREATION);
     } else {
         cJSON_Delete(options);

@@ -3,7 +3,6 @@
  */
 #include "cli/store/entry.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +21,8 @@ enum { LEAST_DIGITS = 6 }; /* of a digest that names a program */
 
 void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE])
 {
-    (void)snprintf(name, ENTRY_NAME_SIZE, "%s%s%" PRIu64 "/%" PRIu32, facts->name_space,
-                   facts->name_space[0] != '\0' ? "/" : "", facts->bucket, facts->number);
+    (void)snprintf(name, ENTRY_NAME_SIZE, "%s%s%s", facts->name_space, facts->name_space[0] != '\0' ? "/" : "",
+                   facts->place);
 }
 
 void entry_tell_failure(const ingot_persist_entry_t *facts, const char *doing, ingot_status_t status)
@@ -158,12 +157,12 @@ static int match_entry(const ingot_persist_entry_t *facts, void *user)
     char name[ENTRY_NAME_SIZE];
     entry_name(facts, name);
     const size_t size = strlen(search->wanted);
-    const char *number = name + strlen(facts->name_space) + (facts->name_space[0] != '\0');
+    const char *place = name + strlen(facts->name_space) + (facts->name_space[0] != '\0');
     const bool is_exact = !search->is_by_title && strcmp(name, search->wanted) == 0;
     if (is_exact)
         drop_found(search);
     if (search->is_by_title ? is_titled(search, facts)
-                            : strncmp(name, search->wanted, size) == 0 || strncmp(number, search->wanted, size) == 0) {
+                            : strncmp(name, search->wanted, size) == 0 || strncmp(place, search->wanted, size) == 0) {
         search->found = memory_grow(search->found, search->count, sizeof(*search->found));
         entry_copy(&search->found[search->count++], facts);
     }

@@ -26,6 +26,7 @@
 #include "persist/base/memory.h"
 #include "util/nanoseconds.h"
 
+#define BLOCK_SIZE 512u /* of st_blocks, on every file system */
 #define MAX_COMPONENT 255
 #define MAX_TREE_DEPTH 4
 
@@ -223,6 +224,11 @@ int files_create(int at, const char *path)
     return create_new_file(at, path, S_IRUSR | S_IWUSR);
 }
 
+int files_create_as_is(int at, const char *path)
+{
+    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+}
+
 int files_create_readable(int at, const char *path)
 {
     return create_new_file(at, path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
@@ -242,6 +248,7 @@ static uint64_t to_ns(const struct timespec *time)
 static void fill_facts(const struct stat *from, struct file_facts *facts)
 {
     facts->size_bytes = from->st_size > 0 ? (uint64_t)from->st_size : 0;
+    facts->allocated_bytes = from->st_blocks > 0 ? (uint64_t)from->st_blocks * BLOCK_SIZE : 0;
     facts->device = (uint64_t)from->st_dev;
     facts->inode = (uint64_t)from->st_ino;
     facts->modified_ns = to_ns(&from->st_mtim);

@@ -14,6 +14,7 @@
 
 struct file_facts {
     uint64_t size_bytes;
+    uint64_t allocated_bytes; /* of the blocks that the file system has allocated */
     uint64_t device;
     uint64_t inode;
     uint64_t modified_ns;
@@ -98,8 +99,9 @@ int files_open_read(int at, const char *path);
  * up in a cache, and may not see for a minute what another machine did. Ignores
  * failures: an older kernel cannot do this, and keeps using its cache. */
 void files_refresh(int at, const char *path);
-int files_open_update(int at, const char *path);     /* for reading and writing; creates the file if it is missing */
-int files_create(int at, const char *path);          /* for writing; fails if the file exists */
+int files_open_update(int at, const char *path);  /* for reading and writing; creates the file if it is missing */
+int files_create(int at, const char *path);       /* for writing; fails if the file exists */
+int files_create_as_is(int at, const char *path); /* like files_create, but a umask may take the owner's access away */
 int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
 int files_close(int fd);
 /* Sets the error detail if a descriptor that was kept is not Ingot's anymore, and returns INGOT_IO_ERROR. */
@@ -129,6 +131,7 @@ int files_sync_directory(int at, const char *path);
 
 /* Creates a directory. Whatever the umask is, its owner can use it, as is the case with files_create. */
 int files_make_directory(int at, const char *path);
+int files_make_directory_as_is(int at, const char *path); /* the same, but a umask may take the owner's access away */
 /* Give the owner the access to a file or directory that a umask has taken away. Return -EACCES if it belongs to another
  * user. */
 int files_give_access(int at, const char *path);

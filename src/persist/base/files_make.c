@@ -71,11 +71,17 @@ int files_make_private(int at, const char *path)
     return result;
 }
 
+int files_make_directory_as_is(int at, const char *path)
+{
+    return files_result_of(mkdirat(at, path, S_IRWXU));
+}
+
 int files_make_directory(int at, const char *path)
 {
     struct stat about;
-    if (mkdirat(at, path, S_IRWXU) != 0)
-        return -errno;
+    const int made = files_make_directory_as_is(at, path);
+    if (made < 0)
+        return made;
     /* usually the permissions are right, and the directory need not be opened */
     if (fstatat(at, path, &about, AT_SYMLINK_NOFOLLOW) == 0 && (about.st_mode & S_IRWXU) == S_IRWXU)
         return 0;

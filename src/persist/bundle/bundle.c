@@ -16,6 +16,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/bundle/bundle_file.h"
+#include "persist/directory/format/paths.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "util/kept_file.h"
@@ -191,11 +192,9 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
         ingot_buffer_t id = INGOT_BUFFER_INIT;
         const ingot_status_t status = read_id(bundle, &record, &id);
         const bool is_sound = status == INGOT_SUCCESS;
-        const ingot_persist_entry_t entry = {
+        ingot_persist_entry_t entry = {
             .struct_size = sizeof(entry),
             .name_space = "",
-            .bucket = record.hash,
-            .number = (uint32_t)i,
             .status = status,
             .reason = is_sound ? "" : ingot_last_error_detail(),
             .identity = i,
@@ -206,6 +205,10 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
             .id_size = is_sound ? id.size : 0,
             .id = is_sound ? id.bytes : NULL,
         };
+        if (is_sound) {
+            const struct checksum hash = checksum_of(id.size, id.bytes);
+            paths_place(entry.place, &hash);
+        }
         visited = visit(&entry, user);
         memory_release_buffer(&id);
     }
@@ -218,8 +221,6 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     if (entry->identity >= bundle->file.entry_count)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
     const struct bundle_record record = bundle_file_record(&bundle->file, entry->identity);
-    if (record.hash != entry->bucket)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
     ingot_status_t status = check_size(bundle, &record);
@@ -227,6 +228,13 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
         status = memory_make_buffer(&bundle->allocator, bundle_entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = read_record_entry(bundle, &record, NULL, bytes); /* not kept: a visitor loads each entry only once */
+    if (status == INGOT_SUCCESS) {
+        char place[PATHS_PLACE_SIZE];
+        const struct checksum hash = checksum_of((size_t)record.id_size, bytes);
+        paths_place(place, &hash);
+        if (strncmp(place, entry->place, sizeof(place)) != 0)
+            status = ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
+    }
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;

@@ -10,13 +10,13 @@
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/layout/account.h"
-#include "persist/directory/layout/bucket.h"
-#include "persist/directory/layout/build_lock.h"
-#include "persist/directory/layout/kept_recipe.h"
-#include "persist/directory/layout/root.h"
+#include "persist/directory/account.h"
+#include "persist/directory/build_lock.h"
+#include "persist/directory/evict.h"
+#include "persist/directory/kept_recipe.h"
+#include "persist/directory/lookup.h"
 #include "persist/directory/publish.h"
-#include "persist/directory/upkeep/evict.h"
+#include "persist/directory/root.h"
 #include "persist/recipe/recording.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
@@ -32,10 +32,11 @@
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
      (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_RECIPES)
 
-static const char *get_bucket_path(struct directory *directory, size_t id_size, const uint8_t *id,
-                                   char path[PATH_CAPACITY])
+static const char *get_entry_path(struct directory *directory, size_t id_size, const uint8_t *id,
+                                  char path[PATH_CAPACITY])
 {
-    paths_bucket(path, directory->name_space, directory->bucket_of(id_size, id));
+    const struct checksum hash = checksum_of(id_size, id);
+    paths_entry(path, directory->name_space, &hash);
     return path;
 }
 
@@ -54,26 +55,24 @@ static void tell_unstamped(struct directory *directory, int error, const char *e
  * and entry. If the entry exceeds the age limit, returns INGOT_NOT_FOUND, and removes the entry if the store is
  * writable and its lock is free. A read-only store notes nothing, so there an entry's age counts from the last use that
  * was noted. */
-static ingot_status_t note_use(const struct root *root, const struct bucket *bucket)
+static ingot_status_t note_use(const struct root *root, const struct lookup *found)
 {
     if (!root->directory->order->follows_use && root->directory->max_age_ns == UINT64_MAX)
         return INGOT_SUCCESS;
-    char path[PATH_CAPACITY];
     const uint64_t now_ns = files_wall_clock_ns();
-    const uint64_t then_ns = bucket->kernel.time_ns;
-    paths_entry(path, bucket->path, bucket->number);
+    const uint64_t then_ns = found->kernel.time_ns;
     if (directory_age_ns(now_ns, then_ns) > root->directory->max_age_ns) {
         counters_add(&root->directory->counters, COUNTER_EXPIRED, 1);
         if (!root->directory->is_read_only)
-            (void)bucket_take_away(root, root->directory->name_space, bucket->hash, bucket->number, bucket->inode, 0);
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is older than the age limit", path);
+            (void)lookup_take_away(root, root->directory->name_space, &found->hash, found->inode, 0);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is older than the age limit", found->path);
     }
     if (!root->directory->order->follows_use || root->directory->is_read_only ||
         then_ns / NS_PER_SECOND == now_ns / NS_PER_SECOND)
         return INGOT_SUCCESS;
-    const int result = files_set_time(bucket->kernel.fd, now_ns);
+    const int result = files_set_time(found->kernel.fd, now_ns);
     if (result < 0)
-        tell_unstamped(root->directory, result, path);
+        tell_unstamped(root->directory, result, found->path);
     return INGOT_SUCCESS;
 }
 
@@ -81,22 +80,22 @@ static ingot_status_t load_checked_blob(struct directory *directory, size_t id_s
                                         ingot_buffer_t *blob, enum blob_check check)
 {
     struct root root;
-    struct bucket bucket;
+    struct lookup found;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = root_open_existing(directory, &root);
     if (status == INGOT_SUCCESS)
-        status = bucket_find(&root, id_size, id, &bucket, blob, check, true);
+        status = lookup_find(&root, id_size, id, &found, blob, check, true);
     if (status == INGOT_SUCCESS) {
-        status = note_use(&root, &bucket);
-        (void)files_close(bucket.kernel.fd);
+        status = note_use(&root, &found);
+        (void)files_close(found.kernel.fd);
         if (status != INGOT_SUCCESS)
             memory_release_buffer(blob);
     }
     root_close(&root);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0,
-                       started_ns, get_bucket_path(directory, id_size, id, path),
+                       started_ns, get_entry_path(directory, id_size, id, path),
                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
 }
@@ -123,7 +122,7 @@ static ingot_status_t store_blob(struct directory *directory, bool replaces, siz
     root_close(&root);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
-                       get_bucket_path(directory, id_size, id, path),
+                       get_entry_path(directory, id_size, id, path),
                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
 }
@@ -144,23 +143,19 @@ static ingot_status_t remove_from_directory(void *self, size_t id_size, const ui
 {
     struct directory *directory = self;
     struct root root;
-    struct bucket bucket;
-    bool is_removed = false;
+    struct lookup found;
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     ingot_status_t status = root_open_existing(directory, &root);
-    const uint64_t deadline_ns = account_deadline(directory);
-    for (unsigned i = 0; i < BUCKET_MAX_ENTRIES && status == INGOT_SUCCESS; ++i) {
-        status = bucket_find(&root, id_size, id, &bucket, NULL, BLOB_CHECKED_HERE, false);
-        if (status != INGOT_SUCCESS)
-            break;
-        status = bucket_take_away(&root, directory->name_space, bucket.hash, bucket.number, bucket.inode, deadline_ns);
-        is_removed = is_removed || status == INGOT_SUCCESS || status == INGOT_NOT_FOUND;
+    if (status == INGOT_SUCCESS)
+        status = lookup_find(&root, id_size, id, &found, NULL, BLOB_CHECKED_HERE, false);
+    if (status == INGOT_SUCCESS) {
+        status = lookup_take_away(&root, directory->name_space, &found.hash, found.inode, account_deadline(directory));
         if (status == INGOT_NOT_FOUND)
             status = INGOT_SUCCESS; /* another process was faster */
     }
     root_close(&root);
-    return is_removed && status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
+    return status;
 }
 
 static void destroy_directory(void *self)
@@ -168,7 +163,8 @@ static void destroy_directory(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
-    evict_fini(directory);
+    if (directory->path != NULL)
+        account_return_reserved(directory);
     build_lock_fini(directory);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
@@ -269,6 +265,7 @@ struct elsewhere {
     const struct root *root;
     size_t id_size;
     const uint8_t *id;
+    struct checksum hash;
     char *name_space; /* where to copy the namespace that has the id */
     bool is_found;
 };
@@ -278,18 +275,14 @@ static bool look_in_name_space(void *user, const char *name)
 {
     struct elsewhere *elsewhere = user;
     const struct directory *directory = elsewhere->root->directory;
-    char bucket_path[PATH_CAPACITY];
     char path[PATH_CAPACITY];
+    struct key_file key;
     if (strcmp(name, directory->name_space) == 0 || (name[0] != '\0' && !paths_is_namespace(name)))
         return true;
-    paths_bucket(bucket_path, name, directory->bucket_of(elsewhere->id_size, elsewhere->id));
-    ingot_status_t status = INGOT_BLOB_MISMATCH;
-    for (uint32_t i = 0; status == INGOT_BLOB_MISMATCH; ++i) {
-        struct key_file key;
-        paths_entry(path, bucket_path, i);
-        const struct entry_place place = {elsewhere->root->fd, path, directory->owner, BLOB_CHECKED_HERE};
-        status = entry_read(&place, elsewhere->id_size, elsewhere->id, &directory->allocator, &key, NULL, NULL);
-    }
+    paths_entry(path, name, &elsewhere->hash);
+    const struct entry_place place = {elsewhere->root->fd, path, directory->owner, BLOB_CHECKED_HERE};
+    const ingot_status_t status =
+        entry_read(&place, elsewhere->id_size, elsewhere->id, &directory->allocator, &key, NULL, NULL);
     elsewhere->is_found = status == INGOT_SUCCESS;
     if (elsewhere->is_found)
         memcpy(elsewhere->name_space, name, strlen(name) + 1);
@@ -299,15 +292,14 @@ static bool look_in_name_space(void *user, const char *name)
 static bool find_elsewhere(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY])
 {
     struct root root;
-    struct elsewhere elsewhere = {&root, id_size, id, name_space, false};
+    struct elsewhere elsewhere = {&root, id_size, id, checksum_of(id_size, id), name_space, false};
     if (root_open_existing(self, &root) == INGOT_SUCCESS && look_in_name_space(&elsewhere, ""))
         (void)files_list(root.fd, ".", look_in_name_space, &elsewhere);
     root_close(&root);
     return elsewhere.is_found;
 }
 
-ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *given,
-                              uint64_t (*bucket_of)(size_t id_size, const uint8_t *id))
+ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *given)
 {
     static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops),
                                             .load = load_from_directory,
@@ -327,6 +319,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
     struct root root;
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     if (!STRUCT_READ(info, given))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
     ingot_status_t status = check_directory_info(&info);
@@ -339,9 +333,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a store");
     memset(directory, 0, sizeof(*directory));
     directory->allocator = allocator;
-    directory->bucket_of = bucket_of;
     take_directory_info(directory, &info);
-    pthread_mutex_init(&directory->evictor.lock, NULL);
     status = root_init(directory, &info, &root);
     if (status == INGOT_SUCCESS)
         status = check_name_space(&root);
@@ -379,11 +371,4 @@ bool directory_is_own(ingot_storage_t storage)
         root_open_existing(directory, &root) == INGOT_SUCCESS && check_name_space(&root) == INGOT_SUCCESS;
     root_close(&root);
     return is_private;
-}
-
-ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info)
-{
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    return directory_open(storage, info, checksum_bucket_of);
 }

@@ -95,9 +95,8 @@ static ingot_status_t compare_entry_with_missed(const ingot_persist_entry_t *ent
     nearest->distance = difference.distance;
     if (difference.field_count > 1)
         (void)snprintf(others, sizeof(others), ", and %zu other fields", difference.field_count - 1);
-    (void)snprintf(nearest->reason, sizeof(nearest->reason), "miss: nearest is %s%s%llu/%lu: %s%s", entry->name_space,
-                   entry->name_space[0] != '\0' ? "/" : "", (unsigned long long)entry->bucket,
-                   (unsigned long)entry->number, difference.text, others);
+    (void)snprintf(nearest->reason, sizeof(nearest->reason), "miss: nearest is %s%s%s: %s%s", entry->name_space,
+                   entry->name_space[0] != '\0' ? "/" : "", entry->place, difference.text, others);
     return INGOT_SUCCESS;
 }
 

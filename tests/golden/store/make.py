@@ -3,8 +3,7 @@
 
 Usage: make.py [FOLDER]   (default: the folder of this script)
 Needs libxxhash.so.0. Each entry is a folder NAME with key.bin and kernel.bin; expected.txt has one line an entry:
-name, bucket, and what a reader makes of it. index.bin is an index of three pages in which the last change, that an
-entry is taken away, is done.
+name, place, and what a reader makes of it. size.txt is that of a store with the entry "good".
 """
 import ctypes
 import pathlib
@@ -14,7 +13,7 @@ import sys
 ID = b"golden id \x00\x01\xff"
 BLOB = b"golden blob " + bytes(range(64))
 CREATED = 1700000000123456789
-USED = 1700000099000000000
+OTHER_ID = b"another id"
 
 
 class Hash128(ctypes.Structure):
@@ -24,8 +23,6 @@ class Hash128(ctypes.Structure):
 xxhash = ctypes.CDLL("libxxhash.so.0")
 xxhash.XXH3_128bits.restype = Hash128
 xxhash.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-xxhash.XXH3_64bits.restype = ctypes.c_uint64
-xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 
 def checksum(data):
@@ -33,19 +30,19 @@ def checksum(data):
     return struct.pack("<QQ", value.low64, value.high64)
 
 
-def key(version=1, flags=0, used=USED, used_inverted=None, reserved=bytes(20), blob=BLOB):
-    checked = b"\x89INGKEY\n" + struct.pack("<II", version, 128) + struct.pack("<QQ", len(ID), len(blob))
-    checked += checksum(ID) + checksum(blob) + struct.pack("<QI", CREATED, flags) + reserved
+def key(version=1, flags=0, reserved=bytes(20), last=bytes(16), blob=BLOB, id=ID):
+    checked = b"\x89INGKEY\n" + struct.pack("<II", version, 128) + struct.pack("<QQ", len(id), len(blob))
+    checked += checksum(id) + checksum(blob) + struct.pack("<QI", CREATED, flags) + reserved
     assert len(checked) == 96
-    inverted = used ^ (2**64 - 1) if used_inverted is None else used_inverted
-    return checked + checksum(checked) + struct.pack("<QQ", used, inverted) + ID
+    return checked + checksum(checked) + last + id
 
 
 ENTRIES = {
     "good": (key(), BLOB, "success"),
     "good_reserved_used": (key(reserved=b"\x07" * 20), BLOB, "success"),
     "good_flag_16": (key(flags=1 << 16), BLOB, "success"),
-    "good_torn_stamp": (key(used_inverted=USED), BLOB, "success"),
+    "good_last_used": (key(last=b"\x07" * 16), BLOB, "success"),
+    "other_id": (key(id=OTHER_ID), BLOB, "missing"),
     "version_2": (key(version=2), BLOB, "version"),
     "flag_0": (key(flags=1), BLOB, "version"),
     "cut_key": (key()[:-1], BLOB, "truncated"),
@@ -55,41 +52,24 @@ ENTRIES = {
 }
 
 
-def record(bucket, number, used=USED // 10**9, check=None):
-    checked = struct.pack("<QQQH", bucket, CREATED, len(key()) + len(BLOB), number)
-    right = xxhash.XXH3_64bits(checked, len(checked)) & 0xFFFF
-    return checked + struct.pack("<HI", right if check is None else check, used)
-
-
-def page(*records):
-    return b"".join(records).ljust(4096, b"\0")
-
-
-def index(bucket):
-    """Three pages: those of even buckets that are a multiple of four, of odd ones, and of the other even ones."""
-    even, odd = bucket & ~3, bucket | 1
-    pages = [page(record(even, 0), record(even | 2, 0)), page(bytes(32), record(odd, 1), record(odd, 2, check=0)),
-             page(record(even | 2, 0))]
-    total = 3 * (len(key()) + len(BLOB))
-    checked = b"\x89INGIDX\n" + struct.pack("<II", 2, 4096)
-    checked += struct.pack("<QQQQQQQ", 3, total, 3, 7, 2**64 - 1, 2, 12345)
-    checked += struct.pack("<II", 1, 2) + record(odd, 2) + struct.pack("<Q", 2 * 4096 + 64)
-    assert len(checked) == 120
-    return (checked + checksum(checked)).ljust(4096, b"\0") + b"".join(pages)
+def pages(size):
+    return (size + 4095) // 4096 * 4096
 
 
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent
-    bucket = xxhash.XXH3_64bits(ID, len(ID))
+    digits = checksum(ID).hex()
+    place = f"{digits[:2]}/{digits[2:]}"
     lines = []
     for name, (key_bytes, blob, expected) in sorted(ENTRIES.items()):
         entry = folder / name
         entry.mkdir(parents=True, exist_ok=True)
         (entry / "key.bin").write_bytes(key_bytes)
         (entry / "kernel.bin").write_bytes(blob)
-        lines.append(f"{name} {bucket} {expected}\n")
+        lines.append(f"{name} {place} {expected}\n")
     (folder / "expected.txt").write_text("".join(lines))
-    (folder / "index.bin").write_bytes(index(bucket))
+    total = pages(len(key())) + pages(len(BLOB))
+    (folder / "size.txt").write_text(f"{total:<20}\n{1:<20}\n{4:<20}\n")
 
 
 main()

@@ -6,10 +6,8 @@
 
 #include <sys/prctl.h>
 
-#include <atomic>
 #include <csignal>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -29,11 +27,7 @@ namespace
 
 constexpr uint32_t kLongMs = 240000; /* no request waits that long */
 
-/* The modification times that the library sees for directories. */
-enum class Times { right, all_equal, of_first_sight };
-
-Times times = Times::right;
-std::map<uint64_t, uint64_t> first_sights; /* by inode */
+bool are_times_equal = false; /* the modification times that the library sees for directories */
 const std::function<void()> *before_rename, *after_rename, *when_pausing;
 
 void call(const std::function<void()> *hook)
@@ -42,21 +36,21 @@ void call(const std::function<void()> *hook)
         (*hook)();
 }
 
-/* Starts a process that builds a program. The process pauses in the compiler, again after it has made the directory of
- * the program's bucket, and again after it has moved the program's entry into that directory. */
+/* Starts a process that builds a program. The process pauses in the compiler, again before it moves the
+ * program's entry into its place, and again after that. */
 class BuildMoments : public testing::Test
 {
 protected:
     BuildMoments()
     {
-        times = Times::all_equal;
+        are_times_equal = true;
         info_.path = path_.c_str();
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
     ~BuildMoments() override
     {
-        times = Times::right;
+        are_times_equal = false;
         clock_lead_ns = 0;
     }
 
@@ -66,7 +60,7 @@ protected:
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             alarm(200);
             const std::function<void()> before = [this] {
-                has_bucket_.open();
+                has_prepared_.open();
                 rename_.wait();
             };
             const std::function<void()> after = [this] {
@@ -108,9 +102,9 @@ protected:
         return origin;
     }
 
-    const std::function<void()> make_bucket_ = [this] {
+    const std::function<void()> prepare_ = [this] {
         compile_.open();
-        has_bucket_.wait();
+        has_prepared_.wait();
     };
     const std::function<void()> make_entry_ = [this] {
         rename_.open();
@@ -120,7 +114,7 @@ protected:
     ScratchDirectory scratch_;
     std::string path_ = (scratch_.path() / "store").string();
     ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
-    Gate builds_, compile_, has_bucket_, rename_, has_entry_, unlock_;
+    Gate builds_, compile_, has_prepared_, rename_, has_entry_, unlock_;
 };
 
 } // namespace
@@ -136,7 +130,7 @@ int __wrap_files_rename(int from_at, const char *from, int to_at, const char *to
 
 void __wrap_files_pause_ns(uint64_t duration_ns)
 {
-    if (duration_ns >= 1000000) /* not one between two looks at a bucket */
+    if (duration_ns >= 1000000) /* not one between two looks */
         call(when_pausing);
     __real_files_pause_ns(duration_ns);
 }
@@ -144,10 +138,8 @@ void __wrap_files_pause_ns(uint64_t duration_ns)
 int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts)
 {
     const int result = __real_files_facts_at(at, path, facts);
-    if (result == 0 && facts->is_directory && times == Times::all_equal)
-        facts->modified_ns = 1;
-    if (result == 0 && facts->is_directory && times == Times::of_first_sight)
-        facts->modified_ns = first_sights.emplace(facts->inode, files_wall_clock_ns()).first->second;
+    if (result == 0 && facts->is_directory && are_times_equal)
+        facts->modified_ns = facts->changed_ns = 1;
     return result;
 }
 
@@ -160,44 +152,35 @@ int __wrap_files_rename(int from_at, const char *from, int to_at, const char *to
 }
 }
 
-TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundWhenTheBuilderIsDone)
+/* The time limit is long, so the waiting process must find the entry before the limit is reached. */
+TEST_F(BuildMoments, AnEntryIsFoundWhileTheBuilderGoesOn)
 {
     const pid_t builder = start();
     const Store store(info_);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_, [this] { unlock_.open(); }}));
-    EXPECT_EQ(1u, store.stats().awaited);
-    EXPECT_EQ(0, forked_child::wait_for(builder));
-}
-
-TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundWhenTheBuilderDies)
-{
-    const pid_t builder = start();
-    const Store store(info_);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_, [&] { kill(builder, SIGKILL); }}));
-    EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(builder));
-    EXPECT_EQ(1u, store.stats().awaited);
-}
-
-TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundAtTheLimit)
-{
-    const pid_t builder = start();
-    const Store store(info_);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE,
-              request(store, {make_bucket_, make_entry_, [] { clock_lead_ns += UINT64_C(1000000) * kLongMs; }}));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {prepare_, make_entry_}));
     EXPECT_EQ(1u, store.stats().awaited);
     EXPECT_EQ(0u, store.stats().wait_timeouts);
     unlock_.open();
     EXPECT_EQ(0, forked_child::wait_for(builder));
 }
 
-/* The time limit is long, so the waiting process must find the entry before the limit is reached. */
-TEST_F(BuildMoments, AnEntryOfTheSameTickAsItsBucketIsFoundWhileTheBuilderGoesOn)
+TEST_F(BuildMoments, AnEntryIsFoundThoughTheBuilderDiesWithTheLock)
 {
-    times = Times::of_first_sight;
     const pid_t builder = start();
     const Store store(info_);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_}));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {prepare_, [&] {
+                                                        make_entry_();
+                                                        kill(builder, SIGKILL);
+                                                    }}));
+    EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(builder));
     EXPECT_EQ(1u, store.stats().awaited);
-    unlock_.open();
-    EXPECT_EQ(0, forked_child::wait_for(builder));
+}
+
+/* What is prepared is no entry. */
+TEST_F(BuildMoments, ABuilderThatDiesBeforeItsEntryAppearsIsReplaced)
+{
+    const pid_t builder = start();
+    const Store store(info_);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, {prepare_, [&] { kill(builder, SIGKILL); }}));
+    EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(builder));
 }

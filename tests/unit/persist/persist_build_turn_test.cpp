@@ -380,34 +380,6 @@ TEST_F(BuildTurn, IsNotAwaitedForAnotherProgramOrNamespace)
     finish(builder);
 }
 
-/* While a process builds a program, it locks one byte of a file. The program's id determines the byte. Rarely, two ids
- * have the same byte. A request for one id then waits while the program of the other id is built. */
-TEST_F(BuildTurn, OfAnIdWithTheSameByteIsAwaitedForALimitedTime)
-{
-    const Gate ready, go;
-    const pid_t builder = start_process([&] {
-        const Store store(info_, one_bucket);
-        Session session;
-        session.hook = [&](const char *operation) {
-            if (std::string(operation) == "build") {
-                ready.open();
-                go.wait();
-            }
-            return INGOT_SUCCESS;
-        };
-        return request(session, store.get(), kSource).origin == INGOT_ORIGIN_BUILD ? 0 : 1;
-    });
-    ready.wait();
-    info_.build_wait_ms = kShortMs;
-    const Store store(info_, one_bucket);
-    Session session;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(1)).origin);
-    EXPECT_EQ(1u, store.stats().wait_timeouts);
-    go.open();
-    EXPECT_EQ(0, forked_child::wait_for(builder));
-    EXPECT_EQ(2u, entries_of(path_).size());
-}
-
 TEST_F(BuildTurn, IsOffWhereTheApplicationOrTheStoreSaysSo)
 {
     const pid_t builder = start(info_);

@@ -26,7 +26,7 @@ Bytes numbered_id(unsigned number)
 
 uint64_t entry_size(const Bytes &id, const Bytes &blob)
 {
-    return 128 + id.size() + blob.size();
+    return store_fixture::entry_size(id.size(), blob.size());
 }
 
 uint64_t text_total(const fs::path &root)
@@ -74,7 +74,7 @@ TEST_F(PersistDirectory, LaysOutItsFilesAsSpecified)
         ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
     }
     umask(before);
-    const fs::path entry = root_ / std::to_string(checksum_bucket_of(kId.size(), kId.data())) / "0";
+    const fs::path entry = root_ / place_of(kId);
     EXPECT_EQ(kBlob, read_file(entry / "kernel.bin"));
     EXPECT_EQ(128 + kId.size(), fs::file_size(entry / "key.bin"));
     EXPECT_EQ(entry_size(kId, kBlob), text_total(root_));
@@ -108,7 +108,7 @@ TEST_F(PersistDirectory, ReplacesABlobAndKeepsAnEqualOne)
     EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST_F(PersistDirectory, RemovesWithItsBucket)
+TEST_F(PersistDirectory, RemovesAnEntry)
 {
     Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
@@ -117,43 +117,27 @@ TEST_F(PersistDirectory, RemovesWithItsBucket)
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(kId));
     EXPECT_EQ(0u, text_total(root_));
     EXPECT_EQ(0u, leftovers_in(root_));
-    EXPECT_FALSE(fs::exists(root_ / std::to_string(checksum_bucket_of(kId.size(), kId.data()))));
+    EXPECT_FALSE(fs::exists(root_ / place_of(kId)));
 }
 
-TEST_F(PersistDirectory, KeepsIdsThatShareABucketApart)
+TEST_F(PersistDirectory, APlantedCollisionIsAMissThatTheNextStoreReplaces)
 {
-    Store store(root_, 0, one_bucket);
-    for (unsigned i = 0; i < 10; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 100 + i)));
+    Store store(root_);
+    const Bytes other = bytes_of("another id");
+    ASSERT_EQ(INGOT_SUCCESS, store.put(other, random_bytes(7, 1000)));
+    plant_collision(root_, other, kId);
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
+    EXPECT_EQ(0u, store.stats().failures);
+    EXPECT_TRUE(fs::exists(root_ / place_of(kId)));
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
     Bytes blob;
-    for (unsigned i = 0; i < 10; ++i) {
-        ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(i), &blob));
-        EXPECT_EQ(random_bytes(i, 100 + i), blob);
-        EXPECT_TRUE(fs::exists(root_ / "7" / std::to_string(i) / "key.bin"));
-    }
-    ASSERT_EQ(INGOT_SUCCESS, store.remove(numbered_id(0)));
-    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(1), &blob));
-    EXPECT_EQ(random_bytes(1, 101), blob);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), kBlob));
-    EXPECT_TRUE(fs::exists(root_ / "7" / "0" / "key.bin"));
+    ASSERT_EQ(INGOT_SUCCESS, store.load(kId, &blob));
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(other));
+    EXPECT_EQ(1u, entries_of(root_).size());
     EXPECT_EQ(bytes_in(root_), text_total(root_));
-    EXPECT_EQ(INGOT_NOT_FOUND, store.load(bytes_of("another id")));
-}
-
-TEST_F(PersistDirectory, LooksAtALimitedNumberOfEntriesInABucket)
-{
-    ScratchDirectory scratch(fast_volume());
-    const fs::path root = scratch.path() / "store";
-    Store store(root, 0, one_bucket);
-    for (unsigned i = 0; i < 64; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob)) << i;
-    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(64), kBlob));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(63)));
-    for (unsigned i = 1000; i < 11000; ++i)
-        fs::create_directory(root / "7" / std::to_string(i));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(63)));
-    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(64)));
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
 TEST_F(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
@@ -175,7 +159,7 @@ TEST_F(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
 TEST_F(PersistDirectory, SeparatesFramedIds)
 {
     ScratchDirectory scratch;
-    Store store(scratch.path() / "store", 0, one_bucket);
+    Store store(scratch.path() / "store");
     const Bytes ids[] = {{1, 0}, {1, 0, 0}, {0}, {0, 0}, bytes_of("A"), bytes_of("AB")};
     for (const Bytes &id : ids)
         ASSERT_EQ(INGOT_SUCCESS, store.put(id, id));
@@ -217,20 +201,20 @@ TEST_F(PersistDirectory, EvictsTheOldestDownToHalf)
 
 TEST_F(PersistDirectory, EvictsAsMuchAsALargeEntryNeeds)
 {
-    Store store(root_, 20000);
+    Store store(root_, 100000);
     for (unsigned i = 0; i < 10; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, random_bytes(5, 19000)));
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, random_bytes(5, 90000)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
-    EXPECT_LE(bytes_in(root_), 20000u);
+    EXPECT_LE(bytes_in(root_), 100000u);
     EXPECT_EQ(bytes_in(root_), text_total(root_));
 }
 
 TEST_F(PersistDirectory, RefusesWhatIsLargerThanTheWholeStore)
 {
-    Store store(root_, 5000);
+    Store store(root_, 15000);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(1), random_bytes(1, 5000)));
+    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(1), random_bytes(1, 15000)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
     EXPECT_EQ(entry_size(kId, kBlob), text_total(root_));
     EXPECT_EQ(1u, store.stats().failures);
@@ -239,7 +223,7 @@ TEST_F(PersistDirectory, RefusesWhatIsLargerThanTheWholeStore)
 TEST_F(PersistDirectory, StoresNothingMoreWhenFullAndEvictionIsOff)
 {
     ingot_persist_info_t info = info_at(root_);
-    info.max_bytes = 2500;
+    info.max_bytes = 20000;
     info.eviction = INGOT_PERSIST_EVICT_OFF;
     Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
@@ -276,12 +260,7 @@ TEST_F(PersistDirectory, HealsItsTotal)
             ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
         write_file(root / "size.txt", bytes_of(text));
         for (unsigned i = 5; i < 10; ++i) {
-            ingot_status_t status = INGOT_NO_SPACE;
-            const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-            /* until the store's thread has counted the entries */
-            while (status == INGOT_NO_SPACE && std::chrono::steady_clock::now() < end)
-                status = store.put(numbered_id(i), kBlob);
-            ASSERT_EQ(INGOT_SUCCESS, status) << text.substr(0, 30);
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob)) << text.substr(0, 30);
         }
         EXPECT_EQ(0u, store.stats().evictions) << text.substr(0, 30);
         EXPECT_EQ(10u, entries_of(root).size()) << text.substr(0, 30);
@@ -298,7 +277,6 @@ TEST_F(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
     EXPECT_EQ(bytes_in(root_), text_total(root_));
 }
 
-/* An open store must notice what happens to its directory tmp. */
 TEST_F(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
 {
     Store store(root_);
@@ -307,13 +285,13 @@ TEST_F(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     EXPECT_TRUE(fs::is_empty(root_ / "tmp"));
     fs::permissions(root_ / "tmp", fs::perms::others_write, fs::perm_options::add);
-    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob)); /* the owner closes it again */
+    EXPECT_EQ(INGOT_SUCCESS, Store(root_).put(numbered_id(2), kBlob)); /* the owner closes it again */
     EXPECT_EQ(fs::perms::owner_all, fs::status(root_ / "tmp").permissions());
     EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(1)));
     EXPECT_EQ(2u, entries_of(root_).size());
     fs::remove_all(root_ / "tmp");
     fs::create_directory_symlink(scratch_.path(), root_ / "tmp");
-    EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(3), kBlob));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).put(numbered_id(3), kBlob));
     EXPECT_EQ(INGOT_UNTRUSTED, store.remove(numbered_id(2)));
 }
 
@@ -344,7 +322,7 @@ TEST_F(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
     ingot_persist_info_t info = info_at(root_);
     info.name_space = "one";
     Store one(info);
-    info.max_bytes = 5000;
+    info.max_bytes = 15000;
     info.name_space = "two";
     Store two(info);
     ASSERT_EQ(INGOT_SUCCESS, one.put(kId, kBlob));
@@ -355,7 +333,7 @@ TEST_F(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
     EXPECT_EQ(kBlob, blob);
     EXPECT_EQ(entry_size(kId, kBlob), text_total(root_ / "one"));
     EXPECT_EQ(entry_size(kId, kBlob), text_total(root_ / "two"));
-    ASSERT_EQ(INGOT_SUCCESS, two.put(numbered_id(1), random_bytes(9, 4000)));
+    ASSERT_EQ(INGOT_SUCCESS, two.put(numbered_id(1), random_bytes(9, 5000)));
     EXPECT_EQ(INGOT_SUCCESS, one.load(kId)) << "another's small limit is none of ours";
     EXPECT_EQ(INGOT_NOT_FOUND, two.load(kId));
     EXPECT_EQ(bytes_in(root_ / "two"), text_total(root_ / "two"));
@@ -369,15 +347,15 @@ TEST_F(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
     info.name_space = "one";
     Store one(info);
     info.name_space = nullptr;
-    info.max_bytes = 5000;
+    info.max_bytes = 40000;
     Store plain(info);
     for (unsigned i = 0; i < 6; ++i) /* older than the entries of `plain`, and more bytes than `plain` may have */
         ASSERT_EQ(INGOT_SUCCESS, one.put(numbered_id(i), random_bytes(i, 1000)));
     for (unsigned i = 0; i < 20; ++i) {
         ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(i), random_bytes(100 + i, 1000)));
-        ASSERT_GE(5000u, plain.stats().bytes);
+        ASSERT_GE(40000u, plain.stats().bytes);
     }
-    EXPECT_LE(15u, plain.stats().evictions);
+    EXPECT_LE(14u, plain.stats().evictions);
     EXPECT_EQ(0u, one.stats().evictions);
     for (unsigned i = 0; i < 6; ++i) {
         Bytes blob;
@@ -386,7 +364,7 @@ TEST_F(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
     }
     EXPECT_EQ(bytes_in(root_ / "one"), text_total(root_ / "one"));
     EXPECT_EQ(bytes_in(root_) - bytes_in(root_ / "one"), text_total(root_));
-    EXPECT_EQ(INGOT_SUCCESS, one.put(numbered_id(6), random_bytes(6, 1000))) << "its own limit is not 5000";
+    EXPECT_EQ(INGOT_SUCCESS, one.put(numbered_id(6), random_bytes(6, 1000))) << "its own limit is not 40000";
     EXPECT_EQ(0u, one.stats().evictions);
 }
 
@@ -395,13 +373,10 @@ TEST_F(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
     Store store(root_);
     for (unsigned i = 0; i < 3; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
-    const auto entry_of = [&](unsigned i) {
-        const Bytes id = numbered_id(i);
-        return root_ / std::to_string(checksum_bucket_of(id.size(), id.data())) / "0";
-    };
+    const auto entry_of = [&](unsigned i) { return root_ / place_of(numbered_id(i)); };
     fs::resize_file(entry_of(0) / "kernel.bin", 10);
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, store.load(numbered_id(0)));
-    EXPECT_EQ(bytes_in(root_) + kBlob.size() - 10, text_total(root_)) << "what was lost counts until the next count";
+    EXPECT_EQ(bytes_in(root_), text_total(root_));
     fs::resize_file(entry_of(1) / "kernel.bin", 5000);
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
@@ -478,7 +453,7 @@ TEST_F(PersistDirectory, TellsEventsAndCounts)
     std::vector<Event> events;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
-    info.max_bytes = 3000;
+    info.max_bytes = 15000;
     info.on_event = remember;
     info.on_event_user = &events;
     Store store(info);
@@ -486,7 +461,7 @@ TEST_F(PersistDirectory, TellsEventsAndCounts)
     store.put(kId, kBlob);
     store.load(kId);
     store.put(numbered_id(1), random_bytes(1, 2000));
-    store.put(numbered_id(2), random_bytes(1, 5000));
+    store.put(numbered_id(2), random_bytes(1, 15000));
     ASSERT_EQ(6u, events.size());
     EXPECT_EQ(INGOT_EVENT_STORAGE_LOAD, events[0].kind);
     EXPECT_EQ(INGOT_NOT_FOUND, events[0].status);

@@ -23,9 +23,9 @@ Bytes golden_id()
 }
 
 /* Copies the entry to its place in a store, and sets the permissions, which a checkout does not preserve. */
-void place(const fs::path &root, const std::string &bucket, const fs::path &from)
+void place(const fs::path &root, const std::string &where, const fs::path &from)
 {
-    const fs::path entry = root / bucket / "0";
+    const fs::path entry = root / where;
     fs::create_directories(entry);
     for (const fs::path &directory : {entry, entry.parent_path(), root})
         fs::permissions(directory, fs::perms::owner_all);
@@ -38,17 +38,18 @@ void place(const fs::path &root, const std::string &bucket, const fs::path &from
 TEST(PersistGolden, IsReadOrRefusedAsItSays)
 {
     const std::map<std::string, ingot_status_t> statuses = {{"success", INGOT_SUCCESS},
+                                                            {"missing", INGOT_NOT_FOUND},
                                                             {"version", INGOT_BLOB_VERSION},
                                                             {"truncated", INGOT_BLOB_TRUNCATED},
                                                             {"corrupt", INGOT_BLOB_CORRUPT}};
     std::ifstream expectations(kGolden / "expected.txt");
     std::string name;
-    std::string bucket;
+    std::string where;
     std::string expected;
     unsigned count = 0;
-    for (; expectations >> name >> bucket >> expected; ++count) {
+    for (; expectations >> name >> where >> expected; ++count) {
         ScratchDirectory scratch;
-        place(scratch.path() / "store", bucket, kGolden / name);
+        place(scratch.path() / "store", where, kGolden / name);
         Store store(scratch.path() / "store");
         Bytes blob;
         EXPECT_EQ(statuses.at(expected), store.load(golden_id(), &blob)) << name;
@@ -56,7 +57,7 @@ TEST(PersistGolden, IsReadOrRefusedAsItSays)
             EXPECT_EQ(read_file(kGolden / name / "kernel.bin"), blob) << name;
         }
     }
-    EXPECT_EQ(10u, count);
+    EXPECT_EQ(11u, count);
 }
 
 TEST(PersistGolden, IsWhatIsWrittenButForTheTimes)
@@ -71,7 +72,8 @@ TEST(PersistGolden, IsWhatIsWrittenButForTheTimes)
     ASSERT_EQ(golden.size(), written.size());
     for (Bytes *bytes : {&written, &golden}) {
         std::fill(bytes->begin() + 64, bytes->begin() + 72, uint8_t{0});  /* the time of creation */
-        std::fill(bytes->begin() + 96, bytes->begin() + 128, uint8_t{0}); /* the checksum and the last use */
+        std::fill(bytes->begin() + 96, bytes->begin() + 112, uint8_t{0}); /* the checksum */
     }
     EXPECT_EQ(golden, written);
+    EXPECT_EQ(read_file(kGolden / "size.txt"), read_file(root / "size.txt"));
 }

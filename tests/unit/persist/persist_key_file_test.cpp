@@ -71,7 +71,7 @@ TEST(PersistKeyFile, RefusesEveryFlippedBitOfTheCheckedPart)
     }
 }
 
-TEST(PersistKeyFile, IgnoresTheTimeOfTheLastUse)
+TEST(PersistKeyFile, IgnoresTheLastBytesOfTheHeader)
 {
     for (size_t bit = 112 * 8; bit < 128 * 8; ++bit) {
         Header header = encode(example());

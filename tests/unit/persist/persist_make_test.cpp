@@ -158,8 +158,9 @@ protected:
     {
         Store store(root);
         ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-        const std::string bucket = std::to_string(checksum_bucket_of(kId.size(), kId.data()));
-        const fs::path path = root / (bucket + GetParam());
+        const fs::path entry = place_of(kId);
+        const std::string of = GetParam();
+        const fs::path path = root / (of == "shard" ? entry.parent_path() : of == "entry" ? entry : entry / of);
         fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
     }
     ingot_persist_verification_t verify(int repair) const
@@ -173,7 +174,7 @@ protected:
     const fs::path root = scratch.path() / "store";
 };
 
-INSTANTIATE_TEST_SUITE_P(Paths, PersistOpenToOthers, testing::Values("", "/0", "/0/key.bin", "/0/kernel.bin"));
+INSTANTIATE_TEST_SUITE_P(Paths, PersistOpenToOthers, testing::Values("shard", "entry", "key.bin", "kernel.bin"));
 
 TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
 {
@@ -217,7 +218,7 @@ TEST_P(PersistOpenToOthers, IsListedWithItsStatus)
     };
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(Store(root).get(), visit, &status));
     /* what the list does not read, it does not judge */
-    EXPECT_EQ(std::string(GetParam()) == "/0/kernel.bin" ? INGOT_SUCCESS : INGOT_UNTRUSTED, status);
+    EXPECT_EQ(std::string(GetParam()) == "kernel.bin" ? INGOT_SUCCESS : INGOT_UNTRUSTED, status);
 }
 
 TEST_P(PersistOpenToOthers, IsRepaired)

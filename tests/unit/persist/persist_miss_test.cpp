@@ -68,7 +68,7 @@ TEST_F(PersistMiss, FailsWithoutCompilingAndNamesTheFieldThatDiffers)
     Session other(false, "2"); /* another version of the driver */
     EXPECT_EQ(INGOT_NOT_FOUND, request(other, store.get(), other.describe()));
     EXPECT_EQ(0u, detail_.find("miss: nearest is ")) << detail_;
-    EXPECT_NE(std::string::npos, detail_.find("/0: device[0].driver_version: wanted \"2\", stored \"1\"")) << detail_;
+    EXPECT_NE(std::string::npos, detail_.find(": device[0].driver_version: wanted \"2\", stored \"1\"")) << detail_;
     EXPECT_NE(std::string::npos, detail_.find("wanted: the program with source ")) << detail_;
     ASSERT_EQ(1u, reasons_.size());
     EXPECT_EQ(detail_, reasons_[0]);

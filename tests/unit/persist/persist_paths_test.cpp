@@ -12,16 +12,25 @@ extern "C" {
 bool account_parse(size_t size, const char *text, uint64_t *total_bytes); /* account.h is not valid C++ */
 }
 
-TEST(PersistPaths, FormatsBucketsAndEntries)
+namespace
+{
+
+const struct checksum kHash = {
+    {0x0f, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0xff}};
+
+} // namespace
+
+TEST(PersistPaths, FormatsShardsAndEntries)
 {
     char path[PATH_CAPACITY];
-    paths_bucket(path, "", 0);
-    EXPECT_STREQ("0", path);
-    paths_bucket(path, "opencl", UINT64_MAX);
-    EXPECT_STREQ("opencl/18446744073709551615", path);
-    char entry[PATH_CAPACITY];
-    paths_entry(entry, path, UINT32_MAX);
-    EXPECT_STREQ("opencl/18446744073709551615/4294967295", entry);
+    paths_entry(path, "", &kHash);
+    EXPECT_STREQ("0f/0123456789abcdef102030405060ff", path);
+    paths_entry(path, "opencl", &kHash);
+    EXPECT_STREQ("opencl/0f/0123456789abcdef102030405060ff", path);
+    paths_shard(path, "", 0xa0);
+    EXPECT_STREQ("a0", path);
+    paths_shard(path, "opencl", 7);
+    EXPECT_STREQ("opencl/07", path);
 }
 
 TEST(PersistPaths, TheLongestPathFits)
@@ -29,34 +38,59 @@ TEST(PersistPaths, TheLongestPathFits)
     const std::string name_space(NAMESPACE_MAX, 'n');
     ASSERT_TRUE(paths_is_namespace(name_space.c_str()));
     EXPECT_FALSE(paths_is_namespace((name_space + "n").c_str()));
-    char bucket[PATH_CAPACITY];
     char entry[PATH_CAPACITY];
     char file[PATH_CAPACITY];
-    paths_bucket(bucket, name_space.c_str(), UINT64_MAX);
-    paths_entry(entry, bucket, UINT32_MAX);
+    paths_entry(entry, name_space.c_str(), &kHash);
     paths_join(file, entry, "kernel.bin");
     EXPECT_LT(strlen(file), sizeof(file));
 }
 
-TEST(PersistPaths, ReadsCanonicalNumbersOnly)
+TEST(PersistPaths, ReadsPlacesOnly)
 {
-    uint64_t number = 0;
-    EXPECT_TRUE(paths_parse_number("18446744073709551615", UINT64_MAX, &number));
-    EXPECT_EQ(UINT64_MAX, number);
-    EXPECT_TRUE(paths_parse_number("0", UINT32_MAX, &number));
-    EXPECT_EQ(0u, number);
-    EXPECT_TRUE(paths_parse_number("4294967295", UINT32_MAX, &number));
-    for (const char *name : {"", "00", "01", "-1", "+1", " 1", "1 ", "0x1", "1a", "18446744073709551616", "tmp"})
-        EXPECT_FALSE(paths_parse_number(name, UINT64_MAX, &number)) << name;
-    EXPECT_FALSE(paths_parse_number("4294967296", UINT32_MAX, &number));
+    struct checksum hash = {};
+    ASSERT_TRUE(paths_parse_place("0f/0123456789abcdef102030405060ff", &hash));
+    EXPECT_EQ(0, memcmp(&kHash, &hash, sizeof(hash)));
+    for (const char *text : {"", "0f", "0f/", "0f/0123456789abcdef102030405060f", "0f/0123456789abcdef102030405060ff0",
+                             "0F/0123456789abcdef102030405060ff", "0f/0123456789abcdef102030405060fg",
+                             "0f-0123456789abcdef102030405060ff", "f/0123456789abcdef102030405060fff"})
+        EXPECT_FALSE(paths_parse_place(text, &hash)) << text;
+    EXPECT_TRUE(paths_parse_entry("0123456789abcdef102030405060ff", &hash));
+    EXPECT_FALSE(paths_parse_entry("0123456789abcdef", &hash));
+}
+
+TEST(PersistPaths, KnowsTheNamesOfFormat3)
+{
+    for (const char *name : {"123", "18446744073709551615", "index.bin", "saved.txt"})
+        EXPECT_TRUE(paths_is_of_format_3(name)) << name;
+    for (const char *name : {"", "7", "42", "0f", "abc", "184467440737095516150", "size.txt", "lock", "12x"})
+        EXPECT_FALSE(paths_is_of_format_3(name)) << name;
 }
 
 TEST(PersistPaths, KnowsWhatCannotBeANamespace)
 {
-    for (const char *name : {"opencl", "a", "...", "x86-64_v1.0", "1a", "lock2"})
+    for (const char *name : {"opencl", "a", "...", "abc", "AB", "xy", "x86-64_v1.0", "1x", "lock2"})
         EXPECT_TRUE(paths_is_namespace(name)) << name;
-    for (const char *name : {"", ".", "..", "123", "a/b", "/", "../x", "a b", "\xc3\xa4", "tmp", "lock", "size.txt",
-                             "saved.txt", "index.bin", "CACHEDIR.TAG", "programs.recipe", "programs.recipe.pruned"})
+    for (const char *name : {"",
+                             ".",
+                             "..",
+                             "123",
+                             "a/b",
+                             "/",
+                             "../x",
+                             "a b",
+                             "\xc3\xa4",
+                             "tmp",
+                             "lock",
+                             "size.txt",
+                             "ab",
+                             "0f",
+                             "42",
+                             "1a",
+                             "saved.txt",
+                             "index.bin",
+                             "CACHEDIR.TAG",
+                             "programs.recipe",
+                             "programs.recipe.pruned"})
         EXPECT_FALSE(paths_is_namespace(name)) << name;
 }
 
@@ -66,10 +100,9 @@ TEST(PersistPaths, KnowsItsTemporaryNames)
     paths_temporary(name, "tmp", 0x0123456789abcdefu);
     EXPECT_STREQ("tmp/0123456789abcdef", name);
     EXPECT_TRUE(paths_is_temporary(name + 4));
-    EXPECT_TRUE(paths_is_temporary("4123456789abcdef-17")) << "of an earlier version";
-    for (const char *other :
-         {"", "-", "4123456789abcdef-", "4123456789abcdef-017", "4123456789abcde-1", "4123456789abcdeff-1",
-          "4123456789abcdeg-1", "1-4123456789abcdef", "4123456789abcde", "4123456789abcdeff", "important"})
+    for (const char *other : {"", "-", "4123456789abcdef-", "4123456789abcdef-17", "4123456789abcdef-017",
+                              "4123456789abcde-1", "4123456789abcdeff-1", "4123456789abcdeg-1", "1-4123456789abcdef",
+                              "4123456789abcde", "4123456789abcdeff", "important"})
         EXPECT_FALSE(paths_is_temporary(other)) << other;
 }
 

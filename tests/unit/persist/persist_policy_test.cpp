@@ -47,7 +47,7 @@ ingot_status_t put_small(const Store &store, unsigned number)
     return store.put(small_id(number), random_bytes(number, 20));
 }
 
-constexpr uint64_t kSmallEntry = 128 + 8 + 20;
+constexpr uint64_t kSmallEntry = 2 * 4096;
 
 uint64_t now_ns()
 {
@@ -76,10 +76,7 @@ protected:
         return fast_path_;
     }
 
-    fs::path entry_of(const Bytes &id) const
-    {
-        return root() / std::to_string(checksum_bucket_of(id.size(), id.data())) / "0";
-    }
+    fs::path entry_of(const Bytes &id) const { return root() / place_of(id); }
     /* Sets the time of an entry. */
     void set_time(const Bytes &id, uint64_t time_ns) const { set_time_of(entry_of(id), time_ns); }
 
@@ -118,7 +115,7 @@ unsigned count_present(const Store &store, unsigned count)
 TEST_F(PersistPolicy, TheDefaultKeepsWhatWasLoadedLately)
 {
     info.eviction = ingot_persist_info_t(INGOT_PERSIST_INFO_INIT).eviction;
-    info.max_bytes = 5000;
+    info.max_bytes = 40000;
     Store store(info);
     fill(store, 4);
     for (unsigned i = 0; i < 4; ++i)
@@ -132,7 +129,7 @@ TEST_F(PersistPolicy, TheDefaultKeepsWhatWasLoadedLately)
 
 TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
 {
-    info.max_bytes = 5000;
+    info.max_bytes = 40000;
     Store store(info);
     fill(store, 4);
     const uint64_t created = now_ns() - 3600 * kSecond;
@@ -146,7 +143,7 @@ TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
 TEST_F(PersistPolicy, LruTellsSecondsApart)
 {
     info.eviction = INGOT_PERSIST_EVICT_LRU;
-    info.max_bytes = 5000;
+    info.max_bytes = 40000;
     Store store(info);
     fill(store, 4);
     for (unsigned i = 0; i < 4; ++i)
@@ -289,13 +286,13 @@ TEST_F(PersistPolicy, ClearsAllThoughTheTotalIsLostMeanwhile)
     EXPECT_TRUE(entries_of(path).empty()) << entries_of(path).size();
 }
 
-TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfBuckets)
+TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfPlaces)
 {
     std::vector<std::vector<bool>> outcomes;
     for (unsigned round = 0; round < 2; ++round) {
         const std::string path = root().string() + std::to_string(round);
         info.path = path.c_str();
-        info.max_bytes = 10000;
+        info.max_bytes = 70000;
         Store store(info);
         for (unsigned i = 0; i < 8; ++i) {
             const unsigned number = round == 0 ? i : 7 - i;
@@ -356,7 +353,7 @@ TEST_F(PersistPolicy, AFullStoreReplacesAnEntryByOneOfItsSize)
         EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(10 + order, 1000))) << order;
         EXPECT_EQ(3u, count_present(store, 3)) << order;
         if (order == INGOT_PERSIST_EVICT_OFF) {
-            EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(1), random_bytes(1, 1001)));
+            EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(1), random_bytes(1, 5000)));
             EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(1, 999)));
             EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(1, 1000)));
         }
@@ -366,7 +363,7 @@ TEST_F(PersistPolicy, AFullStoreReplacesAnEntryByOneOfItsSize)
 /* The entry that is replaced may be among those that make room for the new one. */
 TEST_F(PersistPolicy, AReplacementKeepsTheLimit)
 {
-    for (const size_t size : {1001u, 1500u, 2900u}) {
+    for (const size_t size : {5000u, 9000u, 12200u}) {
         const std::string path = root().string() + std::to_string(size);
         info.path = path.c_str();
         info.max_bytes = info.max_entries = 0;
@@ -433,73 +430,82 @@ TEST_F(PersistPolicy, KeepsOnlyBlobsOfSizesThatAreWanted)
 
 TEST_F(PersistPolicy, EvictsToTheLowWaterMark)
 {
-    info.max_bytes = 12000;
+    info.max_bytes = 84000;
     info.low_water_percent = 80;
     Store store(info);
     fill(store, 10);
     ASSERT_EQ(10u, entries_of(root()).size());
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
-    EXPECT_EQ(9u, entries_of(root()).size()); /* the 8 that fit in 9600 bytes, and the new one */
+    EXPECT_EQ(9u, entries_of(root()).size()); /* the 8 that fit in 67200 bytes, and the new one */
     info.low_water_percent = 101;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
 
-/* A larger store is evicted by its thread, which the last release waits for, though not for as long as a busy machine
- * may need. */
-TEST_F(PersistPolicy, ALargeStoreIsEvictedByItsThread)
+/* With up to 4096 entries, the oldest of all go. */
+TEST_F(PersistPolicy, TheOrderIsExactInASmallStore)
 {
     constexpr unsigned count = 400;
     const std::string path = use_fast_store(count);
-    {
-        Store store(info);
-        for (unsigned i = 0; i <= count; ++i)
-            ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-    }
     Store store(info);
-    const size_t left = entries_of(path).size();
-    EXPECT_GT(count, left);
-    EXPECT_LE(count / 2, left);
+    for (unsigned i = 0; i <= count; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
+    EXPECT_EQ(count / 2 + 1, entries_of(path).size());
     EXPECT_EQ(store.stats().bytes, bytes_in(path));
     for (unsigned i = 0; i <= count; ++i)
-        ASSERT_EQ(i <= count - left ? INGOT_NOT_FOUND : INGOT_SUCCESS, store.load(small_id(i))) << i;
+        ASSERT_EQ(i < count / 2 ? INGOT_NOT_FOUND : INGOT_SUCCESS, store.load(small_id(i))) << i;
     EXPECT_EQ(0u, leftovers_in(path));
 }
 
-TEST_F(PersistPolicy, ALargeStoreExceedsItsLimitByAFifthAtMost)
+/* With more entries, the oldest of random shards go, and what was stored last stays. */
+TEST_F(PersistPolicy, ALargeStoreKeepsItsLimitAndItsYoungestEntries)
+{
+    constexpr unsigned count = 6000;
+    const std::string path = use_fast_store(count);
+    Store store(info);
+    for (unsigned i = 0; i < 2 * count; ++i) {
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, i)) << i;
+        ASSERT_GE(info.max_bytes + info.max_bytes / 5, store.stats().bytes);
+    }
+    EXPECT_LT(count / 4, entries_of(path).size());
+    EXPECT_GE(count + count / 5, entries_of(path).size());
+    for (unsigned i = 2 * count - 100; i < 2 * count; ++i)
+        EXPECT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
+    unsigned old = 0;
+    unsigned young = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        old += store.load(small_id(i)) == INGOT_SUCCESS ? 1 : 0;
+        young += store.load(small_id(count + i)) == INGOT_SUCCESS ? 1 : 0;
+    }
+    EXPECT_LT(2 * old, young);
+    EXPECT_EQ(0u, leftovers_in(path));
+}
+
+TEST_F(PersistPolicy, ThreadsThatStoreAtOnceKeepTheLimit)
 {
     constexpr unsigned count = 300;
     const std::string path = use_fast_store(count);
-    std::atomic<uint64_t> most{0};
-    std::atomic<unsigned> stored{0};
     {
         Store store(info);
         std::vector<std::thread> threads;
         for (unsigned t = 0; t < 4; ++t)
             threads.emplace_back([&, t] {
-                for (unsigned i = 0; i < 500; ++i) {
-                    const ingot_status_t status = put_small(store, t * 1000 + i);
-                    stored += status == INGOT_SUCCESS ? 1 : 0;
-                    EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_NO_SPACE) << status;
-                    const uint64_t bytes = store.stats().bytes;
-                    uint64_t before = most;
-                    while (before < bytes && !most.compare_exchange_weak(before, bytes)) {
-                    }
-                }
+                for (unsigned i = 0; i < 500; ++i)
+                    EXPECT_EQ(INGOT_SUCCESS, put_small(store, t * 1000 + i));
             });
         for (std::thread &thread : threads)
             thread.join();
         EXPECT_LT(0u, store.stats().evictions);
     }
-    EXPECT_LT(count, stored);
-    EXPECT_GE(info.max_bytes + info.max_bytes / 5, most);
+    EXPECT_GE(info.max_bytes, bytes_in(path));
+    EXPECT_LE(count / 4, entries_of(path).size());
     EXPECT_EQ(0u, leftovers_in(path));
     Store store(info);
+    EXPECT_LE(bytes_in(path), store.stats().bytes);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
     EXPECT_TRUE(entries_of(path).empty());
     EXPECT_EQ(0u, store.stats().bytes);
 }
 
-/* exit() ends the thread that evicts before it has counted. */
 TEST_F(PersistPolicy, ProcessesThatStoreOneEntryAndEndKeepTheLimit)
 {
     constexpr unsigned count = 1000;
@@ -568,7 +574,7 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
     EXPECT_EQ(0u, store.stats().expired);
 }
 
-TEST_F(PersistPolicy, AnOpeningTakesAwayManyThatAreTooOldInItsThread)
+TEST_F(PersistPolicy, AnOpeningTakesAwayManyThatAreTooOld)
 {
     constexpr unsigned count = 1000;
     const std::string path = use_fast_store(2 * count);

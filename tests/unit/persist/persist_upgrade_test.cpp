@@ -1,126 +1,92 @@
 /*
- * Tests a store of version 2 of the format, which has an index and one line in size.txt, with this version of the
- * library. Entries are the same in both versions.
+ * Tests a store in a directory where an earlier version has one, of format 3: it is neither read, counted nor removed
+ * until somebody asks for that.
  */
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <string>
 
-#include "support/store_fixture.h"
+#include "support/store_test.h"
 
 using namespace store_fixture;
 
 namespace
 {
 
-const Bytes kBlob = random_bytes(1, 100);
-constexpr uint64_t kEntry = 128 + 8 + 100;
-
-std::atomic<unsigned> survey_count{0};
-
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id " + std::to_string(10000 + number));
-}
-
-/* The parameter is the number of entries: few, which are counted at once, or many, which a thread counts. */
-class PersistUpgrade : public testing::TestWithParam<unsigned>
+class PersistUpgrade : public StoreTest
 {
 protected:
     void SetUp() override
     {
-        {
-            Store store(root);
-            for (unsigned i = 0; i < count; ++i)
-                ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
+        for (const fs::path &parent : {root_, root_ / "app"}) {
+            for (const char *bucket : {"18446744073709551615", "1234567"}) {
+                fs::create_directories(parent / bucket / "0");
+                write_file(parent / bucket / "0" / "key.bin", bytes_of("a key"));
+                write_file(parent / bucket / "0" / "kernel.bin", bytes_of("a blob"));
+            }
+            write_file(parent / "size.txt", bytes_of(size_text(1000000000, 2).substr(0, 42)));
         }
-        write_file(root / "size.txt", bytes_of(size_text(count * kEntry, 0).substr(0, 21)));
-        write_file(root / "index.bin", index);
+        write_file(root_ / "index.bin", bytes_of("an index"));
+        for (const auto &item : fs::recursive_directory_iterator(root_))
+            if (item.is_directory())
+                fs::permissions(item.path(), fs::perms::owner_all);
+        fs::permissions(root_, fs::perms::owner_all);
     }
-    void expect_all(const Store &store) const
+    unsigned old_entries() const
     {
-        for (unsigned i = 0; i < count; ++i) {
-            Bytes blob;
-            ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(i), &blob)) << i;
-            ASSERT_EQ(kBlob, blob) << i;
-        }
+        unsigned count = 0;
+        for (const auto &item : fs::recursive_directory_iterator(root_))
+            count += item.path().filename() == "kernel.bin" && read_file(item.path()) == bytes_of("a blob") ? 1 : 0;
+        return count;
     }
-
-    const unsigned count = GetParam();
-    const ScratchDirectory scratch{fast_volume()};
-    const fs::path root = scratch.path() / "store";
-    const Bytes index = read_file(fs::path(INGOT_SOURCE_DIR) / "tests" / "golden" / "store" / "index.bin");
+    static uint64_t find_old(const Store &store, int remove)
+    {
+        uint64_t count = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_find_old(store.get(), remove, &count));
+        return count;
+    }
 };
 
 } // namespace
 
-extern "C" {
-ingot_status_t __real_survey_init(void *survey, void *directory, const char *name_space, void *watch);
-ingot_status_t __wrap_survey_init(void *survey, void *directory, const char *name_space, void *watch);
-
-ingot_status_t __wrap_survey_init(void *survey, void *directory, const char *name_space, void *watch)
+TEST_F(PersistUpgrade, LeavesTheEarlierFormatAlone)
 {
-    ++survey_count;
-    return __real_survey_init(survey, directory, name_space, watch);
-}
-}
-
-INSTANTIATE_TEST_SUITE_P(Sizes, PersistUpgrade, testing::Values(20u, 600u));
-
-TEST_P(PersistUpgrade, LoadsAllEntriesAndCountsThem)
-{
-    ASSERT_EQ(3u * 4096 + 4096, index.size());
-    {
-        Store store(root);
-        EXPECT_EQ(count * kEntry, store.stats().bytes);
-        expect_all(store);
-        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(count), kBlob)); /* the last release waits for the count */
-    }
-    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(numbered_id(count + 1), kBlob));
-    EXPECT_EQ(bytes_of(size_text((count + 2) * kEntry, count + 2)), read_file(root / "size.txt"));
-    EXPECT_EQ(index, read_file(root / "index.bin")) << "it is left to the earlier version";
-    expect_all(Store(root));
-}
-
-/* The earlier version overwrites size.txt with each blob. */
-TEST_P(PersistUpgrade, ALargeStoreIsNotCountedForEachBlobWhileTheEarlierVersionUsesIt)
-{
-    constexpr unsigned kStores = 5;
-    survey_count = 0;
-    {
-        Store store(root);
-        for (unsigned i = 0; i < kStores; ++i) {
-            write_file(root / "size.txt", bytes_of(size_text(count * kEntry, 0).substr(0, 21)));
-            EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(count + i), kBlob));
-        }
-    }
-    EXPECT_GE(count > 256 ? 2u : kStores, survey_count) << "one begins in the thread that stores, and one in its own";
-    EXPECT_EQ(count + kStores, entries_of(root).size());
-}
-
-TEST_P(PersistUpgrade, EvictsTheOldestEntries)
-{
-    ASSERT_EQ(INGOT_SUCCESS, Store(root, count * kEntry).put(numbered_id(count), kBlob));
-    Store store(root);
-    EXPECT_GT(count, entries_of(root).size());
-    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(count - 1)));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(count)));
-    EXPECT_EQ(bytes_in(root), store.stats().bytes);
-    EXPECT_FALSE(fs::exists(root / "index.bin")) << "the earlier version makes it again, with all entries";
-}
-
-TEST_P(PersistUpgrade, CountingOrClearingMakesTheEarlierVersionListTheEntriesAgain)
-{
-    Store store(root);
-    ingot_persist_count_t found = INGOT_PERSIST_COUNT_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &found));
-    EXPECT_EQ(count, found.entry_count);
-    EXPECT_EQ(count * kEntry, found.recorded_bytes);
-    EXPECT_FALSE(fs::exists(root / "index.bin"));
-    write_file(root / "index.bin", index);
+    const Bytes id = bytes_of("an id");
+    Store store(root_, 20000);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(id, bytes_of("new")));
+    EXPECT_EQ(bytes_of(size_text(2 * 4096, 1)), read_file(root_ / "size.txt"))
+        << "the earlier totals count for nothing";
+    EXPECT_EQ(0u, store.stats().evictions);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
-    EXPECT_FALSE(fs::exists(root / "index.bin"));
-    EXPECT_TRUE(entries_of(root).empty());
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(id));
+    EXPECT_EQ(4u, old_entries());
+    EXPECT_TRUE(fs::exists(root_ / "index.bin"));
+}
+
+TEST_F(PersistUpgrade, FindsAndRemovesTheEarlierFormat)
+{
+    const Bytes id = bytes_of("an id");
+    Store store(root_);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(id, bytes_of("new")));
+    EXPECT_EQ(5u, find_old(store, 0));
+    EXPECT_EQ(4u, old_entries());
+    EXPECT_EQ(5u, find_old(store, 1));
+    EXPECT_EQ(0u, old_entries());
+    EXPECT_EQ(0u, find_old(store, 0));
+    EXPECT_FALSE(fs::exists(root_ / "index.bin"));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(id));
+}
+
+TEST_F(PersistUpgrade, ANamespaceFindsItsOwn)
+{
+    ingot_persist_info_t info = info_at(root_);
+    info.name_space = "app";
+    Store store(info);
+    EXPECT_EQ(2u, find_old(store, 1));
+    EXPECT_EQ(2u, old_entries());
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    info.name_space = nullptr;
+    Store reader(info);
+    EXPECT_EQ(3u, find_old(reader, 0));
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_find_old(reader.get(), 1, nullptr));
 }

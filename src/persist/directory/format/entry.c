@@ -140,15 +140,6 @@ static ingot_status_t judge_blob(const struct entry_place *place, int fd, const 
                                   (unsigned long long)key->blob_size_bytes);
 }
 
-ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key)
-{
-    uint64_t time_ns;
-    const int fd = open_entry_file(place, "kernel.bin");
-    const ingot_status_t status = judge_blob(place, fd, key, &time_ns);
-    close_entry_file(fd);
-    return status;
-}
-
 ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key,
                                const struct entry_place *place, const ingot_allocator_t *allocator,
                                ingot_buffer_t *blob)
@@ -237,7 +228,7 @@ ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_all
     return status;
 }
 
-static uint64_t size_of_entry_file(int at, const char *entry_path, const char *name, uint64_t *time_ns)
+static uint64_t bytes_of_entry_file(int at, const char *entry_path, const char *name, uint64_t *time_ns)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
@@ -245,61 +236,63 @@ static uint64_t size_of_entry_file(int at, const char *entry_path, const char *n
     const bool is_there = files_facts_at(at, path, &facts) == 0 && facts.is_file;
     if (time_ns != NULL)
         *time_ns = is_there ? facts.modified_ns : 0;
-    return is_there ? facts.size_bytes : 0;
-}
-
-static uint64_t sum_entry_bytes(uint64_t key_bytes, uint64_t blob_bytes)
-{
-    return blob_bytes <= UINT64_MAX - key_bytes ? key_bytes + blob_bytes : UINT64_MAX;
+    return is_there ? facts.allocated_bytes : 0;
 }
 
 uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns)
 {
-    const uint64_t key_bytes = size_of_entry_file(at, entry_path, "key.bin", NULL);
-    return sum_entry_bytes(key_bytes, size_of_entry_file(at, entry_path, "kernel.bin", time_ns));
+    const uint64_t key_bytes = bytes_of_entry_file(at, entry_path, "key.bin", NULL);
+    const uint64_t blob_bytes = bytes_of_entry_file(at, entry_path, "kernel.bin", time_ns);
+    return blob_bytes <= UINT64_MAX - key_bytes ? key_bytes + blob_bytes : UINT64_MAX;
+}
+
+static uint64_t round_up(uint64_t size)
+{
+    return (size + ENTRY_PAGE_SIZE - 1) / ENTRY_PAGE_SIZE * ENTRY_PAGE_SIZE;
 }
 
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
 {
-    return KEY_FILE_HEADER_SIZE + (uint64_t)id_size + (uint64_t)blob_size;
+    return round_up(KEY_FILE_HEADER_SIZE + (uint64_t)id_size) + round_up(blob_size);
 }
 
 /* Writes a file of two parts. If more_size is 0, one system call writes it. If time_ns is not 0, sets the file's time,
  * because the clock of a file system does not tell two entries apart that are stored within some milliseconds. */
-static ingot_status_t write_file(int at, const char *entry_path, const char *name, size_t size, const uint8_t *bytes,
-                                 size_t more_size, const uint8_t *more, uint64_t time_ns, bool is_durable)
+static ingot_status_t write_file(int at, const char *path, size_t size, const uint8_t *bytes, size_t more_size,
+                                 const uint8_t *more, uint64_t time_ns, const struct entry_options *options)
 {
-    char path[PATH_CAPACITY];
-    paths_join(path, entry_path, name);
-    const int fd = files_create(at, path);
+    const int fd = options->gives_access ? files_create(at, path) : files_create_as_is(at, path);
     if (fd < 0)
-        return files_write_failed(fd, "making", name);
+        return files_write_failed(fd, "making", path);
     int result = files_write(fd, size, bytes);
     if (result == 0 && more_size != 0)
         result = files_write(fd, more_size, more);
     if (result == 0 && time_ns != 0)
         (void)files_set_time(fd, time_ns);
-    if (result == 0 && is_durable)
+    if (result == 0 && options->is_durable)
         result = files_sync(fd);
     const int closed = files_close(fd);
     if (result == 0)
         result = closed;
-    return result < 0 ? files_write_failed(result, "writing", name) : INGOT_SUCCESS;
+    return result < 0 ? files_write_failed(result, "writing", path) : INGOT_SUCCESS;
 }
 
-ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
-                           const uint8_t *blob, bool is_durable)
+ingot_status_t entry_write(int at, const char *entry_path, const struct key_file *key, const uint8_t *id,
+                           const uint8_t *blob, const struct entry_options *options)
 {
-    const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
     _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
-    key_file_encode(&key, small);
+    char path[PATH_CAPACITY];
+    const size_t id_size = (size_t)key->id_size_bytes;
+    key_file_encode(key, small);
     const size_t together = id_size <= sizeof(small) - KEY_FILE_HEADER_SIZE ? id_size : 0;
     memcpy(small + KEY_FILE_HEADER_SIZE, id, together);
-    ingot_status_t status = write_file(at, entry_path, "key.bin", KEY_FILE_HEADER_SIZE + together, small,
-                                       id_size - together, id + together, 0, is_durable);
+    paths_join(path, entry_path, "key.bin");
+    ingot_status_t status =
+        write_file(at, path, KEY_FILE_HEADER_SIZE + together, small, id_size - together, id + together, 0, options);
+    paths_join(path, entry_path, "kernel.bin");
     if (status == INGOT_SUCCESS)
-        status = write_file(at, entry_path, "kernel.bin", blob_size, blob, 0, NULL, key.created_ns, is_durable);
-    if (status == INGOT_SUCCESS && is_durable) {
+        status = write_file(at, path, (size_t)key->blob_size_bytes, blob, 0, NULL, key->created_ns, options);
+    if (status == INGOT_SUCCESS && options->is_durable) {
         const int result = files_sync_directory(at, entry_path);
         if (result < 0)
             status = files_write_failed(result, "synchronizing", entry_path);

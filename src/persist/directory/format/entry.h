@@ -10,6 +10,9 @@
 #include "persist/base/files.h"
 #include "persist/directory/format/key_file.h"
 
+/* What the size of a file is rounded up to in the account, until its blocks are counted. */
+#define ENTRY_PAGE_SIZE UINT64_C(4096)
+
 /* The part of Ingot that verifies a blob's checksum. */
 enum blob_check { BLOB_CHECKED_HERE, BLOB_CHECKED_BY_CORE };
 
@@ -64,9 +67,6 @@ ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const 
                                const struct entry_place *place, const ingot_allocator_t *allocator,
                                ingot_buffer_t *blob);
 
-/* Checks that kernel.bin exists, is trusted, and has the size that `key` states. Returns the statuses of entry_read. */
-ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key);
-
 /* Does the same as entry_read, but for an entry with any id, and copies the id out. If `blob` is NULL, does not read
  * kernel.bin. Even on failure, sets *key and *id if these are valid; otherwise their sizes are 0. */
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
@@ -75,14 +75,20 @@ ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_all
 /* True if a status means that the entry is damaged and must be removed. */
 bool entry_is_bad(ingot_status_t status);
 
-/* Returns the total size of key.bin and kernel.bin. A missing file counts as empty. Sets *time_ns, unless it is NULL,
- * to the time of the entry, or to 0 if kernel.bin is missing. */
+/* Returns the bytes of the blocks that the file system has allocated for key.bin and kernel.bin. A missing file has
+ * none. Sets *time_ns, unless it is NULL, to the time of the entry, or to 0 if kernel.bin is missing. */
 uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns);
-/* Returns the total size of the two files of an entry whose id and blob have these sizes. */
+/* Returns the size of the two files of an entry whose id and blob have these sizes, each rounded up to
+ * ENTRY_PAGE_SIZE. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
+struct entry_options {
+    bool is_durable;
+    bool gives_access; /* true: gives the owner the access to the files that a umask has taken away */
+};
+
 /* Writes both files into the directory entry_path, which is below `at`. */
-ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
-                           const uint8_t *blob, bool is_durable);
+ingot_status_t entry_write(int at, const char *entry_path, const struct key_file *key, const uint8_t *id,
+                           const uint8_t *blob, const struct entry_options *options);
 
 #endif

@@ -41,8 +41,6 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
     le_put_u32(header + KEY_BIN_AT_FLAGS, key->flags);
     const struct checksum checksum = checksum_of(KEY_BIN_AT_CHECKSUM, header);
     memcpy(header + KEY_BIN_AT_CHECKSUM, checksum.bytes, CHECKSUM_SIZE);
-    le_put_u64(header + KEY_BIN_AT_LAST_USE, key->created_ns); /* of use to version 1 only */
-    le_put_u64(header + KEY_BIN_AT_LAST_USE + 8, ~key->created_ns);
 }
 
 static ingot_status_t check_key_frame(size_t header_size, const uint8_t *header)

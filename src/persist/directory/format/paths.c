@@ -7,95 +7,118 @@
 
 #include <string.h>
 
-#include "util/quantity.h"
-
-#define HEX_DIGITS 16
+#define TEMPORARY_DIGITS 16u
+#define LEAST_OLD_DIGITS 3u /* a name of two digits is a shard's */
+#define MOST_OLD_DIGITS 20u
 
 static const char hex[] = "0123456789abcdef";
+static const char decimal[] = "0123456789";
 
-/* Appends a number at `end`, and returns the new end. Writes two digits per division, because each division must wait
- * for the one before it. */
-static char *append_number(char *end, uint64_t number)
+/* Appends the digits of some bytes at `end`, and returns the new end. */
+static char *append_hex(char *end, const uint8_t *bytes, size_t count)
 {
-    char digits[DIGITS_MAX];
-    size_t begin = DIGITS_MAX;
-    for (; number >= 100; number /= 100) {
-        const unsigned pair = (unsigned)(number % 100);
-        digits[--begin] = (char)('0' + pair % 10);
-        digits[--begin] = (char)('0' + pair / 10);
+    for (size_t i = 0; i < count; ++i) {
+        *end++ = hex[bytes[i] >> 4];
+        *end++ = hex[bytes[i] & 15];
     }
-    digits[--begin] = (char)('0' + number % 10);
-    if (number >= 10)
-        digits[--begin] = (char)('0' + number / 10);
-    memcpy(end, digits + begin, DIGITS_MAX - begin);
-    end += DIGITS_MAX - begin;
     *end = '\0';
     return end;
 }
 
-void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket)
+static bool parse_hex(const char *text, uint8_t *bytes, size_t count)
 {
-    char *end = path;
-    if (name_space[0] != '\0') {
-        end = stpcpy(end, name_space);
-        end = stpcpy(end, "/");
+    for (size_t i = 0; i < 2 * count; ++i) {
+        const char *digit = text[i] != '\0' ? strchr(hex, text[i]) : NULL;
+        if (digit == NULL)
+            return false;
+        bytes[i / 2] = (uint8_t)((i % 2 != 0 ? bytes[i / 2] << 4 : 0) | (digit - hex));
     }
-    (void)append_number(end, bucket);
+    return true;
 }
 
-void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number)
+static char *append_name_space(char *path, const char *name_space)
 {
-    char *end = stpcpy(path, parent);
-    end = stpcpy(end, "/");
-    (void)append_number(end, number);
+    return name_space[0] != '\0' ? stpcpy(stpcpy(path, name_space), "/") : path;
+}
+
+void paths_place(char text[PATHS_PLACE_SIZE], const struct checksum *hash)
+{
+    char *end = append_hex(text, hash->bytes, 1);
+    *end = '/';
+    (void)append_hex(end + 1, hash->bytes + 1, CHECKSUM_SIZE - 1);
+}
+
+bool paths_parse_entry(const char *name, struct checksum *hash)
+{
+    return parse_hex(name, hash->bytes + 1, CHECKSUM_SIZE - 1) && name[2 * (CHECKSUM_SIZE - 1)] == '\0';
+}
+
+bool paths_parse_shard(const char *name, uint8_t *shard)
+{
+    return parse_hex(name, shard, 1) && name[2] == '\0';
+}
+
+bool paths_parse_place(const char *text, struct checksum *hash)
+{
+    return parse_hex(text, hash->bytes, 1) && text[2] == '/' && paths_parse_entry(text + 3, hash);
+}
+
+void paths_entry(char path[PATH_CAPACITY], const char *name_space, const struct checksum *hash)
+{
+    paths_place(append_name_space(path, name_space), hash);
+}
+
+void paths_shard(char path[PATH_CAPACITY], const char *name_space, uint8_t shard)
+{
+    (void)append_hex(append_name_space(path, name_space), &shard, 1);
+}
+
+void paths_in_name_space(char path[PATH_CAPACITY], const char *name_space, const char *name)
+{
+    (void)stpcpy(append_name_space(path, name_space), name);
 }
 
 void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name)
 {
-    char *end = stpcpy(path, parent);
-    end = stpcpy(end, "/");
-    (void)stpcpy(end, name);
-}
-
-void paths_number(char text[PATH_CAPACITY], uint64_t number)
-{
-    (void)append_number(text, number);
+    (void)stpcpy(stpcpy(stpcpy(path, parent), "/"), name);
 }
 
 void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t number)
 {
-    char *end = stpcpy(path, parent);
-    end = stpcpy(end, "/");
-    for (int i = 0; i < HEX_DIGITS; ++i, number <<= 4)
+    char *end = stpcpy(stpcpy(path, parent), "/");
+    for (unsigned i = 0; i < TEMPORARY_DIGITS; ++i, number <<= 4)
         *end++ = hex[number >> 60];
     *end = '\0';
 }
 
-bool paths_parse_number(const char *name, uint64_t max, uint64_t *number)
-{
-    const size_t length = strlen(name);
-    size_t digits;
-    return (name[0] != '0' || length == 1) && digits_read(length, name, max, number, &digits) && digits == length;
-}
-
 bool paths_is_temporary(const char *name)
 {
-    uint64_t number;
-    const char *end = name + strspn(name, hex);
-    return end == name + HEX_DIGITS &&
-           (*end == '\0' || (*end == '-' && paths_parse_number(end + 1, UINT64_MAX, &number)));
+    return strspn(name, hex) == TEMPORARY_DIGITS && name[TEMPORARY_DIGITS] == '\0';
+}
+
+static bool is_one_of(const char *name, size_t count, const char *const *names)
+{
+    size_t i = 0;
+    while (i < count && strcmp(name, names[i]) != 0)
+        ++i;
+    return i < count;
 }
 
 bool paths_is_namespace(const char *name)
 {
-    static const char *const taken[] = {".",         "..",   "CACHEDIR.TAG", "headers.memo",       "headers.memo.new",
-                                        "index.bin", "lock", PATHS_RECIPE,   PATHS_RECIPE_REWRITE, "saved.txt",
-                                        "size.txt",  "tmp"};
+    static const char *const taken[] = {".",         "..",       "CACHEDIR.TAG",  "index.bin",  "lock",
+                                        "saved.txt", "size.txt", PATHS_TEMPORARY, PATHS_RECIPE, PATHS_RECIPE_REWRITE};
     const size_t length = strlen(name);
-    if (length == 0 || length > NAMESPACE_MAX || strspn(name, "0123456789") == length)
-        return false;
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); ++i)
-        if (strcmp(name, taken[i]) == 0)
-            return false;
-    return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == length;
+    uint8_t shard;
+    return length != 0 && length <= NAMESPACE_MAX && !paths_parse_shard(name, &shard) &&
+           strspn(name, decimal) != length && !is_one_of(name, sizeof(taken) / sizeof(taken[0]), taken) &&
+           strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == length;
+}
+
+bool paths_is_of_format_3(const char *name)
+{
+    static const char *const files[] = {"index.bin", "saved.txt"};
+    const size_t length = strlen(name);
+    return (length >= LEAST_OLD_DIGITS && length <= MOST_OLD_DIGITS && strspn(name, decimal) == length) ||
+           is_one_of(name, sizeof(files) / sizeof(files[0]), files);
 }

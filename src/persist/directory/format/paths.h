@@ -8,9 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "persist/base/checksum.h"
+
 #define NAMESPACE_MAX 64
-/* The size of the longest path: a namespace, bucket, number and file name, with the slashes and the NUL. */
+/* The size of the longest path: a namespace, shard, entry and file name, with the slashes and the NUL. */
 #define PATH_CAPACITY 128
+#define PATHS_SHARD_COUNT 256u
+/* The size of the text that paths_place writes, with the NUL. */
+#define PATHS_PLACE_SIZE 34u
+#define PATHS_TEMPORARY "tmp"
 /* The file in which processes lock bytes. It has no content. */
 #define PATHS_LOCK "lock"
 /* The recipe of a namespace's programs, which says what they are compiled from, and the new file that replaces it when
@@ -23,22 +29,29 @@
 /* The bytes from this offset stand for the places of builds (build_lock.h). */
 #define PATHS_PLACE_MIN (UINT64_C(1) << 59)
 
-/* Writes "[<namespace>/]<bucket>". */
-void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket);
-/* Writes "<parent>/<number>". */
-void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number);
+/* Writes "<hh>/<30 hex digits>", an entry's place in its namespace. */
+void paths_place(char text[PATHS_PLACE_SIZE], const struct checksum *hash);
+/* Reads such a text. Returns false if it is none. */
+bool paths_parse_place(const char *text, struct checksum *hash);
+bool paths_parse_shard(const char *name, uint8_t *shard);
+/* Reads the name of an entry in its shard, and sets all bytes of the hash but the first. */
+bool paths_parse_entry(const char *name, struct checksum *hash);
+/* Writes "[<namespace>/]<place>". */
+void paths_entry(char path[PATH_CAPACITY], const char *name_space, const struct checksum *hash);
+/* Writes "[<namespace>/]<hh>". */
+void paths_shard(char path[PATH_CAPACITY], const char *name_space, uint8_t shard);
+/* Writes "[<namespace>/]<name>". */
+void paths_in_name_space(char path[PATH_CAPACITY], const char *name_space, const char *name);
 /* Writes "<parent>/<name>". Callers pass no names for which PATH_CAPACITY is too small. */
 void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name);
-/* Writes only the number. */
-void paths_number(char text[PATH_CAPACITY], uint64_t number);
 /* Writes "<parent>/<16 hex digits of number>". */
 void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t number);
 
-/* Parses a number that is written as in a store: decimal, without a sign or leading zeros, and at most `max`. */
-bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
-/* True if the name is one of paths_temporary, or one of an earlier version, which ended in "-<number>". */
+/* True if the name is one of paths_temporary. */
 bool paths_is_temporary(const char *name);
 /* True if a namespace may have this name. */
 bool paths_is_namespace(const char *name);
+/* True if only format 3 of a store gives this name to a directory or file. */
+bool paths_is_of_format_3(const char *name);
 
 #endif

@@ -1,15 +1,13 @@
 /*
  * state.h - defines the state of an open directory store, which many files use.
  *
- * Most fields do not change while the store is open. Those that do are counters, hints and limits. These
- * are atomic, or guarded by an atomic or a lock next to them, so the store as a whole needs no lock.
- * Everything else that changes is on disk; doc/store-format.md says what guards it.
+ * Most fields do not change while the store is open. Those that do are counters, hints and limits, which are atomic, so
+ * the store needs no lock. Everything else that changes is on disk; doc/store-format.md says what guards it.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_STATE_H
-#define INGOT_PERSIST_DIRECTORY_LAYOUT_STATE_H
+#ifndef INGOT_PERSIST_DIRECTORY_STATE_H
+#define INGOT_PERSIST_DIRECTORY_STATE_H
 
 #include <ingot/persist.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -17,18 +15,6 @@
 #include "persist/storage/counters.h"
 #include "persist/storage/kinds.h"
 #include "util/nanoseconds.h"
-
-/* The thread that evicts entries while the store is in use; see upkeep/evict.c. */
-struct evictor {
-    pthread_mutex_t lock; /* guards the next five fields */
-    pthread_t thread;
-    bool has_thread;
-    bool is_running;
-    uint64_t began_ns;          /* when the last eviction began; 0: never */
-    uint64_t wanted_bytes;      /* what an entry needs that waits for room; the next eviction takes it */
-    _Atomic uint64_t ending_ns; /* when closing the store began; 0: not yet */
-    _Atomic uint64_t large_ns;  /* when a thread that stored a blob found too many entries to count; 0: it did not */
-};
 
 /* An order in which a store evicts entries. All that depends on the order is in the table of state.c. */
 struct eviction_order {
@@ -64,13 +50,15 @@ struct directory {
     uint64_t build_wait_ns; /* limit of the waits for another process's build and for a place; 0: not set */
     ingot_event_callback_t on_event;
     void *on_event_user;
-    uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
     struct counters counters;
-    struct evictor evictor;
-    _Atomic uint64_t oldest_ns;     /* relaxed: no entry is older, as far as is known; 0: not known */
-    atomic_bool has_told_unstamped; /* this field and the next one are relaxed: an extra event does no harm */
+    /* The next fields are hints, and relaxed. */
+    _Atomic uint64_t oldest_ns;     /* no entry is older, as far as is known; 0: not known */
+    _Atomic uint64_t reserved;      /* the room in size.txt that is reserved for further entries; see account.c */
+    _Atomic uint64_t stored_count;  /* entries for which room was asked in size.txt */
+    atomic_bool has_stored;         /* an entry was stored, and the umask took nothing away */
+    atomic_bool has_told_unstamped; /* an extra event does no harm */
     atomic_bool has_told_unlockable;
-    atomic_bool prepares_in_buckets;    /* relaxed; true: the system moves nothing from tmp to a bucket */
+    atomic_bool prepares_in_shards;     /* the system moves nothing from tmp to a shard */
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
 

@@ -1,7 +1,7 @@
 /*
  * state.c - implements the functions on an open directory store's state that many files use.
  */
-#include "persist/directory/layout/state.h"
+#include "persist/directory/state.h"
 
 #include <ingot/backend.h>
 

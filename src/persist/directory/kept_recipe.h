@@ -3,10 +3,10 @@
  *
  * A recipe says what the programs of a namespace are compiled from; see doc/store-format.md.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H
-#define INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H
+#ifndef INGOT_PERSIST_DIRECTORY_KEPT_RECIPE_H
+#define INGOT_PERSIST_DIRECTORY_KEPT_RECIPE_H
 
-#include "persist/directory/layout/state.h"
+#include "persist/directory/state.h"
 
 /* Makes a storage record the programs that are requested from it. A failure is reported by an event. */
 void kept_recipe_begin(ingot_storage_t storage, const struct directory *directory, const ingot_persist_info_t *info);

@@ -22,7 +22,7 @@
  * before a fork, because a thread that holds it could need a lock that another library's fork handler holds. Therefore,
  * the list can be walked at any moment. The child makes the mutex and the list again.
  */
-#include "persist/directory/layout/build_lock.h"
+#include "persist/directory/build_lock.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -33,17 +33,17 @@
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/layout/bucket.h"
-#include "persist/directory/layout/root.h"
+#include "persist/directory/lookup.h"
+#include "persist/directory/root.h"
 #include "util/error_text.h"
 #include "util/kept_file.h"
+#include "util/little_endian.h"
 #include "util/nanoseconds.h"
 
 #define MAX_KEPT 16u /* the number of exchanged locks that a store keeps */
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
 #define SHARING_NS (2 * NS_PER_SECOND) /* after this wait, a build shares a place of another build of its process */
-#define TICK_NS UINT64_C(20000000)     /* file systems record times at least this precisely */
 #define REASON_CAPACITY 256u
 
 /* The lock of a program, or a build's place; see "places" below. */
@@ -51,9 +51,8 @@ struct build_lock {
     struct directory *directory;
     uint64_t byte;
     struct kept_file file; /* a forked child has closed it */
-    uint64_t stamp;        /* made from the modification time and the inode of the id's bucket; 0: no bucket */
-    bool is_stamp_fresh;
-    char bucket[PATH_CAPACITY];
+    uint64_t stamp;        /* made from the time of change and the inode of the id's entry; 0: no entry */
+    char entry[PATH_CAPACITY];
     bool is_held; /* true: held exclusively, or a place that is taken; the mutex guards this field and the next two */
     bool is_kept;
     uint64_t kept_ns;                  /* when keeping it began */
@@ -101,13 +100,13 @@ static void tell_unlockable(struct directory *directory, int error)
                    ingot_last_error_detail());
 }
 
-/* Returns the byte of a bucket. It depends on the namespace, too, because namespaces have separate programs but share
- * the file `lock`. */
-static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
+/* Returns the byte of an id. It depends on the namespace, too, because namespaces have separate programs but share the
+ * file `lock`. */
+static uint64_t byte_of(const struct directory *directory, const struct checksum *hash)
 {
     const char *name = directory->name_space;
     const uint64_t salt = name[0] != '\0' ? checksum_bucket_of(strlen(name), (const uint8_t *)name) : 0;
-    return PATHS_BUILD_MIN | ((bucket ^ salt) & (PATHS_BUILD_MIN - 1));
+    return PATHS_BUILD_MIN | ((le_get_u64(hash->bytes) ^ salt) & (PATHS_BUILD_MIN - 1));
 }
 
 /* Removes a lock from the list. Requires the mutex. */
@@ -213,15 +212,15 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
         tell_unlockable(directory, -ENOMEM);
         return NULL;
     }
-    const uint64_t bucket = directory->bucket_of(id_size, id);
-    lock->byte = byte_of(directory, bucket);
-    paths_bucket(lock->bucket, directory->name_space, bucket);
+    const struct checksum hash = checksum_of(id_size, id);
+    lock->byte = byte_of(directory, &hash);
+    paths_entry(lock->entry, directory->name_space, &hash);
     return lock;
 }
 
-static const char *get_bucket_name(const struct build_lock *lock)
+static const char *get_entry_name(const struct build_lock *lock)
 {
-    return lock->bucket;
+    return lock->entry;
 }
 
 /* True if another thread of this process holds the lock exclusively. */
@@ -273,27 +272,20 @@ static enum build_lock_state try_take(struct build_lock *lock)
     return BUILD_LOCK_BUSY; /* other processes keep taking and releasing the lock */
 }
 
-/* True if the id's bucket exists and has changed since the last call, as it does when a blob is stored, replaced or
- * removed. If the bucket's time is within the current clock tick, the next call also returns true, because a further
- * change in that tick would not change the time. */
+/* True if the id has an entry that it did not have at the last call. */
 static bool has_changed(struct build_lock *lock)
 {
     struct file_facts facts;
     uint64_t stamp = 0;
-    bool is_fresh = false;
     struct root root;
-    const uint64_t now_ns = files_wall_clock_ns();
     const bool is_open = root_open_existing(lock->directory, &root) == INGOT_SUCCESS;
     if (is_open)
-        bucket_refresh(&root, lock->bucket);
-    if (is_open && files_facts_at(root.fd, lock->bucket, &facts) == 0) {
-        stamp = (facts.modified_ns ^ facts.inode << 32) | 1;
-        is_fresh = facts.modified_ns + TICK_NS > now_ns && facts.modified_ns < now_ns + TICK_NS;
-    }
+        lookup_refresh(&root, lock->entry);
+    if (is_open && files_facts_at(root.fd, lock->entry, &facts) == 0)
+        stamp = (facts.changed_ns ^ facts.inode << 32) | 1;
     root_close(&root);
-    const bool is_new = stamp != 0 && (stamp != lock->stamp || lock->is_stamp_fresh);
+    const bool is_new = stamp != 0 && stamp != lock->stamp;
     lock->stamp = stamp;
-    lock->is_stamp_fresh = is_fresh;
     return is_new;
 }
 
@@ -381,7 +373,7 @@ static bool has_place(struct build_lock *place)
 
 const struct build_locks build_lock_operations = {
     .open = open_lock,
-    .name = get_bucket_name,
+    .name = get_entry_name,
     .try_take = try_take,
     .has_changed = has_changed,
     .close = close_lock,

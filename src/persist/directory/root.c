@@ -5,7 +5,7 @@
  * between operations, so none can be closed by the application. Whatever directory has the path is the store: a user
  * who deletes a cache wants it to be empty, not off.
  */
-#include "persist/directory/layout/root.h"
+#include "persist/directory/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/layout/temporary.h"
+#include "persist/directory/temporary.h"
 #include "persist/storage/serving.h"
 
 #define ROOT_PATH_MAX 4096u

@@ -11,11 +11,11 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/bundle/bundle.h"
+#include "persist/directory/evict.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/layout/bucket.h"
-#include "persist/directory/layout/root.h"
-#include "persist/directory/layout/temporary.h"
-#include "persist/directory/upkeep/evict.h"
+#include "persist/directory/lookup.h"
+#include "persist/directory/root.h"
+#include "persist/directory/temporary.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
@@ -83,12 +83,11 @@ static void fill_inspected_entry(struct inspected *inspected, const struct key_f
 }
 
 /* Reads the header and the id of an entry. `verifying` is NULL or the directory's storage. If it is not NULL, also
- * verifies the blob's checksum and seal, and that the entry is in its id's bucket. Returns false if the entry no longer
+ * verifies the blob's checksum and seal, and that the entry is in its id's place. Returns false if the entry no longer
  * exists. Call `release_inspected_id` in either case. */
-static bool inspect_entry(struct inspected *inspected, const struct root *root, const struct survey *survey,
-                          const struct survey_entry *found, ingot_storage_t verifying)
+static bool inspect_entry(struct inspected *inspected, const struct root *root, const struct scan *scan,
+                          const struct scan_entry *found, ingot_storage_t verifying)
 {
-    char bucket_path[PATH_CAPACITY];
     char path[PATH_CAPACITY];
     struct file_facts facts;
     struct key_file key;
@@ -96,17 +95,15 @@ static bool inspect_entry(struct inspected *inspected, const struct root *root, 
     memset(&key, 0, sizeof(key));
     inspected->entry = (ingot_persist_entry_t){
         .struct_size = sizeof(inspected->entry),
-        .name_space = survey_name_of(survey, found),
-        .bucket = found->bucket,
-        .number = found->number,
+        .name_space = scan_name_of(scan, found),
         .identity = found->inode,
         .bytes = found->bytes,
     };
-    paths_bucket(bucket_path, survey_name_of(survey, found), found->bucket);
-    paths_entry(path, bucket_path, found->number);
+    paths_place(inspected->entry.place, &found->hash);
+    scan_path(scan, found, path);
     const struct entry_place place = {root->fd, path, root->directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
-    ingot_status_t status = bucket_examine(root, bucket_path);
+    ingot_status_t status = lookup_examine_shard(root, scan_name_of(scan, found), found->hash.bytes[0]);
     if (status == INGOT_SUCCESS)
         status = pin_entry_of_inode(&place, found->inode, &pinned);
     if (status == INGOT_NOT_FOUND)
@@ -114,8 +111,8 @@ static bool inspect_entry(struct inspected *inspected, const struct root *root, 
     if (status == INGOT_SUCCESS)
         status = read_pinned(root->directory, &pinned, verifying, &key, &inspected->id);
     if (status == INGOT_SUCCESS && verifying != NULL &&
-        root->directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
+        !checksum_holds(&found->hash, inspected->id.size, inspected->id.bytes))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not the place of its id", path);
     fill_inspected_entry(inspected, &key, found->time_ns, status);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
@@ -131,7 +128,8 @@ static void release_inspected_id(struct inspected *inspected)
 ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user)
 {
     struct root root;
-    struct survey survey;
+    struct scan scan;
+    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     if (visit == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
     if (bundle_of(storage) != NULL)
@@ -141,18 +139,21 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
         root_close(&root);
         return status;
     }
-    status = survey_init(&survey, &root, directory_name_space(root.directory), NULL);
-    survey_sort_by_place(&survey);
-    for (size_t i = 0; status == INGOT_SUCCESS && i < survey.entry_count; ++i) {
+    status = scan_init(&scan, &root, directory_name_space(root.directory), &nobody);
+    scan.identifies = true;
+    if (status == INGOT_SUCCESS)
+        status = scan_all(&scan);
+    scan_sort_by_place(&scan);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < scan.entry_count; ++i) {
         struct inspected inspected;
-        if (inspect_entry(&inspected, &root, &survey, survey_entry_at(&survey, i), NULL))
+        if (inspect_entry(&inspected, &root, &scan, scan_entry_at(&scan, i), NULL))
             status = visit(&inspected.entry, user);
         release_inspected_id(&inspected);
     }
-    if (status == INGOT_SUCCESS && survey.unread_count != 0)
-        status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be read",
-                                        (unsigned long long)survey.unread_count);
-    survey_fini(&survey);
+    if (status == INGOT_SUCCESS && scan.unread_count != 0)
+        status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or directories could not be read",
+                                        (unsigned long long)scan.unread_count);
+    scan_fini(&scan);
     root_close(&root);
     return status;
 }
@@ -171,14 +172,14 @@ static ingot_status_t copy_given_entry(ingot_persist_entry_t *known, const ingot
 /* Opens the root, and finds the path of the caller's entry below it. Does not check whether the entry is there. The
  * caller closes the root, even on failure. */
 static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct root *root,
-                                   char path[PATH_CAPACITY])
+                                   struct checksum *hash, char path[PATH_CAPACITY])
 {
-    char bucket_path[PATH_CAPACITY];
     *root = (struct root){NULL, -1};
     if (entry->name_space == NULL || (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's namespace is missing or not valid");
-    paths_bucket(bucket_path, entry->name_space, entry->bucket);
-    paths_entry(path, bucket_path, entry->number);
+    if (memchr(entry->place, '\0', sizeof(entry->place)) == NULL || !paths_parse_place(entry->place, hash))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's place is not valid");
+    paths_entry(path, entry->name_space, hash);
     return root_open_of(storage, root);
 }
 
@@ -188,9 +189,10 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
 {
     struct root root;
     char path[PATH_CAPACITY];
+    struct checksum hash;
     struct key_file key;
     struct entry_place pinned = {.at = -1};
-    ingot_status_t status = locate_entry(storage, known, &root, path);
+    ingot_status_t status = locate_entry(storage, known, &root, &hash, path);
     if (status == INGOT_SUCCESS) {
         const struct entry_place place = {root.fd, path, root.directory->owner, BLOB_CHECKED_HERE};
         status = pin_entry_of_inode(&place, known->identity, &pinned);
@@ -232,10 +234,11 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
     struct root root = {NULL, -1};
     ingot_persist_entry_t known;
     char path[PATH_CAPACITY];
+    struct checksum hash;
     struct file_facts facts;
     ingot_status_t status = copy_given_entry(&known, entry);
     if (status == INGOT_SUCCESS)
-        status = locate_entry(storage, &known, &root, path);
+        status = locate_entry(storage, &known, &root, &hash, path);
     const int result = status == INGOT_SUCCESS ? files_facts_at(root.fd, path, &facts) : 0;
     if (result < 0)
         status = files_read_failed(result, "examining", path);
@@ -244,8 +247,7 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
     else if (status == INGOT_SUCCESS && root.directory->is_read_only)
         status = ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     else if (status == INGOT_SUCCESS)
-        status = bucket_take_away(&root, known.name_space, known.bucket, known.number, known.identity,
-                                  account_deadline(root.directory));
+        status = lookup_take_away(&root, known.name_space, &hash, known.identity, account_deadline(root.directory));
     root_close(&root);
     return status;
 }
@@ -275,11 +277,11 @@ static bool is_open_to_others(const struct root *root, const char *path)
 
 /* True if an entry that is not trusted can never be loaded, because its directory or a file in it was opened to other
  * users, and not only because it has no seal. */
-static bool is_open_entry(const struct root *root, const struct survey *survey, const struct survey_entry *found)
+static bool is_open_entry(const struct root *root, const struct scan *scan, const struct scan_entry *found)
 {
     char path[PATH_CAPACITY];
     char file[PATH_CAPACITY];
-    survey_path(survey, found, path);
+    scan_path(scan, found, path);
     if (is_open_to_others(root, path))
         return true;
     paths_join(file, path, "key.bin");
@@ -289,39 +291,38 @@ static bool is_open_entry(const struct root *root, const struct survey *survey, 
     return is_open_to_others(root, file);
 }
 
-/* Removes the permissions that other users have on a bucket. Its entries are verified separately. */
-static void close_bucket(const struct root *root, const struct survey *survey, const struct survey_entry *found)
+/* Removes the permissions that other users have on a shard. Its entries are verified separately. */
+static void close_shard(const struct root *root, const struct scan *scan, const struct scan_entry *found)
 {
     char path[PATH_CAPACITY];
-    paths_bucket(path, survey_name_of(survey, found), found->bucket);
+    paths_shard(path, scan_name_of(scan, found), found->hash.bytes[0]);
     if (is_open_to_others(root, path))
         (void)files_make_private(root->fd, path);
 }
 
 /* Removes an entry. Returns false if it could not be removed. */
-static bool take_away(const struct root *root, const struct survey *survey, const struct survey_entry *found)
+static bool take_away(const struct root *root, const struct scan *scan, const struct scan_entry *found)
 {
-    return bucket_take_away(root, survey_name_of(survey, found), found->bucket, found->number, found->inode,
+    return lookup_take_away(root, scan_name_of(scan, found), &found->hash, found->inode,
                             account_deadline(root->directory)) == INGOT_SUCCESS;
 }
 
 /* Returns the status with which progress stopped the verification, or INGOT_SUCCESS. */
-static ingot_status_t verify_all(ingot_storage_t storage, const struct root *root, const struct survey *survey,
-                                 int repair, ingot_persist_progress_t progress, void *user,
-                                 ingot_persist_verification_t *so_far)
+static ingot_status_t verify_all(ingot_storage_t storage, const struct root *root, const struct scan *scan, int repair,
+                                 ingot_persist_progress_t progress, void *user, ingot_persist_verification_t *so_far)
 {
     ingot_status_t told = INGOT_SUCCESS;
-    for (size_t i = 0; told == INGOT_SUCCESS && i < survey->entry_count; ++i) {
+    for (size_t i = 0; told == INGOT_SUCCESS && i < scan->entry_count; ++i) {
         struct inspected inspected;
         if (repair != 0)
-            close_bucket(root, survey, survey_entry_at(survey, i));
-        const bool is_there = inspect_entry(&inspected, root, survey, survey_entry_at(survey, i), storage);
+            close_shard(root, scan, scan_entry_at(scan, i));
+        const bool is_there = inspect_entry(&inspected, root, scan, scan_entry_at(scan, i), storage);
         if (is_there) {
             count_verified_entry(so_far, &inspected.entry);
             const ingot_status_t status = inspected.entry.status;
             if (repair != 0 && (entry_is_bad(status) ||
-                                (status == INGOT_UNTRUSTED && is_open_entry(root, survey, survey_entry_at(survey, i)))))
-                so_far->removed_count += take_away(root, survey, survey_entry_at(survey, i));
+                                (status == INGOT_UNTRUSTED && is_open_entry(root, scan, scan_entry_at(scan, i)))))
+                so_far->removed_count += take_away(root, scan, scan_entry_at(scan, i));
             if (progress != NULL)
                 told = progress(so_far, &inspected.entry, user);
         } else {
@@ -385,7 +386,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
                                     ingot_persist_verification_t *found)
 {
     struct root root;
-    struct survey survey;
+    struct scan scan;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_persist_count_t count_after = INGOT_PERSIST_COUNT_INIT;
     ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
@@ -400,11 +401,14 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
         root_close(&root);
         return status;
     }
-    status = survey_init(&survey, &root, directory_name_space(root.directory), NULL);
+    status = scan_init(&scan, &root, directory_name_space(root.directory), &nobody);
+    scan.identifies = true;
+    if (status == INGOT_SUCCESS)
+        status = scan_all(&scan);
     if (status == INGOT_SUCCESS) {
-        so_far.entry_count = survey.entry_count;
-        so_far.unread_count = survey.unread_count;
-        const ingot_status_t told = verify_all(storage, &root, &survey, repair, progress, user, &so_far);
+        so_far.entry_count = scan.entry_count;
+        so_far.unread_count = scan.unread_count;
+        const ingot_status_t told = verify_all(storage, &root, &scan, repair, progress, user, &so_far);
         count_leftovers(&root, repair, &so_far);
         if (repair != 0)
             status = evict_recount(&root, directory_name_space(root.directory), &nobody, &count_after);
@@ -412,7 +416,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
             status = told;
         (void)STRUCT_WRITE(found, so_far);
     }
-    survey_fini(&survey);
+    scan_fini(&scan);
     root_close(&root);
     return status;
 }

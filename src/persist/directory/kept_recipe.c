@@ -4,7 +4,7 @@
  * The recipe's writer opens programs.recipe by its path for each addition. The functions in this file need no lock,
  * because the writer has its own.
  */
-#include "persist/directory/layout/kept_recipe.h"
+#include "persist/directory/kept_recipe.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -13,8 +13,8 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/layout/account.h"
-#include "persist/directory/layout/root.h"
+#include "persist/directory/format/paths.h"
+#include "persist/directory/root.h"
 #include "persist/recipe/recording.h"
 #include "util/limit.h"
 
@@ -26,7 +26,7 @@ static char *path_of(const struct directory *directory, const char *name_space, 
 {
     char below[PATH_CAPACITY];
     const size_t root_length = strlen(directory->path);
-    account_path(below, name_space, PATHS_RECIPE);
+    paths_in_name_space(below, name_space, PATHS_RECIPE);
     *size = root_length + 1 + strlen(below) + 1;
     char *path = memory_allocate(&directory->allocator, *size);
     if (path == NULL) {
@@ -60,7 +60,7 @@ void kept_recipe_begin(ingot_storage_t storage, const struct directory *director
 static int remove_recipe_file(const struct root *root, const char *name_space, const char *name)
 {
     char path[PATH_CAPACITY];
-    account_path(path, name_space, name);
+    paths_in_name_space(path, name_space, name);
     const int result = files_remove(root->fd, path);
     return result == -ENOENT ? 0 : result;
 }
@@ -105,7 +105,7 @@ static ingot_status_t check_recipe_owner(const struct root *root, const char *na
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    account_path(path, name_space, PATHS_RECIPE);
+    paths_in_name_space(path, name_space, PATHS_RECIPE);
     const int result = files_facts_at(root->fd, path, &facts);
     if (result == -ENOENT || result == -ENOTDIR)
         return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the store keeps no recipe: %s is missing", path);

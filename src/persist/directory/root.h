@@ -1,10 +1,10 @@
 /*
  * root.h - opens the root, the directory that contains a store, for one operation.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
-#define INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
+#ifndef INGOT_PERSIST_DIRECTORY_ROOT_H
+#define INGOT_PERSIST_DIRECTORY_ROOT_H
 
-#include "persist/directory/layout/state.h"
+#include "persist/directory/state.h"
 
 /* Opens the root at info's path, or creates it, and checks it. Remembers its path and its owner. Returns
  * INGOT_UNTRUSTED, INGOT_READ_ONLY or another status on failure. In any case, call root_close and root_fini. */

@@ -2,10 +2,10 @@
  * build_lock.h - lets only one process at a time build a program, and limits how many builds run at the same time on a
  * machine, by locks on bytes of the file `lock`.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUILD_LOCK_H
-#define INGOT_PERSIST_DIRECTORY_LAYOUT_BUILD_LOCK_H
+#ifndef INGOT_PERSIST_DIRECTORY_BUILD_LOCK_H
+#define INGOT_PERSIST_DIRECTORY_BUILD_LOCK_H
 
-#include "persist/directory/layout/state.h"
+#include "persist/directory/state.h"
 #include "persist/storage/kinds.h"
 
 /* The operations of the locks. Their `self` is the struct directory. */

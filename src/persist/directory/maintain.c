@@ -1,13 +1,16 @@
 /*
- * maintain.c - implements the public functions that return a store's statistics, evict, clear and recount.
+ * maintain.c - implements the public functions that return a store's statistics, evict, clear and recount, and that
+ * remove what an earlier format left.
  */
+#include <errno.h>
 #include <ingot/backend.h>
 
-#include "persist/directory/layout/account.h"
-#include "persist/directory/layout/kept_recipe.h"
-#include "persist/directory/layout/root.h"
-#include "persist/directory/layout/temporary.h"
-#include "persist/directory/upkeep/evict.h"
+#include "persist/base/files.h"
+#include "persist/directory/account.h"
+#include "persist/directory/evict.h"
+#include "persist/directory/kept_recipe.h"
+#include "persist/directory/root.h"
+#include "persist/directory/temporary.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
@@ -30,7 +33,7 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
             (void)account_peek(&root, directory->name_space, &total);
         root_close(&root);
     }
-    current.bytes = total.bytes;
+    current.bytes = directory != NULL ? account_bytes_without_reserved(directory, &total) : 0;
     (void)STRUCT_WRITE(stats, current);
     return INGOT_SUCCESS;
 }
@@ -110,4 +113,68 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
         return status;
     (void)STRUCT_WRITE(count, counted);
     return watch.ended;
+}
+
+/* ---- format 3 ---- */
+
+/* What format 3 left in a store. */
+struct old_format {
+    const struct root *root;
+    const char *name_space;
+    bool is_removing;
+    uint64_t count;
+    int result;
+};
+
+static bool visit_old(void *user, const char *name)
+{
+    struct old_format *old = user;
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    if (!paths_is_of_format_3(name))
+        return true;
+    paths_in_name_space(path, old->name_space, name);
+    if (files_facts_at(old->root->fd, path, &facts) < 0 || !files_are_own(&facts, old->root->directory->owner))
+        return true;
+    ++old->count;
+    const int result = old->is_removing ? files_remove_tree(old->root->fd, path) : 0;
+    old->result = result < 0 && result != -ENOENT ? result : old->result;
+    return true;
+}
+
+static bool visit_old_name_space(void *user, const char *name)
+{
+    struct old_format *old = user;
+    struct file_facts facts;
+    if (paths_is_namespace(name) && files_facts_at(old->root->fd, name, &facts) == 0 && facts.is_directory &&
+        files_are_private(&facts, old->root->directory->owner)) {
+        old->name_space = name;
+        (void)files_list(old->root->fd, name, visit_old, old);
+    }
+    return true;
+}
+
+ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint64_t *count)
+{
+    struct root root;
+    ingot_status_t status = remove != 0 ? open_writable_root(storage, &root) : root_open_of(storage, &root);
+    struct old_format old = {.root = &root, .name_space = "", .is_removing = remove != 0};
+    if (status == INGOT_SUCCESS) {
+        const char *only = directory_name_space(root.directory);
+        int result = 0;
+        if (only != NULL)
+            (void)visit_old_name_space(&old, only);
+        else
+            result = files_list(root.fd, ".", visit_old, &old);
+        if (only == NULL && result == 0)
+            result = files_list(root.fd, ".", visit_old_name_space, &old);
+        if (result < 0)
+            status = files_read_failed(result, "listing", "the store");
+        else if (old.result < 0)
+            status = files_write_failed(old.result, "removing", "entries of an earlier format");
+    }
+    root_close(&root);
+    if (count != NULL)
+        *count = old.count;
+    return status;
 }

@@ -7,7 +7,7 @@
  * that was killed. If its process was only stopped, storing fails when it goes on. Both times are the file system's:
  * this machine's clock may differ from a file server's.
  */
-#include "persist/directory/layout/temporary.h"
+#include "persist/directory/temporary.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -16,7 +16,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/directory/format/entry.h"
 
-#define TEMPORARY "tmp"
+#define TEMPORARY PATHS_TEMPORARY
 #define ATTEMPTS 16
 #define LEFTOVER_AGE_NS (3600 * NS_PER_SECOND)
 
@@ -48,25 +48,67 @@ ingot_status_t temporary_ready(const struct root *root)
     return INGOT_SUCCESS;
 }
 
-void temporary_name(char path[PATH_CAPACITY])
+/* What a store prepares or takes gets random names, which other processes are unlikely to choose. The next entries of
+ * the thread get the numbers after it, because each random number costs a system call. */
+static uint64_t next_number(bool is_first)
 {
-    paths_temporary(path, TEMPORARY, files_random());
+    static _Thread_local uint64_t number;
+    number = is_first || number == 0 ? files_random() : number + 1;
+    return number;
 }
 
-ingot_status_t temporary_make(const struct root *root, const char *bucket_path, char path[PATH_CAPACITY])
+ingot_status_t temporary_make(const struct root *root, const char *shard_path, char path[PATH_CAPACITY])
 {
+    const char *parent = shard_path != NULL ? shard_path : TEMPORARY;
+    const bool has_stored = atomic_load_explicit(&root->directory->has_stored, memory_order_relaxed);
+    ingot_status_t status = shard_path == NULL && !has_stored ? temporary_ready(root) : INGOT_SUCCESS;
     int result = -EEXIST;
-    for (int i = 0; i < ATTEMPTS && result == -EEXIST; ++i) {
-        paths_temporary(path, bucket_path != NULL ? bucket_path : TEMPORARY, files_random());
-        result = files_make_directory(root->fd, path);
+    for (int i = 0; i < ATTEMPTS && status == INGOT_SUCCESS && (result == -EEXIST || result == -ENOENT); ++i) {
+        paths_temporary(path, parent, next_number(i != 0));
+        if (i != 0 && result == -ENOENT && (shard_path != NULL || temporary_ready(root) != INGOT_SUCCESS))
+            break;
+        result = has_stored ? files_make_directory_as_is(root->fd, path) : files_make_directory(root->fd, path);
     }
-    return result < 0 ? files_write_failed(result, "making", "a temporary entry") : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS && result < 0)
+        status = files_write_failed(result, "making", path);
+    return status;
+}
+
+/* Deletes an entry where it is. key.bin is removed first: if the process ends right after that, the rest counts as a
+ * bad entry. */
+static int delete_in_place(const struct root *root, const char *path)
+{
+    char file[PATH_CAPACITY];
+    paths_join(file, path, "key.bin");
+    int result = files_remove(root->fd, file);
+    if (result < 0 && result != -ENOENT)
+        return result;
+    paths_join(file, path, "kernel.bin");
+    (void)files_remove(root->fd, file);
+    result = files_remove_directory(root->fd, path);
+    return result == -ENOTEMPTY || result == -EEXIST ? files_remove_tree(root->fd, path) : result;
+}
+
+int temporary_take(const struct root *root, const char *path, char aside[PATH_CAPACITY])
+{
+    paths_temporary(aside, TEMPORARY, next_number(false));
+    int result = files_rename(root->fd, path, root->fd, aside);
+    if (result == -EEXIST || result == -ENOTEMPTY) {
+        paths_temporary(aside, TEMPORARY, next_number(true));
+        result = files_rename(root->fd, path, root->fd, aside);
+    }
+    if (result == 0 || result != -EXDEV)
+        return result;
+    aside[0] = '\0';
+    return delete_in_place(root, path);
 }
 
 void temporary_delete(const struct root *root, const char *path)
 {
     char file[PATH_CAPACITY];
     const int at = root->fd;
+    if (path[0] == '\0')
+        return;
     paths_join(file, path, "key.bin");
     (void)files_remove(at, file);
     paths_join(file, path, "kernel.bin");
@@ -121,17 +163,16 @@ static bool reclaim_one(void *user, const char *name)
     return true;
 }
 
-void temporary_reclaim_from_bucket(const struct root *root, const char *bucket_path, const char *name,
-                                   uint64_t written_ns)
+void temporary_reclaim_from_shard(const struct root *root, const char *shard_path, const char *name,
+                                  uint64_t written_ns)
 {
     char path[PATH_CAPACITY];
-    paths_join(path, bucket_path, name);
+    paths_join(path, shard_path, name);
     if (root->directory->is_read_only || !is_leftover(root, path, written_ns))
         return;
     counters_add(&root->directory->counters, COUNTER_LEFTOVERS, 1);
     counters_add(&root->directory->counters, COUNTER_LEFTOVER_BYTES, entry_bytes(root->fd, path, NULL));
-    delete_leftover(root, bucket_path, path);
-    (void)files_remove_directory(root->fd, bucket_path); /* fails if it is not empty */
+    delete_leftover(root, shard_path, path);
 }
 
 struct leftovers temporary_reclaim(const struct root *root, bool is_removing)

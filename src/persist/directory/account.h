@@ -1,0 +1,67 @@
+/*
+ * account.h - keeps the account of a namespace in size.txt: the bytes and the number of its entries.
+ *
+ * To put an entry in its place or to remove one, a thread calls account_begin first and account_end last, so that a
+ * small store can be counted while nothing changes. A store that has reserved room puts entries in their places without
+ * the lock.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_ACCOUNT_H
+#define INGOT_PERSIST_DIRECTORY_ACCOUNT_H
+
+#include "persist/directory/state.h"
+
+struct account_total {
+    uint64_t bytes;
+    uint64_t entry_count;
+    bool is_known; /* false: size.txt is missing, damaged, or of another version */
+};
+
+/* A namespace's totals of bytes and entries, whose file size.txt is locked. */
+struct account {
+    const struct root *root;
+    int fd; /* size.txt */
+    bool is_long;
+    struct account_total total;
+};
+
+/* Returns the time until which to wait for locks, on the clock of files_steady_clock_ns. */
+uint64_t account_deadline(const struct directory *directory);
+
+/* Locks the account and reads it. Returns INGOT_BUSY if the lock was not free by the deadline. A deadline in the past
+ * means not to wait at all. */
+ingot_status_t account_begin(const struct root *root, const char *name_space, uint64_t deadline_ns,
+                             struct account *account);
+void account_end(struct account *account);
+
+/* Writes the total to size.txt. The account must be locked. */
+ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count);
+/* Does the same after a count under the lock, which does not include what this store has reserved. */
+ingot_status_t account_set_counted(struct account *account, uint64_t bytes, uint64_t entry_count);
+/* Makes the total unknown, so that the next store counts the entries. */
+ingot_status_t account_forget(struct account *account);
+/* Adds an entry that is about to be put in its place. If the process is killed before that, the total is too high until
+ * an eviction corrects it. A total that is not known stays as it is. If many entries fit, also reserves room for
+ * further entries of this store. */
+ingot_status_t account_add(struct account *account, uint64_t bytes, uint64_t max_bytes, uint64_t max_entries);
+/* Takes room for an entry from what this store has reserved. Returns false if it has reserved too little. */
+bool account_take_reserved(struct directory *directory, uint64_t bytes);
+/* Subtracts the room that is still reserved. Called before the store is closed. */
+void account_return_reserved(struct directory *directory);
+
+/* Subtracts entries that were removed. If that fails, the total is too high until an eviction corrects it. */
+void account_subtract(struct account *account, uint64_t bytes, uint64_t entry_count);
+
+/* Reads size.txt without a lock. Returns false if it has no totals. */
+bool account_peek(const struct root *root, const char *name_space, struct account_total *total);
+/* Returns what size.txt has for this store's own entries: without the room that this store has reserved. */
+uint64_t account_bytes_without_reserved(const struct directory *directory, const struct account_total *total);
+/* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps a
+ * total that only differs because of what other threads and processes stored or removed during the count. If in doubt,
+ * sets one that is too high, because only that leads to another count. */
+ingot_status_t account_correct(const struct root *root, const char *name_space, const struct account_total *before,
+                               uint64_t bytes, uint64_t entry_count);
+
+/* Parses a line of size.txt: digits, followed only by spaces and line feeds. */
+bool account_parse(size_t size, const char *text, uint64_t *number);
+
+#endif

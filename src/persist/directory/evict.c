@@ -1,0 +1,392 @@
+/*
+ * evict.c - counts a store's entries, corrects size.txt, and evicts the oldest entries; see evict.h.
+ *
+ * A thread that stores an entry, and finds no room for it, evicts. It lists a small store as a whole, so the order of
+ * eviction is exact. Of a large one, it lists some random shards, one after the other, and takes the oldest of each.
+ * All shards have about the same number of entries, because their names are hashes. A shard is reduced to its part of
+ * the low-water mark, whatever size.txt has, so a wrong total evicts nothing.
+ *
+ * A small store is counted under the lock, which takes some milliseconds. Several threads and processes may evict at
+ * once: they choose the same entries, and each counts those as gone that another one removed.
+ */
+#include "persist/directory/evict.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/directory/format/entry.h"
+#include "persist/directory/temporary.h"
+#include "util/limit.h"
+#include "util/nanoseconds.h"
+
+/* Machines that share a store may have clocks that differ by less than this. */
+#define CLOCK_SKEW_NS (86400 * NS_PER_SECOND)
+/* A machine whose clock is before the year 2024 has not set it yet. */
+#define UNSET_CLOCK_NS (UINT64_C(1704067200) * NS_PER_SECOND)
+#define SHARDS_NS (6 * NS_PER_MS)       /* how long an eviction from shards goes on */
+#define LEISURE_NS (60 * NS_PER_SECOND) /* between two looks for old entries in a large store */
+#define BATCH 16u                       /* removals for each of which the lock is held */
+/* An estimate replaces the totals if it differs by more than this part, and its shards should have so many entries. */
+#define MAX_ERROR_PART 4u
+#define LEAST_ESTIMATED 1024u
+
+/* ---- removing ---- */
+
+/* Times in the future count as now. A machine whose clock was ahead by more than a day used such an entry; the entry
+ * gets the present time, so that it ages from now on. */
+static void correct_future_times(const struct scan *scan, uint64_t now_ns)
+{
+    for (size_t i = 0; i < scan->entry_count; ++i) {
+        struct scan_entry *entry = scan_entry_at(scan, i);
+        char path[PATH_CAPACITY];
+        char file[PATH_CAPACITY];
+        if (entry->time_ns <= now_ns)
+            continue;
+        const bool is_far = entry->time_ns - now_ns > CLOCK_SKEW_NS && now_ns > UNSET_CLOCK_NS;
+        scan_path(scan, entry, path);
+        paths_join(file, path, "kernel.bin");
+        const int fd = is_far ? files_open_read(scan->root->fd, file) : -ENOENT;
+        if (fd >= 0) {
+            (void)files_set_time(fd, now_ns);
+            (void)files_close(fd);
+            entry->time_ns = now_ns;
+        }
+    }
+}
+
+/* Moves an entry to tmp, unless another one has its place by now, or it was used since. Returns 0, -ENOENT if it is
+ * gone, or another negated errno. Requires the lock of its account. */
+static int take_scanned(const struct scan *scan, const struct scan_entry *entry, char aside[PATH_CAPACITY])
+{
+    char path[PATH_CAPACITY];
+    uint64_t time_ns;
+    scan_path(scan, entry, path);
+    (void)entry_bytes(scan->root->fd, path, &time_ns);
+    const int result = time_ns == entry->time_ns ? temporary_take(scan->root, path, aside) : -ENOENT;
+    return result == -ENOTDIR ? -ENOENT : result;
+}
+
+/* How far an eviction is. */
+struct eviction {
+    struct scan *scan;
+    const struct evict_limits *limits;
+    struct upkeep_watch *watch;
+    uint64_t now_ns; /* on the clock of the entries' times */
+    size_t next;     /* the entry to look at next */
+    uint64_t bytes;  /* what is left */
+    size_t left;
+};
+
+static bool is_over(const struct eviction *eviction)
+{
+    const struct evict_limits *limits = eviction->limits;
+    return eviction->next < eviction->scan->entry_count &&
+           (eviction->bytes > limits->bytes || eviction->left > limits->entry_count ||
+            directory_age_ns(eviction->now_ns, scan_entry_at(eviction->scan, eviction->next)->time_ns) >
+                limits->age_ns);
+}
+
+/* Removes some entries of one namespace while they are over the limits. The lock is held while they are moved to tmp,
+ * and not while they are deleted. */
+static ingot_status_t remove_some(struct eviction *eviction)
+{
+    const struct scan *scan = eviction->scan;
+    const uint32_t name_space = scan_entry_at(scan, eviction->next)->name_space;
+    char asides[BATCH][PATH_CAPACITY];
+    const unsigned most = eviction->watch->on_progress != NULL ? 1 : BATCH; /* the caller may stop after each */
+    unsigned count = 0;
+    uint64_t removed_bytes = 0;
+    struct account account;
+    int result = 0;
+    ingot_status_t status = account_begin(scan->root, scan_name_space_at(scan, name_space)->name,
+                                          account_deadline(scan->root->directory), &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    while (count < most && is_over(eviction) && scan_entry_at(scan, eviction->next)->name_space == name_space) {
+        const struct scan_entry *entry = scan_entry_at(scan, eviction->next);
+        result = take_scanned(scan, entry, asides[count]);
+        if (result < 0 && result != -ENOENT)
+            break;
+        removed_bytes += result == 0 ? entry->bytes : 0;
+        count += result == 0;
+        /* subtracted even if another process removed the entry */
+        eviction->bytes -= entry->bytes < eviction->bytes ? entry->bytes : eviction->bytes;
+        --eviction->left;
+        ++eviction->next;
+    }
+    if (count != 0)
+        account_subtract(&account, removed_bytes, count);
+    account_end(&account);
+    if (result < 0 && result != -ENOENT)
+        status = files_write_failed(result, "removing", "an entry");
+    for (unsigned i = 0; i < count; ++i)
+        temporary_delete(scan->root, asides[i]);
+    eviction->watch->progress.removed_count += count;
+    eviction->watch->progress.removed_bytes += removed_bytes;
+    (void)upkeep_watch_tell(eviction->watch);
+    return status;
+}
+
+/* Evicts entries until the limits are met, or until the time is over. Sorts the entries. */
+static ingot_status_t remove_oldest(struct scan *scan, const struct evict_limits *limits, uint64_t end_ns,
+                                    struct upkeep_watch *watch)
+{
+    struct eviction eviction = {scan, limits, watch, files_wall_clock_ns(), 0, scan->total_bytes, scan->entry_count};
+    correct_future_times(scan, eviction.now_ns);
+    scan_sort_by_time(scan);
+    ingot_status_t status = is_over(&eviction) ? temporary_ready(scan->root) : INGOT_SUCCESS;
+    while (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && is_over(&eviction) &&
+           files_steady_clock_ns() < end_ns)
+        status = remove_some(&eviction);
+    return status;
+}
+
+static void tell_evicted_entries(struct directory *directory, ingot_status_t status, uint64_t started_ns,
+                                 const char *reason, const struct upkeep_watch *watch)
+{
+    if (watch->progress.removed_count == 0)
+        return;
+    counters_add(&directory->counters, COUNTER_EVICTIONS, watch->progress.removed_count);
+    directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, watch->progress.removed_bytes, started_ns, "", reason);
+}
+
+/* ---- on request ---- */
+
+uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns)
+{
+    const uint64_t age_ms = limit_of(max_age_ms, UINT64_MAX);
+    if (max_age_ms == 0)
+        return default_ns;
+    return age_ms < UINT64_MAX / NS_PER_MS ? age_ms * NS_PER_MS : UINT64_MAX;
+}
+
+/* True if only the store's owner may write to a namespace. */
+static bool is_private(const struct root *root, const char *name_space)
+{
+    struct file_facts facts;
+    return files_facts_at(root->fd, name_space[0] != '\0' ? name_space : ".", &facts) == 0 &&
+           files_are_private(&facts, root->directory->owner);
+}
+
+/* Corrects a namespace's totals after a complete count, unless they might become too low because entries could not be
+ * read, or the directory is perhaps not a namespace. */
+static ingot_status_t correct_totals(const struct scan *scan, const struct scan_name_space *counted)
+{
+    if (scan->watch->ended != INGOT_SUCCESS || counted->unread_count != 0 || scan->root->directory->is_read_only ||
+        (!counted->is_recorded && counted->entry_count == 0) || !is_private(scan->root, counted->name))
+        return INGOT_SUCCESS;
+    return account_correct(scan->root, counted->name, &counted->before, counted->total_bytes, counted->entry_count);
+}
+
+ingot_status_t evict_to_limits(const struct root *root, const char *name_space, const struct evict_limits *limits,
+                               const char *reason, struct upkeep_watch *watch)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct scan scan;
+    ingot_status_t status = scan_init(&scan, root, name_space, watch);
+    if (status == INGOT_SUCCESS)
+        status = scan_all(&scan);
+    for (size_t i = 0; i < scan.name_space_count && status == INGOT_SUCCESS; ++i)
+        status = correct_totals(&scan, scan_name_space_at(&scan, i));
+    if (status == INGOT_SUCCESS)
+        status = remove_oldest(&scan, limits, UINT64_MAX, watch);
+    scan_fini(&scan);
+    tell_evicted_entries(root->directory, status, started_ns, reason, watch);
+    return status;
+}
+
+ingot_status_t evict_recount(const struct root *root, const char *name_space, struct upkeep_watch *watch,
+                             ingot_persist_count_t *count)
+{
+    struct scan scan;
+    bool is_any_in_use = false;
+    count->is_recorded = 1;
+    ingot_status_t status = scan_init(&scan, root, name_space, watch);
+    if (status == INGOT_SUCCESS)
+        status = scan_all(&scan);
+    for (size_t i = 0; i < scan.name_space_count && status == INGOT_SUCCESS; ++i) {
+        const struct scan_name_space *each = scan_name_space_at(&scan, i);
+        if ((!each->is_recorded && each->entry_count == 0) || !is_private(root, each->name))
+            continue; /* perhaps an unrelated directory */
+        is_any_in_use = true;
+        count->is_recorded = count->is_recorded && each->is_recorded;
+        count->recorded_bytes += each->before.bytes;
+        count->entry_count += each->entry_count;
+        count->counted_bytes += each->total_bytes;
+        status = correct_totals(&scan, each);
+    }
+    scan_fini(&scan);
+    count->is_recorded = count->is_recorded && is_any_in_use;
+    return status;
+}
+
+/* ---- by a store ---- */
+
+/* Returns a * numerator / denominator. UINT64_MAX stays, because it stands for no limit. */
+static uint64_t scale_limit(uint64_t a, uint64_t numerator, uint64_t denominator)
+{
+    if (a == UINT64_MAX || numerator == denominator)
+        return a;
+    const uint64_t whole = a / denominator;
+    if (whole > UINT64_MAX / 2 / numerator)
+        return UINT64_MAX / 2;
+    return whole * numerator + a % denominator * numerator / denominator;
+}
+
+/* Returns the number down to which to evict: UINT64_MAX if `wanted` more fit the limit. */
+static uint64_t target_of(const struct directory *directory, uint64_t total, uint64_t wanted, uint64_t limit)
+{
+    const uint64_t rest = wanted < limit ? limit - wanted : 0;
+    if (!directory->order->evicts || limit == UINT64_MAX || total <= rest)
+        return UINT64_MAX;
+    const uint64_t low = scale_limit(limit, directory->low_water_percent, 100);
+    return low < rest ? low : rest;
+}
+
+/* Returns the limits of an eviction for an entry of wanted_bytes (0: none), by the totals of the store. */
+static struct evict_limits limits_for(const struct directory *directory, uint64_t bytes, uint64_t entry_count,
+                                      uint64_t wanted_bytes)
+{
+    return (struct evict_limits){
+        .bytes = target_of(directory, bytes, wanted_bytes, directory->max_bytes),
+        .entry_count = target_of(directory, entry_count, wanted_bytes != 0 ? 1 : 0, directory->max_entries),
+        .age_ns = directory->max_age_ns,
+    };
+}
+
+/* Notes the time of the oldest entry that is left. Requires a sorted scan of the whole store. */
+static void note_oldest(struct directory *directory, const struct scan *scan, uint64_t removed_count)
+{
+    const uint64_t oldest_ns =
+        removed_count < scan->entry_count ? scan_entry_at(scan, removed_count)->time_ns : files_wall_clock_ns();
+    atomic_store_explicit(&directory->oldest_ns, oldest_ns != 0 ? oldest_ns : 1, memory_order_relaxed);
+}
+
+static ingot_status_t ends_at_many(const ingot_persist_upkeep_progress_t *so_far, void *user)
+{
+    (void)user;
+    return so_far->entry_count > 2 * EVICT_EXACT ? INGOT_BUSY : INGOT_SUCCESS;
+}
+
+/* If the totals are not known, or differ much from those of `part` shards times their number, sets them to these. Makes
+ * them unknown if so few entries are left that they can be counted. */
+static ingot_status_t correct_by_estimate(const struct root *root, uint64_t bytes, uint64_t entry_count, unsigned part)
+{
+    struct account account;
+    if (part == 0)
+        return INGOT_SUCCESS;
+    bytes = scale_limit(bytes, PATHS_SHARD_COUNT, part);
+    entry_count = scale_limit(entry_count, PATHS_SHARD_COUNT, part);
+    ingot_status_t status =
+        account_begin(root, root->directory->name_space, account_deadline(root->directory), &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t recorded = account.total.entry_count;
+    const uint64_t error = recorded > entry_count ? recorded - entry_count : entry_count - recorded;
+    const uint64_t more = recorded > entry_count ? recorded : entry_count;
+    const bool is_sure = part == PATHS_SHARD_COUNT || more / PATHS_SHARD_COUNT * part >= LEAST_ESTIMATED;
+    if (!account.total.is_known || (is_sure && error > recorded / MAX_ERROR_PART))
+        status = entry_count > EVICT_EXACT ? account_set(&account, bytes, entry_count) : account_forget(&account);
+    account_end(&account);
+    return status;
+}
+
+ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, bool *is_done)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct directory *directory = root->directory;
+    struct upkeep_watch watch = upkeep_watch_of(ends_at_many, NULL);
+    struct account account;
+    struct scan scan;
+    unsigned part = 0;
+    int result = 0;
+    *is_done = false;
+    ingot_status_t status = scan_init(&scan, root, directory->name_space, &watch);
+    if (status == INGOT_SUCCESS)
+        status = account_begin(root, directory->name_space, account_deadline(directory), &account);
+    if (status == INGOT_SUCCESS) {
+        result = scan_find_shards(&scan, 0);
+        for (; result == 0 && part < PATHS_SHARD_COUNT && watch.ended == INGOT_SUCCESS; ++part)
+            result = scan_has_shard(&scan, part) ? scan_shard(&scan, (uint8_t)part) : 0;
+        *is_done = result == 0 && watch.ended == INGOT_SUCCESS;
+        if (result < 0)
+            status = files_read_failed(result, "listing", "the store");
+        else if (*is_done && scan.unread_count == 0)
+            status = account_set_counted(&account, scan.total_bytes, scan.entry_count);
+        account_end(&account);
+    }
+    watch.on_progress = NULL;
+    if (status == INGOT_SUCCESS && *is_done) {
+        const struct evict_limits limits = limits_for(directory, scan.total_bytes, scan.entry_count, wanted_bytes);
+        status = remove_oldest(&scan, &limits, UINT64_MAX, &watch);
+        note_oldest(directory, &scan, watch.progress.removed_count);
+    } else if (status == INGOT_SUCCESS) {
+        status = correct_by_estimate(root, scan.total_bytes, scan.entry_count, part);
+    }
+    scan_fini(&scan);
+    tell_evicted_entries(directory, status, started_ns, directory->order->reason, &watch);
+    return status;
+}
+
+ingot_status_t evict_from_shards(const struct root *root, uint64_t wanted_bytes)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    const uint64_t random = files_random();
+    struct directory *directory = root->directory;
+    struct upkeep_watch watch = upkeep_watch_of(NULL, NULL);
+    struct account_total total;
+    struct scan scan;
+    uint64_t found_bytes = 0;
+    uint64_t found_count = 0;
+    unsigned part = 0;
+    bool is_known = account_peek(root, directory->name_space, &total);
+    ingot_status_t status = scan_init(&scan, root, directory->name_space, &watch);
+    const struct evict_limits limits = limits_for(directory, total.bytes, total.entry_count, wanted_bytes);
+    const struct evict_limits of_shard = {
+        .bytes = scale_limit(limits.bytes, 1, PATHS_SHARD_COUNT),
+        .entry_count = scale_limit(limits.entry_count, 1, PATHS_SHARD_COUNT),
+        .age_ns = limits.age_ns,
+    };
+    for (; status == INGOT_SUCCESS && part < PATHS_SHARD_COUNT; ++part) {
+        const bool is_at_mark = is_known && total.bytes <= limits.bytes && total.entry_count <= limits.entry_count;
+        if ((part != 0 && is_at_mark && (limits.age_ns == UINT64_MAX || wanted_bytes != 0)) ||
+            (part != 0 && files_steady_clock_ns() - started_ns > SHARDS_NS))
+            break;
+        scan_forget_entries(&scan);
+        const int result = scan_shard(&scan, (uint8_t)(random + part * (random >> 8 | 1)));
+        found_bytes += scan.total_bytes;
+        found_count += scan.entry_count;
+        status = result < 0 ? files_read_failed(result, "listing", "the store")
+                            : remove_oldest(&scan, &of_shard, started_ns + SHARDS_NS, &watch);
+        is_known = account_peek(root, directory->name_space, &total);
+    }
+    if (status == INGOT_SUCCESS)
+        status = correct_by_estimate(root, found_bytes - watch.progress.removed_bytes,
+                                     found_count - watch.progress.removed_count, part);
+    scan_fini(&scan);
+    tell_evicted_entries(directory, status, started_ns, directory->order->reason, &watch);
+    return status;
+}
+
+void evict_expired(const struct root *root)
+{
+    bool is_done = false;
+    struct account_total total;
+    struct directory *directory = root->directory;
+    const uint64_t now_ns = files_wall_clock_ns();
+    const uint64_t oldest_ns = atomic_load_explicit(&directory->oldest_ns, memory_order_relaxed);
+    if (directory->max_age_ns == UINT64_MAX ||
+        (oldest_ns != 0 && directory_age_ns(now_ns, oldest_ns) <= directory->max_age_ns))
+        return;
+    (void)account_peek(root, directory->name_space, &total);
+    if (total.entry_count <= EVICT_EXACT)
+        (void)evict_exactly(root, 0, &is_done);
+    if (is_done)
+        return;
+    (void)evict_from_shards(root, 0);
+    /* looks again in a minute */
+    const uint64_t next_ns = now_ns > directory->max_age_ns ? now_ns - directory->max_age_ns + LEISURE_NS : 1;
+    atomic_store_explicit(&directory->oldest_ns, next_ns, memory_order_relaxed);
+}

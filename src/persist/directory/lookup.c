@@ -1,0 +1,162 @@
+/*
+ * lookup.c - finds the entry of an id, and removes entries; see lookup.h.
+ *
+ * A search takes no lock. Before it treats an entry as damaged, it asks a network file system what other machines did.
+ */
+#include "persist/directory/lookup.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/directory/temporary.h"
+#include "util/nanoseconds.h"
+
+#define MOST_ATTEMPTS 4u
+#define MOST_REPLACEMENTS 64u    /* while an entry is read */
+#define FIRST_PAUSE_NS NS_PER_MS /* each further pause is twice as long */
+
+void lookup_refresh(const struct root *root, const char *entry_path)
+{
+    char path[PATH_CAPACITY];
+    files_refresh(root->fd, ".");
+    for (const char *slash = strchr(entry_path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        const size_t length = (size_t)(slash - entry_path);
+        memcpy(path, entry_path, length);
+        path[length] = '\0';
+        files_refresh(root->fd, path);
+    }
+    files_refresh(root->fd, entry_path);
+}
+
+ingot_status_t lookup_examine_shard(const struct root *root, const char *name_space, uint8_t shard)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_shard(path, name_space, shard);
+    const int result = files_facts_at(root->fd, path, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", path);
+    if (!facts.is_directory || !files_are_private(&facts, root->directory->owner))
+        return files_untrusted(&facts, true, root->directory->owner, path);
+    return INGOT_SUCCESS;
+}
+
+/* The arguments of a search. */
+struct search {
+    const struct root *root;
+    struct lookup *found;
+    size_t id_size;
+    const uint8_t *id;
+    ingot_buffer_t *blob;
+    enum blob_check check;
+    bool keeps_kernel;
+};
+
+static ingot_status_t read_place(const struct search *search, const struct entry_place *place)
+{
+    struct file_facts facts = {0};
+    struct key_file key;
+    ingot_status_t status = entry_examine(place, &facts);
+    search->found->inode = facts.inode;
+    if (status == INGOT_SUCCESS)
+        status = entry_read(place, search->id_size, search->id, &search->root->directory->allocator, &key, search->blob,
+                            search->keeps_kernel ? &search->found->kernel : NULL);
+    return status;
+}
+
+/* Removes a bad entry, and returns `status`. Returns INGOT_NOT_FOUND if the entry is gone, and sets *is_replaced if
+ * another one has its place: then nothing was wrong with either. */
+static ingot_status_t refuse_bad_entry(const struct search *search, ingot_status_t status, bool *is_replaced)
+{
+    const struct root *root = search->root;
+    struct directory *directory = root->directory;
+    struct file_facts facts;
+    const bool is_there = files_facts_at(root->fd, search->found->path, &facts) == 0;
+    *is_replaced = is_there && facts.inode != search->found->inode;
+    if (!is_there || *is_replaced)
+        return INGOT_NOT_FOUND;
+    counters_add(&directory->counters, COUNTER_REFUSED, 1);
+    if (!directory->is_read_only)
+        (void)lookup_take_away(root, directory->name_space, &search->found->hash, search->found->inode, 0);
+    return status;
+}
+
+/* Reads the entry. If it is bad, reads it again through a handle of its directory, because it may have been replaced
+ * while it was read; and once more each time that it was replaced and deleted meanwhile. */
+static ingot_status_t read_entry(const struct search *search)
+{
+    bool is_replaced = true;
+    const struct root *root = search->root;
+    const struct entry_place place = {root->fd, search->found->path, root->directory->owner, search->check};
+    ingot_status_t status = lookup_examine_shard(root, root->directory->name_space, search->found->hash.bytes[0]);
+    if (status == INGOT_SUCCESS)
+        status = read_place(search, &place);
+    for (unsigned i = 0; i < MOST_REPLACEMENTS && is_replaced && (i != 0 || entry_is_bad(status)); ++i) {
+        struct entry_place pinned;
+        lookup_refresh(root, search->found->path);
+        const ingot_status_t is_pinned = entry_pin(&place, &pinned);
+        if (is_pinned == INGOT_UNTRUSTED) /* it is not a directory */
+            return refuse_bad_entry(search, status, &is_replaced);
+        if (is_pinned != INGOT_SUCCESS)
+            return is_pinned;
+        is_replaced = false;
+        status = read_place(search, &pinned);
+        if (entry_is_bad(status))
+            status = refuse_bad_entry(search, status, &is_replaced);
+        (void)files_close(pinned.at);
+    }
+    return status;
+}
+
+ingot_status_t lookup_find(const struct root *root, size_t id_size, const uint8_t *id, struct lookup *found,
+                           ingot_buffer_t *blob, enum blob_check check, bool keeps_kernel)
+{
+    const struct search search = {root, found, id_size, id, blob, check, keeps_kernel};
+    memset(found, 0, sizeof(*found));
+    found->hash = checksum_of(id_size, id);
+    paths_entry(found->path, root->directory->name_space, &found->hash);
+    ingot_status_t status = read_entry(&search);
+    /* another machine has deleted something meanwhile: what is found may change in a moment */
+    for (unsigned i = 0; i < MOST_ATTEMPTS && status == INGOT_IO_ERROR && ingot_last_error_code() == ESTALE; ++i) {
+        files_pause_ns(FIRST_PAUSE_NS << i);
+        lookup_refresh(root, found->path);
+        status = read_entry(&search);
+    }
+    if (status == INGOT_NOT_FOUND)
+        (void)ingot_set_error_detail(INGOT_NOT_FOUND, "no entry %s", found->path);
+    else if (status == INGOT_BLOB_MISMATCH)
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is the entry of another id", found->path);
+    return status;
+}
+
+ingot_status_t lookup_take_away(const struct root *root, const char *name_space, const struct checksum *hash,
+                                uint64_t inode, uint64_t deadline_ns)
+{
+    char path[PATH_CAPACITY];
+    char aside[PATH_CAPACITY];
+    struct file_facts facts;
+    struct account account;
+    paths_entry(path, name_space, hash);
+    ingot_status_t status = temporary_ready(root);
+    if (status == INGOT_SUCCESS)
+        status = account_begin(root, name_space, deadline_ns, &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    lookup_refresh(root, path);
+    int result = files_facts_at(root->fd, path, &facts);
+    if (result == 0 && inode != 0 && facts.inode != inode)
+        result = -ENOENT;
+    const uint64_t bytes = result == 0 ? entry_bytes(root->fd, path, NULL) : 0;
+    if (result == 0)
+        result = temporary_take(root, path, aside);
+    if (result == 0)
+        account_subtract(&account, bytes, 1);
+    account_end(&account);
+    if (result < 0)
+        return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "removing", path);
+    temporary_delete(root, aside);
+    return INGOT_SUCCESS;
+}

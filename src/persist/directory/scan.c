@@ -1,0 +1,239 @@
+/*
+ * scan.c - lists the namespaces and entries of a store; see scan.h.
+ *
+ * A scan of a whole store takes time in proportion to its size. It is therefore made only on request, or of a store
+ * that is known to be small. No account is locked during a scan.
+ */
+#include "persist/directory/scan.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/directory/format/entry.h"
+#include "persist/directory/temporary.h"
+
+static bool is_out_of_memory(const struct scan *scan)
+{
+    return scan->entries.failed || scan->name_spaces.failed;
+}
+
+static bool add_name_space(void *user, const char *name)
+{
+    struct scan *scan = user;
+    struct scan_name_space added = {.entry_count = 0};
+    if (name[0] != '\0' && !paths_is_namespace(name))
+        return true;
+    memcpy(added.name, name, strlen(name) + 1);
+    bytes_put(&scan->name_spaces, sizeof(added), &added);
+    scan->name_space_count += !scan->name_spaces.failed;
+    return !scan->name_spaces.failed;
+}
+
+/* The shard that visit_shard is reading. */
+struct reading {
+    struct scan *scan;
+    struct root shard; /* its own directory as the root of paths, which are shorter then */
+    const char *path;
+    uint64_t written_ns; /* when the shard was last written to */
+    uint32_t name_space;
+    uint8_t number;
+};
+
+/* Reads the facts of an entry. Returns false if the object there cannot be from this store: another user owns it, or it
+ * is neither a directory nor a file. */
+static bool read_entry_facts(const struct reading *reading, const char *name, struct scan_entry *entry)
+{
+    struct scan *scan = reading->scan;
+    struct file_facts facts;
+    entry->bytes = entry_bytes(reading->shard.fd, name, &entry->time_ns);
+    if (!scan->identifies && entry->time_ns != 0)
+        return true;
+    const int result = files_facts_at(reading->shard.fd, name, &facts);
+    if (result < 0 && result != -ENOENT)
+        ++scan->unread_count;
+    if (result < 0 || !files_are_own(&facts, scan->root->directory->owner) || !(facts.is_directory || facts.is_file))
+        return false;
+    entry->inode = facts.inode;
+    return true;
+}
+
+static uint64_t saturating_sum(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+static bool visit_shard(void *user, const char *name)
+{
+    const struct reading *reading = user;
+    struct scan *scan = reading->scan;
+    struct scan_entry found = {.name_space = reading->name_space};
+    if (paths_is_temporary(name))
+        temporary_reclaim_from_shard(scan->root, reading->path, name, reading->written_ns);
+    found.hash.bytes[0] = reading->number;
+    if (!paths_parse_entry(name, &found.hash) || !read_entry_facts(reading, name, &found))
+        return true;
+    bytes_put(&scan->entries, sizeof(found), &found);
+    if (scan->entries.failed)
+        return false;
+    struct scan_name_space *name_space = scan_name_space_at(scan, found.name_space);
+    ++scan->entry_count;
+    ++name_space->entry_count;
+    scan->total_bytes = saturating_sum(scan->total_bytes, found.bytes);
+    name_space->total_bytes = saturating_sum(name_space->total_bytes, found.bytes);
+    ++scan->watch->progress.entry_count;
+    scan->watch->progress.bytes += found.bytes;
+    return upkeep_watch_tell(scan->watch);
+}
+
+static bool is_ended(const struct scan *scan)
+{
+    return is_out_of_memory(scan) || scan->watch->ended != INGOT_SUCCESS;
+}
+
+static int read_shard(struct scan *scan, uint32_t name_space, uint8_t shard)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_shard(path, scan_name_space_at(scan, name_space)->name, shard);
+    struct reading reading = {
+        scan, {scan->root->directory, files_open_place(scan->root->fd, path)}, path, 0, name_space, shard};
+    int result = reading.shard.fd < 0 ? reading.shard.fd : files_facts(reading.shard.fd, &facts);
+    if (result == 0) {
+        reading.written_ns = facts.modified_ns;
+        result = files_list(reading.shard.fd, ".", visit_shard, &reading);
+    }
+    if (reading.shard.fd >= 0)
+        (void)files_close(reading.shard.fd);
+    if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
+        return result;
+    if (result < 0 && result != -ENOENT && result != -ENOTDIR && result != -ELOOP)
+        ++scan->unread_count;
+    return is_out_of_memory(scan) ? -ENOMEM : 0;
+}
+
+int scan_shard(struct scan *scan, uint8_t shard)
+{
+    return read_shard(scan, 0, shard);
+}
+
+/* Returns true, and notes it, if a namespace that was only found cannot be read: it is perhaps another user's. */
+static bool is_of_others(struct scan *scan, uint32_t number, int result)
+{
+    if (number == 0 || (result != -EACCES && result != -EPERM))
+        return false;
+    ++scan->unread_count;
+    return true;
+}
+
+static bool visit_name_space(void *user, const char *name)
+{
+    struct scan *scan = user;
+    uint8_t shard;
+    if (paths_parse_shard(name, &shard))
+        scan->shards[shard / 64] |= UINT64_C(1) << (shard % 64);
+    return true;
+}
+
+int scan_find_shards(struct scan *scan, uint32_t name_space)
+{
+    const char *name = scan_name_space_at(scan, name_space)->name;
+    memset(scan->shards, 0, sizeof(scan->shards));
+    return files_list(scan->root->fd, name[0] != '\0' ? name : ".", visit_name_space, scan);
+}
+
+static int read_name_space(struct scan *scan, uint32_t number)
+{
+    const char *name = scan_name_space_at(scan, number)->name;
+    const uint64_t unread_before = scan->unread_count;
+    scan_name_space_at(scan, number)->is_recorded =
+        account_peek(scan->root, name, &scan_name_space_at(scan, number)->before);
+    int result = scan_find_shards(scan, number);
+    if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
+        return 0;
+    if (is_of_others(scan, number, result))
+        result = 0;
+    else
+        for (unsigned i = 0; i < PATHS_SHARD_COUNT && result == 0 && !is_ended(scan); ++i)
+            result = scan_has_shard(scan, i) ? read_shard(scan, number, (uint8_t)i) : 0;
+    scan_name_space_at(scan, number)->unread_count = scan->unread_count - unread_before;
+    return result;
+}
+
+static int compare_name_spaces(const void *left, const void *right)
+{
+    return strcmp(((const struct scan_name_space *)left)->name, ((const struct scan_name_space *)right)->name);
+}
+
+ingot_status_t scan_init(struct scan *scan, const struct root *root, const char *name_space, struct upkeep_watch *watch)
+{
+    *scan = (struct scan){.root = root, .watch = watch};
+    bytes_writer_init(&scan->entries, &root->directory->allocator);
+    bytes_writer_init(&scan->name_spaces, &root->directory->allocator);
+    int result = add_name_space(scan, name_space != NULL ? name_space : "") ? 0 : -ENOMEM;
+    if (result == 0 && name_space == NULL)
+        result = files_list(root->fd, ".", add_name_space, scan);
+    if (is_out_of_memory(scan))
+        result = -ENOMEM;
+    if (scan->name_space_count > 1) /* makes the order independent of the file system; "" stays first */
+        qsort(scan->name_spaces.bytes, scan->name_space_count, sizeof(struct scan_name_space), compare_name_spaces);
+    return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
+}
+
+void scan_fini(struct scan *scan)
+{
+    bytes_writer_fini(&scan->entries);
+    bytes_writer_fini(&scan->name_spaces);
+}
+
+ingot_status_t scan_all(struct scan *scan)
+{
+    int result = 0;
+    for (uint32_t i = 0; i < scan->name_space_count && result == 0 && !is_ended(scan); ++i)
+        result = read_name_space(scan, i);
+    if (is_out_of_memory(scan))
+        result = -ENOMEM;
+    return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
+}
+
+void scan_forget_entries(struct scan *scan)
+{
+    scan->entries.size = 0;
+    scan->entry_count = 0;
+    scan->total_bytes = 0;
+}
+
+static int compare_places(const void *left_entry, const void *right_entry)
+{
+    const struct scan_entry *left = left_entry;
+    const struct scan_entry *right = right_entry;
+    const int result = memcmp(left->hash.bytes, right->hash.bytes, CHECKSUM_SIZE);
+    return result != 0 ? result : (left->name_space > right->name_space) - (left->name_space < right->name_space);
+}
+
+static int compare_times(const void *left_entry, const void *right_entry)
+{
+    const struct scan_entry *left = left_entry;
+    const struct scan_entry *right = right_entry;
+    const int result = (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+    return result != 0 ? result : compare_places(left_entry, right_entry);
+}
+
+void scan_sort_by_time(struct scan *scan)
+{
+    if (scan->entry_count > 1)
+        qsort(scan->entries.bytes, scan->entry_count, sizeof(struct scan_entry), compare_times);
+}
+
+void scan_sort_by_place(struct scan *scan)
+{
+    if (scan->entry_count > 1)
+        qsort(scan->entries.bytes, scan->entry_count, sizeof(struct scan_entry), compare_places);
+}
+
+void scan_path(const struct scan *scan, const struct scan_entry *entry, char path[PATH_CAPACITY])
+{
+    paths_entry(path, scan_name_of(scan, entry), &entry->hash);
+}
