@@ -128,19 +128,6 @@ static bool add_header(struct transfer *transfer, const char *header)
     return longer != NULL;
 }
 
-/* Adds a header with the hash of the body, which is empty except for PUT. S3 requires this header and wants it signed,
- * and older releases of libcurl do not add it. */
-static bool add_sha256(struct transfer *transfer)
-{
-    static const char name[] = "x-amz-content-sha256: ";
-    char header[SHA256_HEADER_CAPACITY];
-    unsigned char hash[crypto_hash_sha256_BYTES];
-    (void)crypto_hash_sha256(hash, transfer->exchange->sent, transfer->exchange->sent_size);
-    memcpy(header, name, sizeof(name));
-    (void)sodium_bin2hex(header + sizeof(name) - 1, sizeof(header) - sizeof(name) + 1, hash, sizeof(hash));
-    return add_header(transfer, header);
-}
-
 #define SET(option, value)                                                                                             \
     do {                                                                                                               \
         const CURLcode set_code = curl_easy_setopt(easy, option, value);                                               \
@@ -152,6 +139,8 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
 {
     const struct exchange *exchange = transfer->exchange;
     const bool is_s3 = exchange->access->auth == URL_AUTH_S3;
+    char header[SHA256_HEADER_CAPACITY] = "x-amz-content-sha256: ";
+    unsigned char hash[crypto_hash_sha256_BYTES];
     switch (exchange->method) {
     case HTTP_GET: break;
     case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
@@ -168,8 +157,12 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
         SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->sent_size);
         break;
     }
-    if (is_s3 && !add_sha256(transfer))
-        return CURLE_OUT_OF_MEMORY;
+    if (is_s3) { /* S3 requires the hash of the body and wants it signed; older releases of libcurl do not add it */
+        (void)crypto_hash_sha256(hash, exchange->sent, exchange->sent_size);
+        (void)sodium_bin2hex(header + strlen(header), 2 * sizeof(hash) + 1, hash, sizeof(hash));
+        if (!add_header(transfer, header))
+            return CURLE_OUT_OF_MEMORY;
+    }
     SET(CURLOPT_HTTPHEADER, transfer->headers);
     return CURLE_OK;
 }

@@ -59,22 +59,6 @@ size_t envelope_max_size(size_t id_size, size_t max_blob_size)
     return max_blob_size > SIZE_MAX - head ? SIZE_MAX : head + max_blob_size;
 }
 
-static void put_envelope_header(uint8_t *object, size_t id_size, size_t blob_size, const uint8_t *blob,
-                                size_t stored_size, uint64_t created_ns)
-{
-    memset(object, 0, ENVELOPE_HEADER_SIZE);
-    memcpy(object + AT_MAGIC, MAGIC, MAGIC_SIZE);
-    le_put_u32(object + AT_VERSION, ENVELOPE_VERSION);
-    le_put_u32(object + AT_HEADER_SIZE, ENVELOPE_HEADER_SIZE);
-    le_put_u64(object + AT_ID_SIZE, id_size);
-    le_put_u64(object + AT_BLOB_SIZE, blob_size);
-    le_put_u64(object + AT_STORED_SIZE, stored_size);
-    le_put_u32(object + AT_FLAGS, stored_size < blob_size ? FLAG_ZSTD : 0);
-    put_checksum(object + AT_BLOB_CHECKSUM, blob_size, blob);
-    le_put_u64(object + AT_CREATED, created_ns);
-    put_checksum(object + AT_CHECKSUM, AT_CHECKSUM, object);
-}
-
 ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
                                uint64_t created_ns, int level, size_t *size, uint8_t **object)
 {
@@ -87,7 +71,17 @@ ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_si
         memcpy(made + head, blob, blob_size);
         stored_size = blob_size;
     }
-    put_envelope_header(made, id_size, blob_size, blob, stored_size, created_ns);
+    memset(made, 0, ENVELOPE_HEADER_SIZE);
+    memcpy(made + AT_MAGIC, MAGIC, MAGIC_SIZE);
+    le_put_u32(made + AT_VERSION, ENVELOPE_VERSION);
+    le_put_u32(made + AT_HEADER_SIZE, ENVELOPE_HEADER_SIZE);
+    le_put_u64(made + AT_ID_SIZE, id_size);
+    le_put_u64(made + AT_BLOB_SIZE, blob_size);
+    le_put_u64(made + AT_STORED_SIZE, stored_size);
+    le_put_u32(made + AT_FLAGS, stored_size < blob_size ? FLAG_ZSTD : 0);
+    put_checksum(made + AT_BLOB_CHECKSUM, blob_size, blob);
+    le_put_u64(made + AT_CREATED, created_ns);
+    put_checksum(made + AT_CHECKSUM, AT_CHECKSUM, made);
     memcpy(made + ENVELOPE_HEADER_SIZE, id, id_size);
     *size = head + stored_size;
     *object = made;
@@ -133,22 +127,6 @@ static ingot_status_t check_envelope_sizes(const struct header *header, uint64_t
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t unpack_envelope_blob(const struct header *header, const uint8_t *stored,
-                                           struct envelope_blob *blob)
-{
-    uint8_t *unpacked = malloc((size_t)header->blob_size);
-    if (unpacked == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes",
-                                      (size_t)header->blob_size);
-    if (!zstd_frame_unpack((size_t)header->stored_size, stored, (size_t)header->blob_size, unpacked)) {
-        free(unpacked);
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object's blob cannot be decompressed to its size");
-    }
-    blob->unpacked = unpacked;
-    blob->bytes = unpacked;
-    return INGOT_SUCCESS;
-}
-
 bool envelope_measure(size_t available, const uint8_t *bytes, size_t *id_size, size_t *size)
 {
     if (available < ENVELOPE_HEADER_SIZE || memcmp(bytes + AT_MAGIC, MAGIC, MAGIC_SIZE) != 0)
@@ -184,8 +162,13 @@ ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_siz
 
     const uint8_t *stored = object + ENVELOPE_HEADER_SIZE + id_size;
     struct envelope_blob found = {.size = (size_t)header.blob_size, .bytes = stored};
-    if ((header.flags & FLAG_ZSTD) != 0)
-        status = unpack_envelope_blob(&header, stored, &found);
+    if ((header.flags & FLAG_ZSTD) != 0) {
+        found.bytes = found.unpacked = malloc(found.size);
+        if (found.unpacked == NULL)
+            return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", found.size);
+        if (!zstd_frame_unpack((size_t)header.stored_size, stored, found.size, found.unpacked))
+            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object's blob cannot be decompressed to its size");
+    }
     if (status == INGOT_SUCCESS && !checksum_holds(header.blob_checksum, found.size, found.bytes))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the blob does not match the object's checksum");
     if (status != INGOT_SUCCESS) {

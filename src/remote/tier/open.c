@@ -58,22 +58,12 @@ static ingot_status_t check_tier_info(const ingot_remote_info_t *info)
     return INGOT_SUCCESS;
 }
 
-static void take_info(struct tier *tier, const ingot_remote_info_t *info)
+void tier_free(struct tier *tier)
 {
-    const char *name_space = info->name_space != NULL ? info->name_space : "default";
-    tier->flags = info->flags;
-    const uint64_t blob_bytes = limit_of(info->max_blob_bytes, DEFAULT_MAX_BYTES);
-    tier->max_blob_bytes = (size_t)(blob_bytes < MOST_BLOB_BYTES ? blob_bytes : MOST_BLOB_BYTES);
-    tier->connect_limit_ns = limit_time_ns(info->connect_timeout_ms, 250);
-    tier->stall_limit_ns = limit_time_ns(info->stall_timeout_ms, 2000);
-    tier->exit_time_ns = limit_time_ns(info->exit_time_ms, 1000);
-    tier->lease_time_ms = limit_time_ns(info->lease_time_ms, DEFAULT_LEASE_MS) / NS_PER_MS;
-    tier->slow_ns = limit_time_ns(info->slow_ms, 250);
-    tier->on_event = info->on_event;
-    tier->on_event_user = info->on_event_user;
-    memcpy(tier->name_space, name_space, strlen(name_space) + 1);
-    atomic_init(&tier->is_ending, false);
-    atomic_init(&tier->has_told_no_time, false);
+    leases_fini(tier);
+    upload_queue_fini(&tier->queue);
+    tier->transport.ops->destroy(tier->transport.self);
+    free(tier);
 }
 
 static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_t *info)
@@ -85,42 +75,49 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     if (status != INGOT_SUCCESS)
         return status;
     tier->has_shared_secret = secret_file_is_shared(url.credentials) || secret_file_is_shared(url.key);
-    tier->guard = guard_of_server(
-        info->url, info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
-        limit_time_ns(info->retry_ms, 1000), limit_time_ns(info->longest_retry_ms, 60000));
-    if (tier->guard == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
 }
 
-void tier_free(struct tier *tier)
-{
-    leases_fini(tier);
-    upload_queue_fini(&tier->queue);
-    tier->transport.ops->destroy(tier->transport.self);
-    free(tier);
-}
-
 ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
 {
-    const ingot_status_t checked = check_tier_info(info);
-    if (checked != INGOT_SUCCESS)
-        return checked;
+    const uint64_t retry_ns = limit_time_ns(info->retry_ms, 1000);
+    const uint64_t longest_ns = limit_time_ns(info->longest_retry_ms, 60000);
+    const uint64_t blob_bytes = limit_of(info->max_blob_bytes, DEFAULT_MAX_BYTES);
+    ingot_status_t status = check_tier_info(info);
+    if (status != INGOT_SUCCESS)
+        return status;
     struct tier *tier = calloc(1, sizeof(*tier));
     if (tier == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    take_info(tier, info);
-    ingot_status_t status = open_transport(tier, info);
+    tier->flags = info->flags;
+    tier->max_blob_bytes = (size_t)(blob_bytes < MOST_BLOB_BYTES ? blob_bytes : MOST_BLOB_BYTES);
+    tier->connect_limit_ns = limit_time_ns(info->connect_timeout_ms, 250);
+    tier->stall_limit_ns = limit_time_ns(info->stall_timeout_ms, 2000);
+    tier->exit_time_ns = limit_time_ns(info->exit_time_ms, 1000);
+    tier->lease_time_ms = limit_time_ns(info->lease_time_ms, DEFAULT_LEASE_MS) / NS_PER_MS;
+    tier->slow_ns = limit_time_ns(info->slow_ms, 250);
+    tier->on_event = info->on_event;
+    tier->on_event_user = info->on_event_user;
+    (void)strcpy(tier->name_space, info->name_space != NULL ? info->name_space : "default");
+    atomic_init(&tier->is_ending, false);
+    atomic_init(&tier->has_told_no_time, false);
+    status = open_transport(tier, info);
     if (status != INGOT_SUCCESS) {
         free(tier);
         return status;
     }
-    pauses_init(&tier->upload_pauses, limit_time_ns(info->retry_ms, 1000), limit_time_ns(info->longest_retry_ms, 60000),
-                nanoseconds_now() ^ (uintptr_t)tier);
+    pauses_init(&tier->upload_pauses, retry_ns, longest_ns, nanoseconds_now() ^ (uintptr_t)tier);
     upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
                       (size_t)limit_of(info->max_waiting, 256));
+    tier->guard = guard_of_server(
+        info->url, info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
+        retry_ns, longest_ns);
+    if (tier->guard == NULL) {
+        tier_free(tier);
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
+    }
     *made = tier;
     return INGOT_SUCCESS;
 }
@@ -184,18 +181,11 @@ static void destroy_tier(void *self)
 
 /* ---- opening ---- */
 
-static ingot_status_t take_trust(ingot_storage_t storage, const ingot_remote_info_t *info)
-{
-    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
-    if (info->trust != NULL && !STRUCT_READ_OVER(trust, info->trust))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of info.trust is missing");
-    return trust.policy != INGOT_PERSIST_TRUST_NONE ? ingot_persist_set_trust(storage, &trust) : INGOT_SUCCESS;
-}
-
 /* Creates the storage, which owns the tier from then on. */
-static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier)
+static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier, const ingot_remote_info_t *info)
 {
     ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .load = tier_load, .destroy = destroy_tier};
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     if ((tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0) {
         ops.store = tier_store;
         ops.remove = tier_remove;
@@ -204,57 +194,45 @@ static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier)
             ops.end_lease = tier_end_lease;
         }
     }
-    const ingot_status_t status = ingot_storage_create(storage, &ops, tier);
-    if (status != INGOT_SUCCESS)
-        tier_free(tier);
-    return status;
-}
-
-static ingot_status_t open_tier(ingot_storage_t *storage, const ingot_remote_info_t *info)
-{
-    struct tier *tier = NULL;
-    ingot_storage_t made = NULL;
-    ingot_status_t status = tier_make(info, &tier);
-    if (status == INGOT_SUCCESS)
-        status = make_storage(&made, tier);
-    if (status != INGOT_SUCCESS)
-        return status;
-    list_tier(tier, made);
-    status = take_trust(made, info);
+    ingot_status_t status = ingot_storage_create(storage, &ops, tier);
     if (status != INGOT_SUCCESS) {
-        ingot_storage_release(made);
+        tier_free(tier);
         return status;
     }
-    if (tier->has_shared_secret)
+    list_tier(tier, *storage);
+    if (info->trust != NULL && !STRUCT_READ_OVER(trust, info->trust))
+        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of info.trust is missing");
+    else if (trust.policy != INGOT_PERSIST_TRUST_NONE)
+        status = ingot_persist_set_trust(*storage, &trust);
+    if (status != INGOT_SUCCESS)
+        ingot_storage_release(*storage);
+    else if (tier->has_shared_secret)
         tier_tell(tier, INGOT_SUCCESS, 0,
                   "other users of this machine can read the remote tier's file with credentials or a private key");
-    *storage = made;
-    return INGOT_SUCCESS;
-}
-
-/* Puts the tier behind a storage of this machine, in a chain that stores in both. */
-static ingot_status_t make_chain(ingot_storage_t *storage, ingot_storage_t local, ingot_storage_t remote)
-{
-    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
-    const ingot_storage_t chained[] = {local, remote};
-    const ingot_status_t status = ingot_persist_set_settings(remote, &settings);
-    return status == INGOT_SUCCESS ? ingot_persist_chain(storage, 2, chained) : status;
+    return status;
 }
 
 ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info)
 {
     ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
+    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
+    struct tier *tier = NULL;
     ingot_storage_t remote = NULL;
     if (storage == NULL || !STRUCT_READ_OVER(known, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, info or its struct_size is missing");
-    ingot_status_t status = open_tier(&remote, &known);
+    ingot_status_t status = tier_make(&known, &tier);
+    if (status == INGOT_SUCCESS)
+        status = make_storage(&remote, tier, &known);
     if (status != INGOT_SUCCESS)
         return status;
     if (known.local == NULL) {
         *storage = remote;
         return INGOT_SUCCESS;
     }
-    status = make_chain(storage, known.local, remote);
+    const ingot_storage_t chained[] = {known.local, remote}; /* both store */
+    status = ingot_persist_set_settings(remote, &settings);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_chain(storage, 2, chained);
     ingot_storage_release(remote); /* the chain has its own reference */
     return status;
 }
