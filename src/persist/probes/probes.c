@@ -10,20 +10,19 @@
 
 #include "persist/directory/directory.h"
 #include "persist/storage/kinds.h"
-#include "persist/storage/link.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 
 static void release_link(void *user)
 {
-    link_release(user);
+    storage_release_link(user);
 }
 
 /* Returns the store that keeps the probes, and a reference to the storage that it belongs to, which the caller
  * releases, in *storage. Returns NULL, with the reference, if probes are not used now. */
-static ingot_storage_t follow_link(struct link *link, ingot_storage_t *storage)
+static ingot_storage_t follow_link(struct storage_link *link, ingot_storage_t *storage)
 {
-    *storage = link_follow(link);
+    *storage = storage_follow_link(link);
     if (*storage == NULL || !storage_is_on(*storage))
         return NULL;
     ingot_storage_t store = storage_stored_to(*storage);
@@ -61,7 +60,7 @@ ingot_status_t probes_keep(ingot_storage_t storage, ingot_header_memo_t memo)
     if (!directory_is_own(store))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "the store belongs to another user, who could decide which "
                                                        "programs are found");
-    return ingot_header_memo_keep(memo, &keeper, link_retain(storage_link(storage)));
+    return ingot_header_memo_keep(memo, &keeper, storage_get_link(storage));
 }
 
 ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)

@@ -12,13 +12,72 @@
 #include "persist/base/memory.h"
 #include "persist/storage/deferred.h"
 #include "persist/storage/kinds.h"
-#include "persist/storage/link.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/trust.h"
 #include "util/process_number.h"
 #include "util/struct_size.h"
 #include "util/thread.h"
+
+/* ---- links ---- */
+
+struct storage_link {
+    atomic_uint references;
+    unsigned long process;   /* in a forked child, the lock may never become free */
+    pthread_mutex_t lock;    /* held for a few instructions */
+    ingot_storage_t storage; /* guarded by the lock; NULL after the storage's end */
+};
+
+/* Makes the link of a new storage. Returns NULL if out of memory. */
+static struct storage_link *create_link(ingot_storage_t storage)
+{
+    struct storage_link *link = memory_allocate(&memory_c_allocator, sizeof(*link)); /* may outlive the storage's */
+    if (link == NULL)
+        return NULL;
+    *link = (struct storage_link){.process = process_number(), .storage = storage};
+    atomic_init(&link->references, 1);
+    pthread_mutex_init(&link->lock, NULL);
+    return link;
+}
+
+struct storage_link *storage_get_link(ingot_storage_t storage)
+{
+    atomic_fetch_add_explicit(&storage->link->references, 1, memory_order_relaxed);
+    return storage->link;
+}
+
+void storage_release_link(struct storage_link *link)
+{
+    if (atomic_fetch_sub_explicit(&link->references, 1, memory_order_acq_rel) != 1)
+        return;
+    pthread_mutex_destroy(&link->lock);
+    memory_free(&memory_c_allocator, link, sizeof(*link));
+}
+
+/* Makes the link lead nowhere when its storage ends. */
+static void cut_link(struct storage_link *link)
+{
+    pthread_mutex_lock(&link->lock);
+    link->storage = NULL;
+    pthread_mutex_unlock(&link->lock);
+    storage_release_link(link);
+}
+
+ingot_storage_t storage_follow_link(struct storage_link *link)
+{
+    if (link->process != process_number())
+        return NULL;
+    pthread_mutex_lock(&link->lock);
+    ingot_storage_t storage = link->storage;
+    size_t count = storage != NULL ? atomic_load_explicit(&storage->references, memory_order_relaxed) : 0;
+    while (count != 0 && !atomic_compare_exchange_weak_explicit(&storage->references, &count, count + 1,
+                                                                memory_order_relaxed, memory_order_relaxed)) {
+    }
+    pthread_mutex_unlock(&link->lock);
+    return count != 0 ? storage : NULL; /* 0: the last reference was released, and the storage is about to end */
+}
+
+/* ---- storages ---- */
 
 static void take_storage_info(struct ingot_storage *storage, const ingot_persist_info_t *info)
 {
@@ -42,7 +101,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     if (!STRUCT_READ(copy, ops))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
     struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
-    struct link *link = made != NULL ? link_create(made) : NULL;
+    struct storage_link *link = made != NULL ? create_link(made) : NULL;
     if (link == NULL) {
         memory_free(allocator, made, sizeof(*made));
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
@@ -93,20 +152,6 @@ void ingot_storage_retain(ingot_storage_t storage)
         atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
 }
 
-struct link *storage_link(ingot_storage_t storage)
-{
-    return storage->link;
-}
-
-bool storage_retain_if_held(ingot_storage_t storage)
-{
-    size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
-    while (count != 0 && !atomic_compare_exchange_weak_explicit(&storage->references, &count, count + 1,
-                                                                memory_order_relaxed, memory_order_relaxed)) {
-    }
-    return count != 0;
-}
-
 static void free_part(struct storage_part_base *part)
 {
     const ingot_allocator_t allocator = part->allocator;
@@ -134,8 +179,7 @@ static void finish_storage(ingot_storage_t storage)
     ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
     struct kept_error kept;
     kept_error_save(&kept); /* the flush may fail, which only events report */
-    link_cut(storage->link);
-    link_release(storage->link);
+    cut_link(storage->link);
     (void)deferred_store_all(storage, UINT64_MAX, &unused);
     pthread_mutex_destroy(&storage->deferred.lock);
     destroy_parts(storage);

@@ -48,11 +48,14 @@ bool storage_is_writable(ingot_storage_t storage);
 /* True if the value is a store mode. */
 bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 
-struct link;
-/* Returns the storage's link (link.h), which is borrowed. */
-struct link *storage_link(ingot_storage_t storage);
-/* Adds a reference, unless the last one was released. Called while the storage's memory exists for certain. */
-bool storage_retain_if_held(ingot_storage_t storage);
+/* Leads to a storage as long as it exists, without a reference to it. A context that held its storage would keep it
+ * from ever ending: what waits in the storage holds the context. */
+struct storage_link;
+/* Returns a reference to the storage's link. */
+struct storage_link *storage_get_link(ingot_storage_t storage);
+void storage_release_link(struct storage_link *link);
+/* Returns a reference to the storage, which the caller releases. NULL: it has ended, or this is a forked child. */
+ingot_storage_t storage_follow_link(struct storage_link *link);
 
 /* Returns INGOT_INVALID_ARGUMENTS unless there are a storage and an id. */
 ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id);
