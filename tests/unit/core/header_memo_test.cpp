@@ -32,6 +32,8 @@ namespace fs = std::filesystem;
 constexpr char kOne[] = "int one;";
 constexpr char kTwo[] = "int two;"; /* as long as kOne */
 
+const std::string kSource = "#include \"x.h\"\n";
+
 /* The memo does not rely on files in a tmpfs, and /tmp may be one. */
 const bool has_directory = setenv("TMPDIR", "/var/tmp", 1) == 0;
 
@@ -79,6 +81,25 @@ protected:
         change(input_of(source, options), action, id_changes);
     }
 
+    struct Change {
+        const char *name;
+        std::function<void()> prepare; /* in a directory whose inc/x.h contains kOne */
+        std::function<void()> make;
+    };
+    void expect_seen(const std::vector<Change> &changes, bool id_changes = true)
+    {
+        for (const Change &each : changes) {
+            SCOPED_TRACE(each.name);
+            const ScratchDirectory scratch("/var/tmp");
+            fs::current_path(scratch.path());
+            write("inc/x.h", kOne);
+            if (each.prepare)
+                each.prepare();
+            change(input_of(kSource), each.make, id_changes);
+            fs::current_path(scratch_.path());
+        }
+    }
+
     static void set_times(const std::string &path, const struct stat &about)
     {
         const timespec times[] = {about.st_atim, about.st_mtim};
@@ -103,110 +124,126 @@ protected:
     Memo memo_{keeper_};
 };
 
-const std::string kSource = "#include \"x.h\"\n";
-
-TEST_F(HeaderMemo, SeesAnotherSize)
+TEST_F(HeaderMemo, SeesWhatHappensToAFile)
 {
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] { write("inc/x.h", "int more;  "); });
-}
-
-TEST_F(HeaderMemo, SeesAChangeInPlaceWithTheOldSizeAndTime)
-{
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] {
-        const struct stat about = state_of("inc/x.h");
-        overwrite("inc/x.h", kTwo);
-        set_times("inc/x.h", about);
-        EXPECT_EQ(about.st_mtim.tv_nsec, state_of("inc/x.h").st_mtim.tv_nsec);
-        EXPECT_EQ(about.st_ino, state_of("inc/x.h").st_ino);
+    expect_seen({
+        {"another size", {}, [&] { write("inc/x.h", "int more;  "); }},
+        {"a change in place with the old size and time",
+         {},
+         [&] {
+             const struct stat about = state_of("inc/x.h");
+             overwrite("inc/x.h", kTwo);
+             set_times("inc/x.h", about);
+             EXPECT_EQ(about.st_mtim.tv_nsec, state_of("inc/x.h").st_mtim.tv_nsec);
+             EXPECT_EQ(about.st_ino, state_of("inc/x.h").st_ino);
+         }},
+        {"a replacement with the old size and time",
+         {},
+         [&] {
+             write("new.h", kTwo);
+             set_times("new.h", state_of("inc/x.h"));
+             fs::rename("new.h", "inc/x.h");
+         }},
+        {"two files exchanged",
+         [&] {
+             write("other.h", kTwo);
+             set_times("other.h", state_of("inc/x.h"));
+         },
+         [] { ASSERT_EQ(0, renameat2(AT_FDCWD, "other.h", AT_FDCWD, "inc/x.h", RENAME_EXCHANGE)); }},
+        {"an older file put in place",
+         [&] {
+             write("backup.h", kTwo);
+             let_clock_advance();
+             write("inc/x.h", kOne);
+         },
+         [] { fs::rename("backup.h", "inc/x.h"); }},
+        {"an edit through a symbolic link", [] { fs::create_symlink("inc/x.h", "link.h"); },
+         [&] {
+             const struct stat about = state_of("link.h");
+             overwrite("link.h", kTwo);
+             set_times("link.h", about);
+         }},
+        {"an edit behind a symbolic link",
+         [] {
+             fs::rename("inc/x.h", "real.h");
+             fs::create_symlink("../real.h", "inc/x.h");
+         },
+         [&] { overwrite("real.h", kTwo); }},
+        {"an edit through a hard link", [] { fs::create_hard_link("inc/x.h", "twin.h"); },
+         [&] { overwrite("twin.h", kTwo); }},
+        {"a link that leads elsewhere",
+         [&] {
+             write("one/a.h", kOne);
+             write("two/a.h", kTwo);
+             set_times("two/a.h", state_of("one/a.h"));
+             fs::remove("inc/x.h");
+             fs::create_symlink("../one/a.h", "inc/x.h");
+         },
+         [] {
+             fs::remove("inc/x.h");
+             fs::create_symlink("../two/a.h", "inc/x.h");
+         }},
+        {"a file that becomes a link", [&] { write("other.h", kTwo); },
+         [] {
+             fs::remove("inc/x.h");
+             fs::create_symlink("../other.h", "inc/x.h");
+         }},
+        {"a directory that becomes a link", [&] { write("elsewhere/x.h", kTwo); },
+         [] {
+             fs::rename("inc", "was");
+             fs::create_directory_symlink("elsewhere", "inc");
+         }},
+        {"a header that appears in the current directory", {}, [&] { write("x.h", kTwo); }},
+        {"a file that becomes a directory",
+         {},
+         [] {
+             fs::remove("inc/x.h");
+             fs::create_directory("inc/x.h");
+         }},
+        {"a file that becomes a pipe",
+         {},
+         [] {
+             fs::remove("inc/x.h");
+             ASSERT_EQ(0, mkfifo("inc/x.h", 0600));
+         }},
+        {"a directory that becomes a file",
+         {},
+         [&] {
+             fs::rename("inc", "was");
+             write("inc", "");
+         }},
+        {"a change of an indirect header",
+         [&] {
+             write("inc/x.h", "#include \"y.h\"\n");
+             write("inc/y.h", kOne);
+         },
+         [&] { overwrite("inc/y.h", kTwo); }},
+        {"a write through a mapping",
+         {},
+         [] {
+             const int file = open("inc/x.h", O_RDWR);
+             void *bytes = mmap(nullptr, sizeof(kOne) - 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+             ASSERT_NE(MAP_FAILED, bytes);
+             memcpy(bytes, kTwo, sizeof(kTwo) - 1);
+             munmap(bytes, sizeof(kOne) - 1);
+             close(file);
+         }},
+        {"a file that is emptied", {}, [] { fs::resize_file("inc/x.h", 0); }},
+        {"a file that is grown", {}, [] { fs::resize_file("inc/x.h", 100); }},
     });
-}
-
-TEST_F(HeaderMemo, SeesAReplacementWithTheOldSizeAndTime)
-{
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] {
-        write("new.h", kTwo);
-        set_times("new.h", state_of("inc/x.h"));
-        fs::rename("new.h", "inc/x.h");
-    });
-}
-
-TEST_F(HeaderMemo, SeesTwoFilesExchanged)
-{
-    write("inc/x.h", kOne);
-    write("other.h", kTwo);
-    set_times("other.h", state_of("inc/x.h"));
-    change(kSource, "-I inc",
-           [&] { ASSERT_EQ(0, renameat2(AT_FDCWD, "other.h", AT_FDCWD, "inc/x.h", RENAME_EXCHANGE)); });
-}
-
-TEST_F(HeaderMemo, SeesAnOlderFilePutInPlace)
-{
-    write("backup.h", kTwo);
-    let_clock_advance();
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] { fs::rename("backup.h", "inc/x.h"); });
-}
-
-TEST_F(HeaderMemo, SeesAnEditThroughASymbolicLink)
-{
-    write("inc/x.h", kOne);
-    fs::create_symlink("inc/x.h", "link.h");
-    change(kSource, "-I inc", [&] {
-        const struct stat about = state_of("link.h");
-        overwrite("link.h", kTwo);
-        set_times("link.h", about);
-    });
-}
-
-TEST_F(HeaderMemo, SeesAnEditBehindASymbolicLink)
-{
-    write("real.h", kOne);
-    fs::create_directory("inc");
-    fs::create_symlink("../real.h", "inc/x.h");
-    change(kSource, "-I inc", [&] { overwrite("real.h", kTwo); });
-}
-
-TEST_F(HeaderMemo, SeesAnEditThroughAHardLink)
-{
-    write("inc/x.h", kOne);
-    fs::create_hard_link("inc/x.h", "twin.h");
-    change(kSource, "-I inc", [&] { overwrite("twin.h", kTwo); });
-}
-
-TEST_F(HeaderMemo, SeesALinkThatLeadsElsewhere)
-{
-    write("one/a.h", kOne);
-    write("two/a.h", kTwo);
-    set_times("two/a.h", state_of("one/a.h"));
-    fs::create_directory("inc");
-    fs::create_symlink("../one/a.h", "inc/x.h");
-    change(kSource, "-I inc", [&] {
-        fs::remove("inc/x.h");
-        fs::create_symlink("../two/a.h", "inc/x.h");
-    });
-}
-
-TEST_F(HeaderMemo, SeesAFileThatBecomesALink)
-{
-    write("inc/x.h", kOne);
-    write("other.h", kTwo);
-    change(kSource, "-I inc", [&] {
-        fs::remove("inc/x.h");
-        fs::create_symlink("../other.h", "inc/x.h");
-    });
-}
-
-TEST_F(HeaderMemo, SeesADirectoryThatBecomesALink)
-{
-    write("inc/x.h", kOne);
-    write("elsewhere/x.h", kTwo);
-    change(kSource, "-I inc", [&] {
-        fs::rename("inc", "was");
-        fs::create_directory_symlink("elsewhere", "inc");
-    });
+    expect_seen({{"a file that is touched",
+                  {},
+                  [] {
+                      const timespec old[] = {{1, 0}, {1, 0}};
+                      ASSERT_EQ(0, utimensat(AT_FDCWD, "inc/x.h", old, 0));
+                  }},
+                 {"a copy put in place",
+                  {},
+                  [&] {
+                      write("copy.h", kOne);
+                      fs::rename("copy.h", "inc/x.h");
+                  }}},
+                false);
 }
 
 TEST_F(HeaderMemo, SeesAnotherDirectoryOfTheName)
@@ -227,12 +264,6 @@ TEST_F(HeaderMemo, SeesAHeaderThatAppearsEarlier)
     change("#include <x.h>\n", "-I missing -I second", [&] { write("missing/x.h", kTwo); });
 }
 
-TEST_F(HeaderMemo, SeesAHeaderThatAppearsInTheCurrentDirectory)
-{
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] { write("x.h", kTwo); });
-}
-
 TEST_F(HeaderMemo, SeesAHeaderThatWasMissing)
 {
     change(kSource, "", [&] { write("x.h", kOne); });
@@ -247,37 +278,6 @@ TEST_F(HeaderMemo, SeesAHeaderThatGoes)
     change(kSource, "-I inc -I last", [&] { fs::remove("last/x.h"); });
 }
 
-TEST_F(HeaderMemo, SeesAFileThatBecomesAnotherObject)
-{
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] {
-        fs::remove("inc/x.h");
-        fs::create_directory("inc/x.h");
-    });
-    fs::remove("inc/x.h");
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] {
-        fs::remove("inc/x.h");
-        ASSERT_EQ(0, mkfifo("inc/x.h", 0600));
-    });
-}
-
-TEST_F(HeaderMemo, SeesADirectoryThatBecomesAFile)
-{
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] {
-        fs::rename("inc", "was");
-        write("inc", "");
-    });
-}
-
-TEST_F(HeaderMemo, SeesAChangeOfAnIndirectHeader)
-{
-    write("inc/x.h", "#include \"y.h\"\n");
-    write("inc/y.h", kOne);
-    change(kSource, "-I inc", [&] { overwrite("inc/y.h", kTwo); });
-}
-
 TEST_F(HeaderMemo, SeesADefinitionThatComputesAnInclude)
 {
     write("inc/names.h", "#define NAME \"a.h\"\n");
@@ -285,26 +285,6 @@ TEST_F(HeaderMemo, SeesADefinitionThatComputesAnInclude)
     write("inc/b.h", kTwo);
     change("#include \"names.h\"\n#include NAME\n", "-I inc",
            [&] { overwrite("inc/names.h", "#define NAME \"b.h\"\n"); });
-}
-
-TEST_F(HeaderMemo, SeesAWriteThroughAMapping)
-{
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] {
-        const int file = open("inc/x.h", O_RDWR);
-        void *bytes = mmap(nullptr, sizeof(kOne) - 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        ASSERT_NE(MAP_FAILED, bytes);
-        memcpy(bytes, kTwo, sizeof(kTwo) - 1);
-        munmap(bytes, sizeof(kOne) - 1);
-        close(file);
-    });
-}
-
-TEST_F(HeaderMemo, SeesATruncatedFile)
-{
-    write("inc/x.h", kOne);
-    change(kSource, "-I inc", [&] { fs::resize_file("inc/x.h", 0); });
-    change(kSource, "-I inc", [&] { fs::resize_file("inc/x.h", 100); });
 }
 
 TEST_F(HeaderMemo, SeesAnotherCurrentDirectory)
@@ -371,32 +351,6 @@ TEST_F(HeaderMemo, SeesAnOverlay)
     if (result == 77)
         GTEST_SKIP() << "an overlay is not allowed here";
     EXPECT_EQ(0, result);
-}
-
-/* ---- changes that keep the content ---- */
-
-TEST_F(HeaderMemo, GivesTheSameForATouchedFile)
-{
-    write("inc/x.h", kOne);
-    change(
-        kSource, "-I inc",
-        [&] {
-            const timespec old[] = {{1, 0}, {1, 0}};
-            ASSERT_EQ(0, utimensat(AT_FDCWD, "inc/x.h", old, 0));
-        },
-        false);
-}
-
-TEST_F(HeaderMemo, GivesTheSameForACopyInPlace)
-{
-    write("inc/x.h", kOne);
-    change(
-        kSource, "-I inc",
-        [&] {
-            write("copy.h", kOne);
-            fs::rename("copy.h", "inc/x.h");
-        },
-        false);
 }
 
 /* ---- files on which the memo does not rely ---- */
