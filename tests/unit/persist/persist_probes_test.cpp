@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <functional>
+#include <atomic>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <ingot/private/descriptor.h>
 #include <ingot/private/header_memo.h>
 
 #include "support/failing_allocator.h"
@@ -58,6 +58,13 @@ protected:
         return learned(session);
     }
     uint64_t run(const std::vector<int> &numbers) const { return run_with(Store(info()).get(), numbers); }
+
+    static Bytes digest_of_request(const Desc &desc)
+    {
+        Bytes digest(32);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_request_digest(desc.get(), digest.data()));
+        return digest;
+    }
 
     /* Returns the ids of the probes in a store or a bundle. */
     static std::vector<Bytes> ids_of_probes(ingot_storage_t storage)
@@ -184,6 +191,60 @@ TEST_F(PersistProbes, AreAskedForWhileTheStorageEnds)
         store.reset();
         describing.join();
     }
+}
+
+/* Several threads, each as a row of processes, describe programs with a store while a header changes. Each compares the
+ * id with that of a context without a memo, unless the header changed in between. INGOT_TEST_PROGRAMS is how many. */
+TEST_F(PersistProbes, AreCurrentWhileAHeaderChanges)
+{
+    const char *wanted = std::getenv("INGOT_TEST_PROGRAMS");
+    const uint64_t count = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 600;
+    std::atomic<uint64_t> changes{0}; /* odd while the header changes */
+    std::atomic<uint64_t> compared{0};
+    std::atomic<uint64_t> known{0};
+    std::atomic<int> running{3};
+    const auto describe = [&](int first) {
+        ReferenceDevice device;
+        ingot_context_info_t without = INGOT_CONTEXT_INFO_INIT;
+        without.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
+        const Context plain = device.make(without);
+        while (compared < count) {
+            Session session;
+            const Store store(info());
+            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+            for (int i = 0; i < 20; ++i) {
+                const uint64_t before = changes;
+                const uint64_t had_learned = learned(session);
+                const Desc desc = header_.program((first + i) % 8).make(session.context);
+                const Desc again = header_.program((first + i) % 8).make(plain);
+                if (before % 2 != 0 || before != changes)
+                    continue;
+                EXPECT_EQ(digest_of_request(again), digest_of_request(desc));
+                ++compared;
+                known += had_learned == learned(session);
+            }
+        }
+        --running;
+    };
+    file_clock_offset_ns = uint64_t{60} * 1000000000; /* relies on a file as soon as the clock has advanced */
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back(describe, i);
+    for (uint64_t i = 0; running != 0; ++i) {
+        const fs::path file = header_.directory() / (i % 2 != 0 ? "old.h" : "new.h");
+        ++changes;
+        std::fstream(file, i % 2 != 0 ? std::ios::in | std::ios::out : std::ios::out)
+            << "#define OLD " << 10 + i % 90 << "\n"; /* in place, of the same size, or another file */
+        if (i % 2 == 0)
+            fs::rename(file, header_.directory() / "old.h");
+        ++changes;
+        std::this_thread::sleep_for(std::chrono::milliseconds(i % 16));
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_LT(compared / 20, known) << "the probes were hardly used, so this tests nothing";
+    std::printf("%llu compared, %llu known, %llu changes\n", static_cast<unsigned long long>(compared),
+                static_cast<unsigned long long>(known), static_cast<unsigned long long>(changes / 2));
 }
 
 TEST_F(PersistProbes, OfAStoreThatIsOffAreNeitherReadNorWritten)
