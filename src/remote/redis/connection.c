@@ -35,17 +35,12 @@ void redis_connection_close(struct redis_connection *connection)
         free(connection);
 }
 
-static bool is_known_kind(char kind)
-{
-    return kind == '$' || kind == '+' || kind == '-' || kind == ':';
-}
-
 /* Refuses a reply if its first byte shows that it is of a kind that the command does not return. A list, for example,
  * could claim any number of elements, for which hiredis would allocate memory. The reader's ridx is -1 between replies.
  */
 static enum outcome check_kind(const redisReader *reader, struct request *request, char first)
 {
-    if (reader->ridx == -1 && !is_known_kind(first) && !(first == '*' && request->takes_list))
+    if (reader->ridx == -1 && (first == '\0' || strchr(request->takes_list ? "$+-:*" : "$+-:", first) == NULL))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
     return OUTCOME_DONE;
 }
@@ -80,14 +75,6 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
     return OUTCOME_DONE;
 }
 
-static enum outcome receive_chunk(struct redis_connection *connection, struct request *request)
-{
-    size_t size = 0;
-    const enum outcome outcome =
-        stream_receive(&connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
-    return outcome == OUTCOME_DONE ? redis_reply_feed(connection->reader, request, size, connection->chunk) : outcome;
-}
-
 /* Receives a reply. Refuses bytes that follow it. */
 static enum outcome receive_reply(struct redis_connection *connection, struct request *request, size_t max_size,
                                   redisReply **reply)
@@ -95,7 +82,10 @@ static enum outcome receive_reply(struct redis_connection *connection, struct re
     const size_t limit = max_size > SIZE_MAX - LINE_SIZE ? SIZE_MAX : max_size + LINE_SIZE;
     enum outcome outcome = OUTCOME_DONE;
     while (outcome == OUTCOME_DONE && *reply == NULL) {
-        outcome = receive_chunk(connection, request);
+        size_t size = 0;
+        outcome = stream_receive(&connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
+        if (outcome == OUTCOME_DONE)
+            outcome = redis_reply_feed(connection->reader, request, size, connection->chunk);
         if (outcome == OUTCOME_DONE)
             outcome = redis_reply_take(connection->reader, request, limit, reply);
     }

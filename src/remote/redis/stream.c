@@ -37,13 +37,17 @@ static CURLcode set_stream_options(struct stream *stream, const struct stream_se
                                    const struct request *request)
 {
     CURL *easy = stream->easy;
+    const struct {
+        CURLoption option;
+        const char *text;
+    } texts[] = {
+        {CURLOPT_URL, server->url},
+        {CURLOPT_UNIX_SOCKET_PATH, server->socket_path[0] != '\0' ? server->socket_path : NULL},
+        {CURLOPT_PROXY, ""}, /* the variables for proxies do not apply to Redis */
+    };
     CURLcode code = library_apply(easy, request, &server->access, &stream->sockets, stream->error);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_URL, server->url);
-    if (code == CURLE_OK && server->socket_path[0] != '\0')
-        code = curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, server->socket_path);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* the variables for proxies do not apply to Redis */
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && code == CURLE_OK; ++i)
+        code = curl_easy_setopt(easy, texts[i].option, texts[i].text);
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
     if (code == CURLE_OK)
@@ -55,24 +59,16 @@ static CURLcode set_stream_options(struct stream *stream, const struct stream_se
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) : code;
 }
 
-/* Returns true if libcurl has ended connecting, with its result. */
-static bool take_connect_result(const struct stream *stream, CURLcode *code)
-{
-    int left = 0;
-    const CURLMsg *message = curl_multi_info_read(stream->multi, &left);
-    if (message != NULL)
-        *code = message->data.result;
-    return message != NULL;
-}
-
 static enum outcome wait_until_connected(struct stream *stream, struct request *request)
 {
     const uint64_t moment_ns = request_connect_moment(request, nanoseconds_now());
     for (;;) {
         int running = 0;
-        CURLcode code = CURLE_OUT_OF_MEMORY;
+        int left = 0;
         const bool can_go_on = curl_multi_perform(stream->multi, &running) == CURLM_OK;
-        if (take_connect_result(stream, &code) || !can_go_on)
+        const CURLMsg *message = curl_multi_info_read(stream->multi, &left);
+        const CURLcode code = message != NULL ? message->data.result : CURLE_OUT_OF_MEMORY;
+        if (message != NULL || !can_go_on)
             return code == CURLE_OK ? OUTCOME_DONE : library_explain(stream->easy, code, stream->error, request);
         const uint64_t now_ns = nanoseconds_now();
         if (request_is_ended(request))
@@ -147,15 +143,6 @@ static enum outcome stream_wait_slice(const struct stream *stream, struct reques
     return OUTCOME_DONE;
 }
 
-/* Explains why sending failed. The reason of a server that ended the connection may have arrived before. */
-static enum outcome explain_sending(struct stream *stream, CURLcode code, struct request *request)
-{
-    char byte;
-    size_t size = 0;
-    (void)curl_easy_recv(stream->easy, &byte, 1, &size);
-    return library_explain(stream->easy, code, stream->error, request);
-}
-
 enum outcome stream_send(struct stream *stream, struct request *request, size_t size, const void *bytes)
 {
     const char *next = bytes;
@@ -163,8 +150,11 @@ enum outcome stream_send(struct stream *stream, struct request *request, size_t 
     while (size != 0) {
         size_t sent = 0;
         const CURLcode code = curl_easy_send(stream->easy, next, size, &sent);
-        if (code != CURLE_OK && code != CURLE_AGAIN)
-            return explain_sending(stream, code, request);
+        if (code != CURLE_OK && code != CURLE_AGAIN) {
+            char byte;
+            (void)curl_easy_recv(stream->easy, &byte, 1, &sent); /* the server's reason may have arrived before */
+            return library_explain(stream->easy, code, stream->error, request);
+        }
         next += sent;
         size -= sent;
         if (sent != 0 || moment_ns == 0)

@@ -50,14 +50,6 @@ static ingot_status_t read_setting(const struct setting *setting, void *info)
                                     setting_expected(setting));
 }
 
-static ingot_status_t read_remote_settings(ingot_remote_info_t *info, ingot_persist_trust_t *trust)
-{
-    ingot_status_t status = read_setting(&trust_policy, trust);
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && status == INGOT_SUCCESS; ++i)
-        status = read_setting(&settings[i], info);
-    return status;
-}
-
 /* Copies a value to the caller's memory. */
 static ingot_status_t copy_setting_text(const char *value, size_t capacity, char *memory, size_t *used,
                                         const char **text)
@@ -70,20 +62,6 @@ static ingot_status_t copy_setting_text(const char *value, size_t capacity, char
     *text = memory + *used;
     *used += size;
     return INGOT_SUCCESS;
-}
-
-/* Reads the namespace and the paths of the key files. */
-static ingot_status_t read_remote_texts(ingot_remote_info_t *info, ingot_persist_trust_t *trust, size_t capacity,
-                                        char *memory, size_t *used)
-{
-    const char *name_space = variable_value("INGOT_PERSIST_NAMESPACE");
-    const char *key_files = variable_value("INGOT_PERSIST_KEYS");
-    ingot_status_t status = INGOT_SUCCESS;
-    if (name_space != NULL)
-        status = copy_setting_text(name_space, capacity, memory, used, &info->name_space);
-    if (status == INGOT_SUCCESS && key_files != NULL)
-        status = copy_setting_text(key_files, capacity, memory, used, &trust->key_files);
-    return status;
 }
 
 ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust,
@@ -100,10 +78,16 @@ ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, ing
     if (value == NULL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST_REMOTE is not set");
     ingot_status_t status = copy_setting_text(value, url_capacity, url, &used, &read.url);
+    value = variable_value("INGOT_PERSIST_NAMESPACE");
+    if (status == INGOT_SUCCESS && value != NULL)
+        status = copy_setting_text(value, url_capacity, url, &used, &read.name_space);
+    value = variable_value("INGOT_PERSIST_KEYS");
+    if (status == INGOT_SUCCESS && value != NULL)
+        status = copy_setting_text(value, url_capacity, url, &used, &read_trust.key_files);
     if (status == INGOT_SUCCESS)
-        status = read_remote_texts(&read, &read_trust, url_capacity, url, &used);
-    if (status == INGOT_SUCCESS)
-        status = read_remote_settings(&read, &read_trust);
+        status = read_setting(&trust_policy, &read_trust);
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && status == INGOT_SUCCESS; ++i)
+        status = read_setting(&settings[i], &read);
     if (status == INGOT_SUCCESS && read_trust.policy != INGOT_PERSIST_TRUST_NONE &&
         info->struct_size < offsetof(ingot_remote_info_t, trust) + sizeof(info->trust)) /* a policy would be dropped */
         status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,

@@ -107,21 +107,6 @@ static void drop_lease(struct tier *tier, struct lease *lease)
     free(lease);
 }
 
-/* Adds a lease that the server has given. Returns false, and frees the lease, if no thread can extend it. */
-static bool add_lease(struct tier *tier, struct lease *lease)
-{
-    tier_lock(tier);
-    lease->next = tier->leases;
-    tier->leases = lease;
-    ++tier->counts.leases;
-    (void)pthread_cond_broadcast(&tier->queue.has_changed);
-    tier_unlock(tier);
-    if (tier_need_thread(tier))
-        return true;
-    drop_lease(tier, lease);
-    return false;
-}
-
 ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *id, void **lease)
 {
     struct tier *tier = self;
@@ -148,8 +133,16 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
         free(made);
         return answer;
     }
-    if (!add_lease(tier, made))
-        return INGOT_LEASE_NONE; /* it runs out */
+    tier_lock(tier);
+    made->next = tier->leases;
+    tier->leases = made;
+    ++tier->counts.leases;
+    (void)pthread_cond_broadcast(&tier->queue.has_changed);
+    tier_unlock(tier);
+    if (!tier_need_thread(tier)) { /* no thread can extend the lease, so it runs out */
+        drop_lease(tier, made);
+        return INGOT_LEASE_NONE;
+    }
     *lease = made;
     return INGOT_LEASE_TAKEN;
 }
@@ -168,31 +161,27 @@ void tier_end_lease(void *self, void *lease, int may_others_take)
     tier_unlock(tier);
 }
 
-/* Returns the lease for a key, or NULL. Requires the lock. */
-static struct lease *find_lease(struct tier *tier, const char *key)
+static void note_upload(struct tier *tier, const char *key, bool has_failed)
 {
+    tier_lock(tier);
     struct lease *lease = tier->leases;
     while (lease != NULL && strcmp(lease->key, key) != 0)
         lease = lease->next;
-    return lease;
-}
-
-void leases_note_queued(struct tier *tier, const char *key)
-{
-    tier_lock(tier);
-    struct lease *lease = find_lease(tier, key);
-    if (lease != NULL)
+    if (lease != NULL && has_failed)
+        lease->has_upload_failed = true;
+    else if (lease != NULL)
         lease->has_upload = true;
     tier_unlock(tier);
 }
 
+void leases_note_queued(struct tier *tier, const char *key)
+{
+    note_upload(tier, key, false);
+}
+
 void leases_note_upload_failed(struct tier *tier, const char *key)
 {
-    tier_lock(tier);
-    struct lease *lease = find_lease(tier, key);
-    if (lease != NULL)
-        lease->has_upload_failed = true;
-    tier_unlock(tier);
+    note_upload(tier, key, true);
 }
 
 void leases_fini(struct tier *tier)

@@ -81,46 +81,32 @@ bool tier_pauses_uploads(const struct tier *tier)
     return nanoseconds_now() < tier->upload_pauses.until_ns;
 }
 
-static enum outcome send_blob(struct tier *tier, const struct upload *upload, struct request *request)
+/* Sends the blob of an item, or removes its object. */
+static enum outcome perform_upload(struct tier *tier, const struct upload *upload, struct request *request)
 {
     const int level = (tier->flags & (uint32_t)INGOT_REMOTE_NO_COMPRESSION) != 0 ? 0 : COMPRESSION_LEVEL;
     size_t size = 0;
     uint8_t *object = NULL;
+    if (upload->blob_size == 0) {
+        const enum outcome removed = tier->transport.ops->remove(tier->transport.self, request, upload->key);
+        TIER_COUNT(tier, removals, removed == OUTCOME_DONE || removed == OUTCOME_MISSING);
+        return removed;
+    }
     if (envelope_encode(upload->id_size, upload->id, upload->blob_size, upload->blob, nanoseconds_of(CLOCK_REALTIME),
                         level, &size, &object) != INGOT_SUCCESS)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, request, upload->key, size, object);
     free(object);
-    if (outcome == OUTCOME_DONE) {
-        TIER_COUNT(tier, uploads, 1);
-        TIER_COUNT(tier, sent_bytes, size);
-    }
+    TIER_COUNT(tier, uploads, outcome == OUTCOME_DONE);
+    TIER_COUNT(tier, sent_bytes, outcome == OUTCOME_DONE ? size : 0);
     return outcome;
-}
-
-static enum outcome perform_upload(struct tier *tier, const struct upload *upload, struct request *request)
-{
-    if (upload->blob_size != 0)
-        return send_blob(tier, upload, request);
-    const enum outcome outcome = tier->transport.ops->remove(tier->transport.self, request, upload->key);
-    if (outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING)
-        TIER_COUNT(tier, removals, 1);
-    return outcome;
-}
-
-static void tell_failed(struct tier *tier, const struct upload *upload, enum outcome outcome, const char *reason)
-{
-    char text[REASON_CAPACITY];
-    (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
-                   upload->blob_size != 0 ? "uploading to" : "removing from", reason);
-    tier_tell(tier, tier_status_of(outcome), upload->blob_size, text);
-    TIER_COUNT(tier, failed_uploads, 1); /* after the event, which a reader of the counts may look for */
 }
 
 /* Uploads the first item of the queue. How large an object may be does not depend on the server's state, so no other
  * upload waits because of one that is too large. */
 static void upload_one(struct tier *tier)
 {
+    char text[REASON_CAPACITY];
     struct upload *upload = upload_queue_take(&tier->queue);
     if (upload == NULL)
         return; /* what waited was replaced or dropped */
@@ -133,7 +119,10 @@ static void upload_one(struct tier *tier)
     if (is_done || (outcome != OUTCOME_ENDED && outcome != OUTCOME_TOO_LARGE && outcome != OUTCOME_NO_MEMORY))
         tier_note_upload(tier, is_done, request.failure);
     if (!is_done && !is_tried_again) {
-        tell_failed(tier, upload, outcome, request.failure);
+        (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
+                       upload->blob_size != 0 ? "uploading to" : "removing from", request.failure);
+        tier_tell(tier, tier_status_of(outcome), upload->blob_size, text);
+        TIER_COUNT(tier, failed_uploads, 1); /* after the event, which a reader of the counts may look for */
         if (upload->blob_size != 0)
             leases_note_upload_failed(tier, upload->key);
     }
