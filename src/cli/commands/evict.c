@@ -33,6 +33,7 @@ struct evicting {
     unsigned order;   /* an enum store_order; 0 if not given */
     const char *kind; /* evict only artifacts of this kind, or "program"; NULL: all */
     bool is_all;
+    bool is_old;
     ingot_storage_t storage;
     struct victim *victims; /* the entries of the kind */
     size_t victim_count;
@@ -47,6 +48,9 @@ static const struct command_option options[] = {
      .help = "Evict until no entry is older than AGE"},
     {"all", 'A', VALUE_NONE, NULL, offsetof(struct evicting, is_all),
      .help = "Evict all entries, or those of --namespace, and the recipes that the store keeps"},
+    {"old", 'O', VALUE_NONE, NULL, offsetof(struct evicting, is_old),
+     .help =
+         "Remove what an earlier version of Ingot has left beside the store, in a format that is not read any more"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct evicting, kind),
      .help = "Evict only artifacts of this kind, or with \"program\" only programs; the limits hold for these entries"},
     {"order", 'o', VALUE_WORD, "ORDER", offsetof(struct evicting, order), .words = "fifo lru",
@@ -145,6 +149,17 @@ static int evict_entries(struct evicting *evicting)
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
+    if (evicting->is_old) {
+        const ingot_status_t status = ingot_persist_find_old(evicting->storage, 1, &count);
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "removed_old", count);
+        if (status != INGOT_SUCCESS)
+            code = store_failed("removing the earlier format", status);
+        output_print(json, evicting->common.is_json,
+                     "{removed_old} directories and files of an earlier format removed\n");
+        ingot_storage_release(evicting->storage);
+        return code;
+    }
     if (evicting->kind != NULL)
         code = entry_visit_all(evicting->storage, note_of_kind, evicting);
     if (code == EXIT_DONE) {
@@ -175,8 +190,9 @@ static int run_evict(void *values)
 {
     struct evicting *evicting = values;
     const bool has_limit = evicting->max_size != 0 || evicting->max_entries != 0 || evicting->max_age_ns != 0;
-    if (has_limit == evicting->is_all)
-        return parse_refuse(&command_evict, "give either limits with --max-size, --max-entries or --max-age, or --all");
+    if (has_limit + evicting->is_all + evicting->is_old != 1)
+        return parse_refuse(&command_evict,
+                            "give limits with --max-size, --max-entries or --max-age, or --all, or --old");
     if (evicting->is_all)
         evicting->max_entries = QUANTITY_NONE;
     evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;

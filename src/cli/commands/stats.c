@@ -46,6 +46,7 @@ struct summary {
     uint64_t oldest_ns; /* 0 if no entry has a time */
     uint64_t newest_ns;
     uint64_t last_use_ns;
+    uint64_t old_count; /* directories and files of an earlier format */
     struct shares by[GROUPING_COUNT];
 };
 
@@ -115,6 +116,7 @@ static cJSON *summary_to_json(const struct summary *summary, const ingot_persist
     json_add_time(json, "oldest", summary->oldest_ns);
     json_add_time(json, "newest", summary->newest_ns);
     json_add_time(json, "last_use", summary->last_use_ns);
+    json_add_u64(json, "old_format", summary->old_count);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
         cJSON *list = cJSON_AddArrayToObject(json, groupings[i].name);
         for (size_t j = 0; j < summary->by[i].count; ++j) {
@@ -129,14 +131,17 @@ static cJSON *summary_to_json(const struct summary *summary, const ingot_persist
     return json;
 }
 
-static const char pattern[] = "entries    {entries}\n"
-                              "size       {bytes:size} ({bytes} bytes)\n"
-                              "blobs      {blob_bytes:size} ({blob_bytes} bytes)\n"
-                              "recorded   {recorded_bytes:size} ({recorded_bytes} bytes)\n"
-                              "largest    {largest_bytes:size} ({largest_bytes} bytes)\n"
-                              "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
-                              "[newest?newest     {newest} ({newest:age} ago)\n]"
-                              "[last_use?last use   {last_use} ({last_use:age} ago)\n]";
+static const char pattern[] =
+    "entries    {entries}\n"
+    "size       {bytes:size} ({bytes} bytes)\n"
+    "blobs      {blob_bytes:size} ({blob_bytes} bytes)\n"
+    "recorded   {recorded_bytes:size} ({recorded_bytes} bytes)\n"
+    "largest    {largest_bytes:size} ({largest_bytes} bytes)\n"
+    "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
+    "[newest?newest     {newest} ({newest:age} ago)\n]"
+    "[last_use?last use   {last_use} ({last_use:age} ago)\n]"
+    "[old_format?old        {old_format} directories and files of an earlier format lie beside "
+    "the store; \"ingot evict --old\" removes them\n]";
 
 static void print_groups(const cJSON *json)
 {
@@ -159,7 +164,9 @@ static int summarize(ingot_storage_t storage, void *values)
     const int code = entry_visit_all(storage, add_entry, summary);
     if (code != EXIT_DONE)
         return code;
-    const ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
+    ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_find_old(storage, 0, &summary->old_count);
     if (status != INGOT_SUCCESS)
         return store_failed("reading the totals", status);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
@@ -189,7 +196,7 @@ const struct command command_stats = {
     .summary = "summarize a store by kind, backend, device and driver",
     .about =
         "Summarizes the store in total and by namespace, kind, backend, device, driver and status. \"recorded\" is "
-        "the total that the store has recorded.",
+        "the total that the store has recorded. Also says whether files of an earlier format lie beside the store.",
     .size = sizeof(struct summary),
     .run = run_stats,
 };
