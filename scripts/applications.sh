@@ -3,7 +3,7 @@
 # They use these variables of the caller: device (pocl or intel), python (the interpreter of a virtual environment),
 # build (a build folder, or empty), programs (tests/layer/applications), scratch (a folder for downloads),
 # tests_of_pyopencl (a folder), digits (the program of that example), no_run (not empty if the device computes nothing),
-# and recipe (the file in which digits records, or empty).
+# and record (the store in which digits records, or empty).
 
 # Prints the path of the program that an application needs.
 program_of() {
@@ -51,7 +51,7 @@ run_application() {
     clfft) "$@" clFFT-client -x 1024 -y 64 -b 4 ;;
     darktable) "$@" darktable-cltest ;;
     digits) # stores and records by itself
-        "$@" "$digits" ${INGOT_PERSIST_DIR:+--store "$INGOT_PERSIST_DIR"} ${recipe:+--record "$recipe"} \
+        "$@" "$digits" ${INGOT_PERSIST_DIR:+--store "$INGOT_PERSIST_DIR"} ${record:+--record "$record"} \
             ${no_run:+--no-run} --json digits.json
         ;;
     hashcat-crack)

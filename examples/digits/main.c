@@ -32,8 +32,8 @@ struct demo {
 
 static const char usage[] = "usage: digits [options]\n"
                             "  --store DIR          keep compiled programs in DIR (default: keep none)\n"
-                            "  --record FILE        with a store: append what programs are compiled from to a recipe\n"
-                            "  --keep-recipes       the store keeps what its programs are compiled from\n"
+                            "  --record DIR         with a store: record in DIR what programs are compiled from\n"
+                            "  --keep-requests      the store keeps what its programs are compiled from\n"
                             "  --store-mode MODE    when to store: auto, now or flush (default: auto)\n"
                             "  --platform WORD      a platform with WORD in its name (default: the first)\n"
                             "  --no-run             only build or load: for simulated devices, which compute nothing\n"
@@ -62,7 +62,7 @@ static int parse_options(struct options *options, int count, char **arguments)
     const struct {
         const char *name;
         const char **value;
-    } texts[] = {{"--store", &options->storage.path}, {"--record", &options->storage.recipe},
+    } texts[] = {{"--store", &options->storage.path}, {"--record", &options->storage.record},
                  {"--platform", &options->platform},  {"--json", &options->json},
                  {"--data", &options->data},          {"--kernels", &options->kernels}};
     for (int i = 1; i < count; ++i) {
@@ -70,8 +70,8 @@ static int parse_options(struct options *options, int count, char **arguments)
             options->run = 0;
             continue;
         }
-        if (strcmp(arguments[i], "--keep-recipes") == 0) {
-            options->storage.keeps_recipes = 1;
+        if (strcmp(arguments[i], "--keep-requests") == 0) {
+            options->storage.keeps_requests = 1;
             continue;
         }
         if (i + 1 == count)

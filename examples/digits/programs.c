@@ -64,8 +64,8 @@ int programs_open(struct programs *programs, const struct device *device, const 
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = storage->path;
     info.store_mode = storage->store_mode;
-    info.recipe_path = storage->recipe;
-    info.flags = storage->keeps_recipes ? INGOT_PERSIST_KEEP_RECIPES : 0;
+    info.record_path = storage->record;
+    info.flags = storage->keeps_requests ? INGOT_PERSIST_KEEP_REQUESTS : 0;
     if (programs_check(ingot_persist_open(&programs->store, &info), "store") != 0)
         fputs("digits: goes on without a store\n", stderr); /* a failing cache must not stop the application */
     return 0;

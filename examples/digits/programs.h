@@ -42,8 +42,8 @@ const char *programs_kernel(enum program program);
 /* Where programs are stored and recorded. */
 struct programs_storage {
     const char *path;   /* NULL: no store, and nothing is recorded */
-    const char *recipe; /* NULL: nothing is recorded */
-    int keeps_recipes;  /* true: the store keeps what its programs are compiled from, for `ingot build --stale` */
+    const char *record; /* NULL: nothing is recorded */
+    int keeps_requests; /* true: the store keeps what its programs are compiled from, for `ingot build --stale` */
     ingot_persist_store_mode_t store_mode;
 };
 

@@ -146,10 +146,9 @@ typedef struct ingot_persist_limits {
 INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
                                              uint64_t *entry_count, uint64_t *bytes);
 
-/** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
- * killed processes. What was learned about included files is kept.
- * Statuses as ingot_persist_evict. ingot_persist_evict with max_entries INGOT_NONE also removes all entries, and
- * reports progress, but keeps the recipes. */
+/** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. What was
+ * learned about included files is kept. Statuses as ingot_persist_evict. ingot_persist_evict with max_entries
+ * INGOT_NONE also removes all entries, and reports progress. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */

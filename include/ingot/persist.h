@@ -78,9 +78,9 @@ typedef enum ingot_persist_flags {
     INGOT_PERSIST_DURABLE = 2,       /**< Calls fsync. Off by default: torn entries are detected. */
     INGOT_PERSIST_MAKE_PARENTS = 4,  /**< Creates (0700) missing directories above the root. */
     INGOT_PERSIST_NO_BUILD_WAIT = 8, /**< Does not wait for a process that compiles the same program. */
-    /** Keeps in the store what the programs are compiled from, with their sources, so that `ingot build --stale` can
-     *  rebuild them for another driver (ingot/recipe.h). Has no effect if the store is read-only. */
-    INGOT_PERSIST_KEEP_RECIPES = 16
+    /** Keeps in the store the requests of its programs, with their sources, so that `ingot build --stale` can rebuild
+     *  them for another driver. Has no effect if the store is read-only. See record_path of ingot_persist_info_t. */
+    INGOT_PERSIST_KEEP_REQUESTS = 16
 } ingot_persist_flags_t;
 
 /** Directory store configuration. In limits and times, 0 is the default, and INGOT_UNLIMITED and INGOT_NONE have their
@@ -89,8 +89,8 @@ typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
     /** A directory name in the root: 1 to 64 of [A-Za-z0-9._-], not only digits, not two digits of lower-case
-     *  hexadecimal, and none of ".", "..", "CACHEDIR.TAG", "index.bin", "lock", "programs.recipe",
-     *  "programs.recipe.pruned", "saved.txt", "size.txt", "tmp". NULL: none. */
+     *  hexadecimal, and none of ".", "..", "CACHEDIR.TAG", "index.bin", "lock", "saved.txt",
+     *  "size.txt", "tmp". NULL: none. */
     const char *name_space;
     uint64_t max_bytes; /**< The most bytes that the file system allocates for the entries' files; 0: 1 GiB. */
     ingot_persist_eviction_t eviction;
@@ -121,13 +121,15 @@ typedef struct ingot_persist_info {
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
      * every blob is checked. */
     const ingot_persist_trust_t *trust;
-    /** A recipe file in which the store records programs, as ingot_recipe_record describes (ingot/recipe.h). If
-     * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
-    const char *recipe_path;
-    /** The maximum size of what INGOT_PERSIST_KEEP_RECIPES keeps for the store's namespace; 0: 64 MiB.
-     * INGOT_UNLIMITED: only the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and
-     * on_event reports that. */
-    uint64_t recipe_max_bytes;
+    /** The root of another directory store, created if missing, in which the requests of programs are recorded: what
+     * they are compiled from, without binaries (doc/request-format.md). `ingot build` compiles them for the devices of
+     * a machine and stores them under the same ids, so that the application compiles nothing.
+     *
+     * A program is recorded when ingot_persist_program_create loads or compiles it, before the call returns, if the
+     * store is the storage or a tier of the chain that is asked. That never makes a request fail: on_event receives an
+     * INGOT_EVENT_STORAGE_DEGRADED with the reason, once per status, also if the other store cannot be opened. It has
+     * this store's namespace and trust, and the default limits. NULL: none. Copied. */
+    const char *record_path;
     /** The maximum number of compilations that run at the same time on this machine, counting all processes that use
      * the store and have a limit; 0: no limit. INGOT_NONE is refused. See ingot_persist_program_create. */
     uint64_t build_jobs;
@@ -141,7 +143,7 @@ typedef struct ingot_persist_info {
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_LRU, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,    \
-            NULL, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, 0, 0, INGOT_PERSIST_ON_MISS_COMPILE, NULL, NULL            \
+            NULL, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, 0, INGOT_PERSIST_ON_MISS_COMPILE, NULL, NULL               \
     }
 
 /**

@@ -58,9 +58,8 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_BUILD_WAIT",
         "INGOT_BUILD_JOBS",
         "INGOT_ON_MISS",
-        "INGOT_PERSIST_RECIPES",
-        "INGOT_PERSIST_RECIPES_MAX_SIZE",
-        "INGOT_RECIPE",
+        "INGOT_PERSIST_REQUESTS",
+        "INGOT_RECORD",
         "INGOT_PERSIST_REMOTE",
         "INGOT_PERSIST_REMOTE_LEASES",
         "INGOT_PERSIST_REMOTE_MODE",
@@ -160,7 +159,7 @@ static inline size_t environment_distance(const char *a, size_t a_size, const ch
 static inline const char *environment_renamed(const char *name, size_t size)
 {
     static const char before[] = "INGOT_PERSIST_RECORD";
-    return size == sizeof(before) - 1 && memcmp(name, before, size) == 0 ? "INGOT_RECIPE" : NULL;
+    return size == sizeof(before) - 1 && memcmp(name, before, size) == 0 ? "INGOT_RECORD" : NULL;
 }
 
 /* Returns the known name that is most similar to `name`. Returns NULL if `name` is itself known, does not begin with

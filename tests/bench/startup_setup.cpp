@@ -50,6 +50,7 @@ Setup::Setup(const std::string &store_path)
     context_us = bench::microseconds_since(start);
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = store_path.c_str();
+    info.record_path = std::getenv("BENCH_RECORD");
     start = bench::Clock::now();
     require_ingot(ingot_persist_open(&store, &info), "store");
     require_ingot(ingot_persist_remember_headers(store, context), "remember headers");

@@ -9,10 +9,9 @@
 #include <iostream>
 #include <utility>
 
-#include <ingot/private/recipe.h>
-
 #include "cli/tool.h"
 #include "support/cuda_driver.h"
+#include "support/recorded_requests.h"
 
 namespace
 {
@@ -85,24 +84,18 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
         return Desc(desc);
     }
-    std::string recipe() const { return (scratch() / "app.recipe").string(); }
+    std::string requests() const { return (scratch() / "requests").string(); }
     void record(const std::vector<Text> &texts = {{{kTwice}, ""}}) const
     {
         const Context context = make_context(CudaDriver::get().contexts()[0]);
-        ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
-        ingot_recipe_writer_t writer = nullptr;
-        const std::string path = recipe();
-        info.path = path.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &info)) << ingot_last_error_detail();
+        const store_fixture::Store store = recorded_requests::open_keeping_store(requests());
         for (const Text &text : texts)
-            EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer, make_desc(context, text).get(), nullptr, nullptr))
-                << ingot_last_error_detail();
-        ingot_recipe_writer_release(writer);
+            ingot_persist_record_request(store.get(), make_desc(context, text).get(), nullptr);
     }
     Result build(std::vector<std::string> options = {},
                  const std::map<std::string, std::string> &environment = {}) const
     {
-        options.insert(options.begin(), {CLI_PROGRAM, "build", recipe(), "--into", root().string()});
+        options.insert(options.begin(), {CLI_PROGRAM, "build", requests(), "--into", root().string()});
         return run_command(options, environment);
     }
     /* Requests a program. Returns where it came from, and its machine code. */

@@ -1,9 +1,10 @@
 /*
- * build_digits_test.cpp - tests that `ingot build` makes the same machine code from a recipe as the application itself.
+ * build_digits_test.cpp - tests that `ingot build` makes the same machine code from recorded requests as the
+ * application itself.
  */
 #include <map>
 
-#include "cli/recipes.h"
+#include "cli/requests.h"
 
 namespace
 {
@@ -39,7 +40,7 @@ Blobs blobs_in(const fs::path &root)
     return visit.found;
 }
 
-class CliBuildDigits : public RecipeTest
+class CliBuildDigits : public RequestTest
 {
 };
 
@@ -50,7 +51,7 @@ TEST_F(CliBuildDigits, BuildsTheMachineCodeOfTheApplication)
 {
     const fs::path own = scratch() / "own";
     const Result recorded = run_command(
-        {DIGITS_PROGRAM, "--no-run", "--store", own.string(), "--store-mode", "now", "--record", recipe().string()},
+        {DIGITS_PROGRAM, "--no-run", "--store", own.string(), "--store-mode", "now", "--record", requests().string()},
         one_device());
     ASSERT_EQ(0, recorded.code) << recorded.output;
     const Result built = build();

@@ -6,10 +6,9 @@
 #include <iostream>
 #include <sstream>
 
-#include <ingot/private/recipe.h>
-
 #include "cli/tool.h"
 #include "support/level_zero_driver.h"
+#include "support/recorded_requests.h"
 #include "support/spirv_file.h"
 
 namespace
@@ -41,23 +40,17 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
         return Desc(desc);
     }
-    std::string recipe() const { return (scratch() / "app.recipe").string(); }
+    std::string requests() const { return (scratch() / "requests").string(); }
     void record() const
     {
         const Context context = make_context();
-        ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
-        ingot_recipe_writer_t writer = nullptr;
-        const std::string path = recipe();
-        info.path = path.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &info)) << ingot_last_error_detail();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer, make_desc(context).get(), nullptr, nullptr))
-            << ingot_last_error_detail();
-        ingot_recipe_writer_release(writer);
+        const store_fixture::Store store = recorded_requests::open_keeping_store(requests());
+        ingot_persist_record_request(store.get(), make_desc(context).get(), nullptr);
     }
     /* Runs the tool with one device, which is of the given product. */
     Result build(const std::string &product, const fs::path &store) const
     {
-        return run_command({CLI_PROGRAM, "build", recipe(), "--into", store.string()},
+        return run_command({CLI_PROGRAM, "build", requests(), "--into", store.string()},
                            {{"CreateMultipleRootDevices", "1"}, {"ProductFamilyOverride", product}});
     }
     /* Runs an application on a device of the given product. Returns its lines, one for each program. */
@@ -122,11 +115,10 @@ TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
  * made there. */
 TEST_F(CliBuildLevelZero, ApplicationsCompileNothingOnAnyProduct)
 {
-    const std::vector<std::string> recorded = run_application("tgllp", "recording", recipe());
+    const std::vector<std::string> recorded = run_application("tgllp", "recording", requests());
     const auto count = static_cast<long>(recorded.size());
     EXPECT_EQ(count, count_compiled(recorded));
-    EXPECT_EQ(std::to_string(count),
-              json_without_store("recipe list " + recipe(), "sum(e['status'] == 'INGOT_SUCCESS' for e in j)"));
+    EXPECT_EQ(static_cast<size_t>(count), recorded_requests::count(requests()));
     for (const char *product : {"tgllp", "dg2", "pvc"}) {
         const std::string store = std::string("built-") + product;
         const Result built = build(product, scratch() / store);
@@ -147,7 +139,7 @@ TEST_F(CliBuildLevelZero, RebuildsForTheSameDeviceWithAnotherIdentity)
     const std::string path = root().string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
-    info.flags = INGOT_PERSIST_KEEP_RECIPES;
+    info.flags = INGOT_PERSIST_KEEP_REQUESTS;
     const store_fixture::Store store(info);
     const Context context = make_context();
     ingot_program_t program = nullptr;
@@ -159,7 +151,7 @@ TEST_F(CliBuildLevelZero, RebuildsForTheSameDeviceWithAnotherIdentity)
     const Result other = run_command(command, {{"CreateMultipleRootDevices", "1"}, {"IGC_ForceOCLSIMDWidth", "16"}});
     EXPECT_EQ(0, other.code) << other.output;
     EXPECT_EQ(0u, other.output.find("1 rebuilt, 0 up to date (")) << other.output;
-    EXPECT_EQ("[2, 1]", json("ls", "[len(j), len(set(e['device'] for e in j))]"));
+    EXPECT_EQ("[2, 1]", json("ls --kind program", "[len(j), len(set(e['device'] for e in j))]"));
 }
 
 } // namespace

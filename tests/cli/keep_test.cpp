@@ -288,9 +288,6 @@ TEST_F(CliKeep, NamesWhatATypoMeans)
     const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
         {{"evcit"}, "ingot: \"evcit\" is not a command: the nearest is \"ingot evict\"\n"},
         {{"statistics"}, "ingot: \"statistics\" is not a command; \"ingot help\" lists the commands\n"},
-        {{"recipe", "mrege"},
-         "ingot: \"mrege\" is not a recipe command: use recipe list, recipe show, recipe merge, recipe prune, recipe "
-         "extract\n"},
         {{"help", "shwo"}, "ingot: \"shwo\" is not a command: the nearest is \"ingot show\"\n"},
         {{"ls", "--sotr", "size"}, "ingot ls: --sotr is not an option: the nearest is --sort\n"},
         {{"ls", "--melt"}, "ingot ls: --melt is not an option; \"ingot help ls\" shows the options\n"},
@@ -306,8 +303,7 @@ TEST_F(CliKeep, NamesWhatATypoMeans)
          "ingot evict: --max-age: \"30\" is not valid: use a number with ms, s, m, h, d or w, unlimited or none\n"},
         {{"evict", "--max-entries"}, "ingot evict: --max-entries needs a value: use a number, unlimited or none\n"},
         {{"stats", "surplus"}, "ingot stats: \"surplus\" is one argument too many\n"},
-        {{"recipe", "merge", "x"},
-         "ingot recipe merge: the argument FILE is missing; \"ingot help recipe merge\" describes it\n"}};
+        {{"show"}, "ingot show: the argument ENTRY is missing; \"ingot help show\" describes it\n"}};
     for (const auto &[arguments, told] : mistakes) {
         std::vector<std::string> command{CLI_PROGRAM};
         command.insert(command.end(), arguments.begin(), arguments.end());
@@ -337,11 +333,9 @@ TEST_F(CliKeep, TakesArgumentsInAllTheirForms)
     }
     EXPECT_EQ(1, run_command({CLI_PROGRAM, "show", "--dir", store, "--", "--json"}).code) << "an entry of this name";
     for (const char *help : {"-h", "--help", "-?"})
-        EXPECT_EQ(run_command({CLI_PROGRAM, "help", "recipe", "list"}).output,
-                  run_command({CLI_PROGRAM, "recipe", "list", help}).output);
-    EXPECT_EQ(0u, run_command({CLI_PROGRAM, "recipe", "list", "--help"})
-                      .output.find("Usage: ingot recipe list [OPTION...] FILE...\n"));
-    EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "help", "recipe"}).output.find("\n  recipe list  "));
+        EXPECT_EQ(run_command({CLI_PROGRAM, "help", "ls"}).output, run_command({CLI_PROGRAM, "ls", help}).output);
+    EXPECT_EQ(0u,
+              run_command({CLI_PROGRAM, "build", "--help"}).output.find("Usage: ingot build [OPTION...] [REQUESTS"));
 }
 
 /* 0 is the default, and a limit that does not limit anything is a word. */
@@ -361,10 +355,8 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
-    std::vector<std::string> commands = {
-        "ls",          "show",         "explain", "stats", "verify",      "evict",          "run",
-        "build",       "bundle",       "key",     "sign",  "recipe list", "recipe extract", "recipe merge",
-        "recipe show", "recipe prune", "pull",    "help"};
+    std::vector<std::string> commands = {"ls",    "show",   "explain", "stats", "verify", "evict", "run",
+                                         "build", "bundle", "key",     "sign",  "pull",   "help"};
     if (CLI_HAS_REMOTE)
         commands.emplace_back("push");
     EXPECT_EQ(std::to_string(commands.size()) + "\n", run_shell("$INGOT help | grep -c '^  [a-z]'").output);
@@ -414,9 +406,6 @@ TEST_F(CliKeep, CompletesCommandsAndEntries)
     const std::string source = "source " INGOT_SOURCE_DIR "/src/cli/ingot.bash; ";
     EXPECT_EQ("evict\n",
               run_shell(source + "COMP_WORDS=($INGOT ev) COMP_CWORD=1; _ingot; echo \"${COMPREPLY[@]}\"").output);
-    EXPECT_EQ(
-        "list show merge prune extract\n",
-        run_shell(source + "COMP_WORDS=($INGOT recipe '') COMP_CWORD=2; _ingot; echo \"${COMPREPLY[@]}\"").output);
     EXPECT_EQ("size source\n", run_shell(source + "COMP_WORDS=($INGOT ls --sort = s) COMP_CWORD=4; _ingot; "
                                                   "echo \"${COMPREPLY[@]}\"")
                                    .output);

@@ -1,8 +1,8 @@
 /*
- * level_zero_application.cpp - an application that uses Ingot with Level Zero: level_zero_application STORE [RECIPE]
+ * level_zero_application.cpp - an application that uses Ingot with Level Zero: level_zero_application STORE [REQUESTS]
  *
  * Requests several programs from a store. Prints one line for each: where it came from, its name, and hashes of its id
- * and of its machine code. If a recipe is named, the store records the programs in it.
+ * and of its machine code. If a second store is named, the requests are recorded in it.
  */
 #include <cstdio>
 #include <exception>
@@ -102,14 +102,14 @@ void request(ingot_context_t context, ingot_storage_t store, const Program &prog
     ingot_program_desc_release(desc);
 }
 
-void run(const char *path, const char *recipe)
+void run(const char *path, const char *requests)
 {
     LevelZeroDriver &driver = LevelZeroDriver::get();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     ingot_storage_t store = nullptr;
     ingot_context_t context = nullptr;
     info.path = path;
-    info.recipe_path = recipe;
+    info.record_path = requests;
     require(ingot_persist_open(&store, &info), "store");
     require(ingot_level_zero_context_create(&context, driver.native(), driver.context(), 1, driver.devices().data(),
                                             nullptr),

@@ -78,10 +78,10 @@ TEST_F(CliRun, SetsWhatItsOptionsSay)
     EXPECT_EQ("games", variable("INGOT_PERSIST_NAMESPACE", {"--namespace", "games"}));
     EXPECT_EQ("1", variable("INGOT_TRACE", {"--trace"}));
     EXPECT_EQ("/tmp/trace", variable("INGOT_TRACE", {"--trace=/tmp/trace"}));
-    const std::string recipe = (scratch() / "programs.recipe").string();
-    EXPECT_EQ("unset", variable("INGOT_RECIPE", {}));
-    EXPECT_EQ(recipe, variable("INGOT_RECIPE", {"--record", recipe}));
-    EXPECT_EQ(32u, fs::file_size(recipe)) << "an empty recipe, which shows that it can be written";
+    const std::string requests = (scratch() / "requests").string();
+    EXPECT_EQ("unset", variable("INGOT_RECORD", {}));
+    EXPECT_EQ(requests, variable("INGOT_RECORD", {"--record", requests}));
+    EXPECT_TRUE(fs::exists(requests)) << "an empty store, which shows that it can be written";
     EXPECT_EQ(0u, variable("INGOT_LAYER_STATS", {"--stats"}).find(scratch().string() + "/ingot-run-"));
 }
 
@@ -146,7 +146,7 @@ TEST_F(CliRun, SaysWhatIsMissing)
     } situations[] = {
         {{}, {{"INGOT_LAYER_PATH", "/nonexistent/layer.so"}}, "/nonexistent/layer.so cannot be read"},
         {{}, {{"INGOT_LAYER_PATH", "/a:b"}}, "has a colon in its path"},
-        {{"--record", "/nonexistent/programs.recipe"}, {}, "/nonexistent/programs.recipe cannot be written"},
+        {{"--record", "/nonexistent/requests"}, {}, "nothing is recorded in /nonexistent/requests: "},
     };
     for (const auto &situation : situations) {
         std::vector<std::string> arguments = situation.options;

@@ -4,10 +4,12 @@
  */
 #include <chrono>
 #include <csignal>
+#include <iterator>
+#include <sstream>
 
 #include <ingot/artifact.h>
 
-#include "cli/recipes.h"
+#include "cli/requests.h"
 #include "support/opencl_driver_copy.h"
 
 namespace
@@ -15,7 +17,7 @@ namespace
 
 constexpr const char *kStore = "INGOT_TEST_STALE_STORE";
 
-store_fixture::Store open_keeping_store(const std::string &root, const char *name_space, uint32_t flags)
+store_fixture::Store open_with(const std::string &root, const char *name_space, uint32_t flags)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = root.c_str();
@@ -25,7 +27,7 @@ store_fixture::Store open_keeping_store(const std::string &root, const char *nam
     return store_fixture::Store(info);
 }
 
-std::vector<RecipeText> application_texts()
+std::vector<OpenclText> application_texts()
 {
     return {numbered_text(1),
             {"kernel void with(global int *x) { x[0] = N; }\n", "dir/with.cl", "-DN=7 -cl-fast-relaxed-math"},
@@ -36,13 +38,13 @@ std::vector<RecipeText> application_texts()
 }
 
 /* Requests the programs as an application does. Returns how many were compiled. */
-int run_application(const std::string &root, const char *name_space, const std::vector<RecipeText> &texts,
-                    uint32_t flags = INGOT_PERSIST_KEEP_RECIPES)
+int run_application(const std::string &root, const char *name_space, const std::vector<OpenclText> &texts,
+                    uint32_t flags = INGOT_PERSIST_KEEP_REQUESTS)
 {
-    const store_fixture::Store store = open_keeping_store(root, name_space, flags);
+    const store_fixture::Store store = open_with(root, name_space, flags);
     const Context context = make_opencl_context();
     int built = 0;
-    for (const RecipeText &text : texts) {
+    for (const OpenclText &text : texts) {
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, text.make(context).get(), store.get(), &origin))
@@ -64,12 +66,12 @@ void add_artifact(const std::string &root, const char *name_space)
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_key_get_id(&key, &id_size, id));
     EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_pack(id_size, id, nullptr, 1, "x", &blob));
-    const store_fixture::Store store = open_keeping_store(root, name_space, 0);
+    const store_fixture::Store store = open_with(root, name_space, 0);
     EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(store.get(), id_size, id, blob.size, blob.bytes));
     blob.release(&blob);
 }
 
-class CliStale : public RecipeTest
+class CliStale : public RequestTest
 {
 protected:
     CliStale()
@@ -77,8 +79,8 @@ protected:
         for (const auto &[name, value] : one_device())
             setenv(name.c_str(), value.c_str(), 1);
     }
-    int run_here(const std::vector<RecipeText> &texts, const char *name_space = "app",
-                 uint32_t flags = INGOT_PERSIST_KEEP_RECIPES) const
+    int run_here(const std::vector<OpenclText> &texts, const char *name_space = "app",
+                 uint32_t flags = INGOT_PERSIST_KEEP_REQUESTS) const
     {
         return run_application(root().string(), name_space, texts, flags);
     }
@@ -118,15 +120,11 @@ protected:
         environment.insert(upgraded_.begin(), upgraded_.end());
         return environment;
     }
-    uint64_t recipe_programs(const std::string &name_space = "app") const
+    /* Returns the names of the results in the store, which also has requests. */
+    std::vector<std::string> programs() const
     {
-        ingot_recipe_t recipe = nullptr;
-        ingot_recipe_summary_t found = INGOT_RECIPE_SUMMARY_INIT;
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_recipe_open(&recipe, (root() / name_space / "programs.recipe").c_str(), nullptr));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_summary(recipe, &found));
-        ingot_recipe_release(recipe);
-        return found.program_count;
+        std::istringstream names(json("ls --kind program", "' '.join(e['entry'] for e in j)"));
+        return {std::istream_iterator<std::string>(names), {}};
     }
 
 private:
@@ -148,16 +146,16 @@ TEST_F(CliStale, ExplainNamesTheHeaderThatDiffers)
     const fs::path folder = scratch() / "headers";
     fs::create_directory(folder);
     store_fixture::write_file(folder / "same.h", store_fixture::bytes_of("#define SAME 1\n"));
-    const std::vector<RecipeText> texts = {
+    const std::vector<OpenclText> texts = {
         {"#include \"same.h\"\n#include \"size.h\"\nkernel void sized(global int *x) { x[0] = SIZE + SAME; }\n",
          "sized.cl", "-I" + folder.string()}};
     for (const char *size : {"#define SIZE 16\n", "#define SIZE 32\n"}) {
         store_fixture::write_file(folder / "size.h", store_fixture::bytes_of(size));
-        EXPECT_EQ(1, run_here(texts));
+        EXPECT_EQ(1, run_here(texts, "app", 0));
     }
     EXPECT_EQ("[('source[0].blake2b', None), ('file[1].blake2b', 'size.h')]",
               json("explain --last 1", "[(d['field'], d.get('file')) for d in j[0]['differences']]"));
-    const Result result = run({"explain", json("ls", "j[0]['entry']")});
+    const Result result = run({"explain", json("ls --kind program", "j[0]['entry']")});
     EXPECT_NE(std::string::npos, result.output.find("\nfile[1].blake2b of size.h\n  wanted:  ")) << result.output;
 }
 
@@ -169,15 +167,15 @@ TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
     EXPECT_EQ("3 rebuilt, 0 up to date", summary());
     EXPECT_EQ("compiled 0", run_again());
     EXPECT_EQ("0 rebuilt, 3 up to date", summary());
-    EXPECT_EQ(3u, recipe_programs());
+    EXPECT_EQ(3u, recorded_requests::count(root().string()));
     EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
 }
 
-/* The tool adds the new ids to the store's recipe, so it no longer needs the entries of the first driver. */
+/* The results of the second driver name the device as well, so those of the first are not needed anymore. */
 TEST_F(CliStale, RebuildsAfterTheNextUpgradeAsWell)
 {
     ASSERT_EQ(3, run_here(application_texts()));
-    const std::vector<std::string> before = names();
+    const std::vector<std::string> before = programs();
     upgrade();
     EXPECT_EQ("3 rebuilt, 0 up to date", summary());
     for (const std::string &name : before)
@@ -185,7 +183,7 @@ TEST_F(CliStale, RebuildsAfterTheNextUpgradeAsWell)
     upgrade();
     EXPECT_EQ("3 rebuilt, 0 up to date", summary());
     EXPECT_EQ("compiled 0", run_again());
-    EXPECT_EQ(3u, recipe_programs());
+    EXPECT_EQ(3u, recorded_requests::count(root().string()));
 }
 
 TEST_F(CliStale, RebuildsEachNamespaceAndSaysWhatItCannotRebuild)
@@ -197,22 +195,21 @@ TEST_F(CliStale, RebuildsEachNamespaceAndSaysWhatItCannotRebuild)
     ASSERT_EQ(1, run_here({numbered_text(6)}, "two", 0));
     add_artifact(root().string(), "two");
     upgrade();
-    EXPECT_EQ("2 rebuilt, 0 up to date, 1 entries without a recipe", summary({"--namespace", "two"}));
+    EXPECT_EQ("2 rebuilt, 0 up to date, 1 results without a request", summary({"--namespace", "two"}));
     const std::string parse = "import json,sys; j = json.load(sys.stdin); print([j[k] for k in ('built', 'present', "
-                              "'jobs', 'without_recipe', 'without_device', 'not_recordable', 'interrupted')], "
+                              "'jobs', 'without_request', 'without_device', 'refused', 'interrupted')], "
                               "len(j['devices']), j['problems'])";
     auto environment = environment_now();
     environment.insert({{"INGOT", CLI_PROGRAM}, {"STORE", root().string()}, {"PARSE", parse}});
     const Result result = run_command(
         {"/bin/bash", "-c", "$INGOT build --stale --json --dir $STORE | python3 -c \"$PARSE\""}, environment);
-    EXPECT_EQ("[2, 2, 4, 1, 0, 0, False] 1 []\n", result.output);
-    EXPECT_FALSE(fs::exists(root() / "none" / "programs.recipe"));
+    EXPECT_EQ("[2, 2, 4, 2, 0, 0, False] 1 []\n", result.output);
 }
 
 TEST_F(CliStale, LeavesWhatIsOfAnotherPlatform)
 {
     ASSERT_EQ(3, run_here(application_texts()));
-    ASSERT_EQ(3u, names().size());
+    ASSERT_EQ(3u, programs().size());
     const bool is_pocl = OpenclPlatform::get().is_pocl();
     const std::string other = std::string("/etc/OpenCL/vendors/") + (is_pocl ? "intel.icd" : "pocl.icd");
     if (!fs::exists(other))
@@ -222,7 +219,7 @@ TEST_F(CliStale, LeavesWhatIsOfAnotherPlatform)
     const Result result = run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment);
     EXPECT_EQ(0, result.code) << result.output;
     EXPECT_EQ(0u, result.output.find("0 rebuilt, 0 up to date, 3 without a device (")) << result.output;
-    EXPECT_EQ(3u, names().size());
+    EXPECT_EQ(3u, programs().size());
 }
 
 /* An upgrade may change the name of a device. Here, Intel's driver simulates another product. */
@@ -246,33 +243,32 @@ TEST_F(CliStale, SelectsDevicesByText)
     EXPECT_EQ("3 rebuilt, 0 up to date", summary({"--device", "OPENCL:"}));
 }
 
-/* A program that the new compiler refuses is reported with its namespace, and the others are built. */
-TEST_F(CliStale, GoesOnAfterAProgramThatFails)
+/* A request that is damaged is reported with its name, and the others are built. */
+TEST_F(CliStale, GoesOnAfterARequestThatIsDamaged)
 {
     ASSERT_EQ(3, run_here(application_texts()));
-    const fs::path file = root() / "app" / "programs.recipe";
+    const fs::path file =
+        root() / json("ls --kind request", "[e['entry'] for e in j if e['name'] == 'k1.cl'][0]") / "kernel.bin";
     auto bytes = store_fixture::read_file(file);
-    const std::string word = "kernel void k1";
-    const auto at = std::search(bytes.begin(), bytes.end(), word.begin(), word.end());
-    ASSERT_NE(bytes.end(), at);
-    *at ^= 1; /* damages a text */
+    bytes[bytes.size() / 2] ^= 1;
     store_fixture::write_file(file, bytes);
     upgrade();
     const Result result = stale();
     EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("app: ")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("k1.cl for opencl: ")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("2 rebuilt, 0 up to date, 1 failed (")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find(": INGOT_BLOB_CORRUPT: ")) << result.output;
+    EXPECT_NE(std::string::npos,
+              result.output.find("2 rebuilt, 0 up to date, 1 refused, 1 results without a request ("))
+        << result.output;
 }
 
 TEST_F(CliStale, ContinuesAfterItWasKilled)
 {
-    std::vector<RecipeText> texts = application_texts();
+    std::vector<OpenclText> texts = application_texts();
     for (int i = 10; i < 20; ++i)
         texts.push_back(numbered_text(i));
     ASSERT_EQ(13, run_here(texts));
     upgrade();
-    const size_t before = names().size();
+    const size_t before = names().size(); /* with the requests */
     const pid_t child = fork();
     if (child == 0) {
         for (const auto &[name, value] : environment_now())
@@ -294,74 +290,39 @@ TEST_F(CliStale, ContinuesAfterItWasKilled)
     const std::string left = summary();
     EXPECT_EQ(before + 13, names().size()) << built << " were built before: " << left;
     EXPECT_EQ("0 rebuilt, 13 up to date", summary());
-    EXPECT_EQ(13u, recipe_programs());
+    EXPECT_EQ(13u, recorded_requests::count(root().string()));
     EXPECT_EQ("compiled 0", run_again());
     EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
 }
 
-TEST_F(CliStale, IsReadyWithoutAStoreOrWithoutRecipes)
+TEST_F(CliStale, IsReadyWithoutAStoreOrWithoutRequests)
 {
     EXPECT_EQ(3, stale().code);
     ASSERT_EQ(3, run_here(application_texts(), "app", 0));
-    EXPECT_EQ("0 rebuilt, 0 up to date", summary());
+    EXPECT_EQ("0 rebuilt, 0 up to date, 3 results without a request", summary());
     EXPECT_EQ(2, stale({"--bundle", "x"}).code);
-    EXPECT_EQ(2, stale({"x.recipe"}).code);
+    EXPECT_EQ(2, stale({"requests"}).code);
     EXPECT_EQ(2, run_command({CLI_PROGRAM, "build"}).code);
 }
 
-TEST_F(CliStale, TellsOfARecipeThatOthersMayWrite)
+/* If programs are built into a store from shipped requests, the store keeps these as well. */
+TEST_F(CliStale, RebuildsWhatWasBuiltFromRequests)
 {
-    ASSERT_EQ(3, run_here(application_texts()));
-    fs::permissions(root() / "app" / "programs.recipe", fs::perms::others_write, fs::perm_options::add);
-    const Result result = stale();
-    EXPECT_EQ(1, result.code);
-    EXPECT_NE(std::string::npos, result.output.find("ingot: the recipe of app cannot be used: INGOT_UNTRUSTED"))
-        << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("0 rebuilt, 0 up to date (")) << result.output;
-}
-
-TEST_F(CliStale, TellsOfADamagedRecipe)
-{
-    ASSERT_EQ(3, run_here(application_texts()));
-    const fs::path file = root() / "app" / "programs.recipe";
-    fs::resize_file(file, fs::file_size(file) - 5);
-    upgrade();
-    const Result result = stale();
-    EXPECT_NE(std::string::npos, result.output.find("unfinished bytes at the end were left out")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("rebuilt, 0 up to date")) << result.output;
-}
-
-/* If programs are built into a store from a shipped recipe, the store keeps a recipe of them. */
-TEST_F(CliStale, RebuildsWhatWasBuiltFromARecipe)
-{
-    record(recipe(), application_texts());
+    record(requests(), application_texts(), "app");
     auto environment = one_device();
-    environment["INGOT_PERSIST_RECIPES"] = "1";
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "build", recipe().string(), "--into", root().string(), "--namespace", "app"},
-                             environment)
-                     .code);
+    environment["INGOT_PERSIST_REQUESTS"] = "1";
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "build", requests().string(), "--into", root().string()}, environment).code);
     upgrade();
     EXPECT_EQ("3 rebuilt, 0 up to date", summary());
     EXPECT_EQ("compiled 0", run_again());
 }
 
-TEST_F(CliStale, EvictingAllRemovesTheRecipesToo)
+TEST_F(CliStale, EvictingRequestsLeavesTheResults)
 {
     ASSERT_EQ(3, run_here(application_texts()));
-    EXPECT_EQ(0, tool({"ls", "--dir", root().string()}).code);
-    EXPECT_EQ(0, tool({"evict", "--all", "--dir", root().string()}).code);
-    EXPECT_FALSE(fs::exists(root() / "app" / "programs.recipe"));
-    EXPECT_EQ("0 rebuilt, 0 up to date", summary());
-}
-
-TEST_F(CliStale, PruneKeepsTheIds)
-{
-    ASSERT_EQ(3, run_here(application_texts()));
-    const std::string file = (root() / "app" / "programs.recipe").string();
-    EXPECT_EQ(0, tool({"recipe", "prune", file, "--name", "k1.cl"}).code);
-    EXPECT_EQ(2u, recipe_programs());
-    upgrade();
-    EXPECT_EQ("2 rebuilt, 0 up to date, 1 entries without a recipe", summary());
+    EXPECT_EQ(0, tool({"evict", "--all", "--kind", "request", "--dir", root().string()}).code);
+    EXPECT_EQ(3u, programs().size());
+    EXPECT_EQ("0 rebuilt, 0 up to date, 3 results without a request", summary());
 }
 
 } // namespace

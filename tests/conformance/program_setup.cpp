@@ -12,10 +12,9 @@
 #include <iostream>
 #include <map>
 
-#include <ingot/private/recipe.h>
-
 #include "conformance/objects.h"
 #include "support/child_process.h"
+#include "support/recorded_requests.h"
 
 namespace conformance
 {
@@ -133,19 +132,19 @@ BuildResult Workplace::build(const ProgramSetup &setup) const
     return run("ingot", setup, {{"POCL_CACHE_DIR", path_ + "-cache"}});
 }
 
-BuildResult Workplace::build_recipe(const ProgramSetup &setup) const
+BuildResult Workplace::build_requests(const ProgramSetup &setup) const
 {
     ProgramSetup without_files = setup;
     without_files.files.clear();
     for (const auto &[path, content] : setup.files)
         fs::remove(fs::path(path_) / path);
     /* PoCL has the code for the same text in this cache already, and compiles any other text. */
-    return run("recipe", without_files, {{"POCL_CACHE_DIR", path_ + "-cache"}});
+    return run("requests", without_files, {{"POCL_CACHE_DIR", path_ + "-cache"}});
 }
 
-BuildResult Workplace::build_after_recipe(const ProgramSetup &setup) const
+BuildResult Workplace::build_after_requests(const ProgramSetup &setup) const
 {
-    return run("after-recipe", setup, {{"POCL_CACHE_DIR", path_ + "-cache"}});
+    return run("after-requests", setup, {{"POCL_CACHE_DIR", path_ + "-cache"}});
 }
 
 BuildResult Workplace::build_natively(const ProgramSetup &setup) const
@@ -198,13 +197,13 @@ static Desc describe(const Context &context, const ProgramSetup &setup)
     return Desc(made);
 }
 
-/* Builds a program with a store that records a recipe. */
+/* Builds a program with a store that records requests. */
 static BuildResult build_with_store(const Desc &desc, const char *store)
 {
     BuildResult result;
     ingot_persist_info_t store_info = INGOT_PERSIST_INFO_INIT;
     store_info.path = store;
-    store_info.recipe_path = "programs.recipe";
+    store_info.record_path = "requests";
     ingot_storage_t storage = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &store_info)) << ingot_last_error_detail();
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
@@ -229,27 +228,22 @@ static BuildResult build_with_store(const Desc &desc, const char *store)
     return result;
 }
 
-static BuildResult build_recipe()
+static BuildResult build_requests()
 {
     BuildResult result;
-    ingot_recipe_t opened = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_open(&opened, "programs.recipe", nullptr)) << ingot_last_error_detail();
-    const Handle<ingot_recipe_t, ingot_recipe_release> recipe(opened);
-    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_summary(recipe.get(), &summary));
     const Context context = make_context();
-    for (size_t i = 0; i < summary.program_count; ++i) {
-        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_program(recipe.get(), i, &program));
-        result.origin = "unrecorded";
-        result.reason = program.reason;
-        if (program.kind == INGOT_RECIPE_UNRECORDED)
-            continue;
+    const store_fixture::Store store("requests");
+    result.origin = "unrecorded";
+    recorded_requests::visit(store.get(), [&](const ingot_persist_entry_t &, ingot_kept_request_t &request) {
+        ingot_buffer_t bytes = INGOT_BUFFER_INIT;
         ingot_program_desc_t made = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_desc_create(&made, recipe.get(), i, context.get(), 0, nullptr))
+        EXPECT_EQ(INGOT_SUCCESS, ingot_request_unpack(&request, store.get(), &bytes)) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_request(&made, context.get(), bytes.size, bytes.bytes,
+                                                                        0, nullptr, nullptr))
             << ingot_last_error_detail();
-        result = build_with_store(Desc(made), "recipe-store");
-    }
+        bytes.release(&bytes);
+        result = build_with_store(Desc(made), "store-of-requests");
+    });
     return result;
 }
 
@@ -257,10 +251,10 @@ static BuildResult run_part(const std::string &part, const ProgramSetup &setup)
 {
     if (part == "native")
         return compile_natively(setup);
-    if (part == "recipe")
-        return build_recipe();
+    if (part == "requests")
+        return build_requests();
     const Context context = make_context();
-    return build_with_store(describe(context, setup), part == "ingot" ? "store" : "recipe-store");
+    return build_with_store(describe(context, setup), part == "ingot" ? "store" : "store-of-requests");
 }
 
 bool run_setup_as_child(int argc, char **argv, int *exit_status)
@@ -295,22 +289,17 @@ static void expect_true(const ProgramSetup &setup, const BuildResult &native, co
     EXPECT_EQ(native.kernels, ingot.kernels) << ingot.origin << "\n" << native.log << "\n" << ingot.log;
 }
 
-/* Expects that the recipe makes the recorded program, and that the application then loads it. */
-static void expect_from_recipe(const Workplace &workplace, const ProgramSetup &setup, const BuildResult &built)
+/* Expects that the request makes the recorded program, and that the application then loads it. */
+static void expect_from_requests(const Workplace &workplace, const ProgramSetup &setup, const BuildResult &built)
 {
-    const BuildResult recorded = workplace.build_recipe(setup);
-    if (recorded.origin == "unrecorded") {
-        EXPECT_TRUE(!built.is_cacheable() || recorded.reason.rfind("the program depends on", 0) == 0)
-            << recorded.reason;
-        std::cout << "not recorded: " << recorded.reason << std::endl;
-        return;
-    }
-    if (!built.is_cacheable())
+    const BuildResult recorded = workplace.build_requests(setup);
+    EXPECT_TRUE(!built.is_cacheable() || recorded.origin != "unrecorded");
+    if (recorded.origin == "unrecorded" || !built.is_cacheable())
         return;
     EXPECT_EQ("built", recorded.origin) << recorded.log;
     EXPECT_EQ("", recorded.reason);
     EXPECT_EQ(built.kernels, recorded.kernels) << recorded.log;
-    EXPECT_EQ("storage", workplace.build_after_recipe(setup).origin);
+    EXPECT_EQ("storage", workplace.build_after_requests(setup).origin);
 }
 
 /* Returns what the compiler alone makes of a program in a workplace that has only the program's files. Builds equal
@@ -363,7 +352,7 @@ bool expect_like_native(const ProgramSetup &setup)
                                        : "built",
               again.origin)
         << built.reason;
-    expect_from_recipe(workplace, setup, built);
+    expect_from_requests(workplace, setup, built);
     if (!built.reason.empty())
         std::cout << "not cacheable: " << built.reason << std::endl;
     return built.is_cacheable();

@@ -44,11 +44,11 @@ public:
     void write(const std::string &path, const std::string &content) const;
     /* Builds with Ingot and the workplace's store. */
     BuildResult build(const ProgramSetup &setup) const;
-    /* Deletes the files, and builds into a separate store all programs of the recipe that earlier calls to build()
+    /* Deletes the files, and builds into a separate store all programs whose requests earlier calls to build()
      * recorded. */
-    BuildResult build_recipe(const ProgramSetup &setup) const;
-    /* Builds with the store that build_recipe() filled. */
-    BuildResult build_after_recipe(const ProgramSetup &setup) const;
+    BuildResult build_requests(const ProgramSetup &setup) const;
+    /* Builds with the store that build_requests() filled. */
+    BuildResult build_after_requests(const ProgramSetup &setup) const;
     /* Builds as the application would without Ingot. The driver's own caches are moved out of the way. */
     BuildResult build_natively(const ProgramSetup &setup) const;
 

@@ -3,7 +3,7 @@
 /**
  * @file private/descriptor.h
  * Reads back what a program descriptor was created from, and creates it again in another process, with the files that
- * its sources include but without their paths. Recipes (private/recipe.h) use this.
+ * its sources include but without their paths. Kept requests (private/request.h) use this.
  */
 #ifndef INGOT_PRIVATE_DESCRIPTOR_H
 #define INGOT_PRIVATE_DESCRIPTOR_H
@@ -109,8 +109,7 @@ typedef struct ingot_includes_info {
     const ingot_source_t *files; /**< Of kind INGOT_SOURCE_HEADER, with the paths by which they were found. */
     size_t file_count;           /**< At most 10000. */
     /** For each file, the number of the first file that is the same file under another name, or the file's own number.
-     *  These numbers are followed by the answer to each search for an include, in order. doc/recipe-format.md lists the
-     *  answers. */
+     *  These numbers are followed by the answer to each search for an include, in order. */
     const uint32_t *numbers;
     size_t number_count;
     /** Not 0: the names of sources, headers and files affect the result, so the id contains them (`__FILE__`). */

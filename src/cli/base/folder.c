@@ -1,5 +1,5 @@
 /*
- * folder.c - opens, creates and removes folders through descriptors; see folder.h.
+ * folder.c - removes folders; see folder.h.
  */
 #include "cli/base/folder.h"
 
@@ -37,52 +37,9 @@ static int open_folder(int at, const char *name)
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int folder_make(int at, const char *name)
-{
-    return mkdirat(at, name, 0777) == 0 ? open_folder(at, name) : -1;
-}
-
-int folder_open_output(const char *path)
-{
-    const char *name;
-    const int parent = open_parent(path, &name);
-    int fd = parent < 0 ? -1 : folder_make(parent, name);
-    if (parent >= 0 && fd < 0 && (errno == EEXIST || name[0] == '\0'))
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* it is the user's own choice, even if it is a link */
-    const int error = errno;
-    if (parent >= 0)
-        (void)close(parent);
-    errno = error;
-    return fd;
-}
-
 static bool is_dot(const char *name)
 {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-static bool write_all(int fd, size_t size, const void *bytes)
-{
-    const char *rest = bytes;
-    while (size != 0) {
-        const ssize_t written = write(fd, rest, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        rest += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
-bool folder_create_file(int at, const char *name, size_t size, const void *bytes)
-{
-    const int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    const bool is_written = fd >= 0 && write_all(fd, size, bytes);
-    const int error = errno;
-    const bool is_closed = fd >= 0 && close(fd) == 0;
-    if (!is_written)
-        errno = error;
-    return is_written && is_closed;
 }
 
 static bool is_own_folder(int fd)

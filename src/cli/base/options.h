@@ -15,7 +15,7 @@ struct common_options {
     ingot_persist_trust_policy_t trust_policy; /* the weakest policy: INGOT_PERSIST_TRUST may name a stricter one */
     bool ignores_trust_variable;               /* ignores INGOT_PERSIST_TRUST */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
-    bool keeps_recipes;                        /* keeps recipes of what is built; false: the environment decides */
+    bool keeps_requests;                       /* keeps the requests of what is built beside it */
 };
 
 #endif

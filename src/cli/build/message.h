@@ -15,14 +15,15 @@ enum { MESSAGE_TEXT_SIZE = 2048 };
 enum message_kind {
     MESSAGE_DEVICE, /* from a worker: a device, with its text */
     MESSAGE_READY,  /* from a worker: it has sent all devices */
-    MESSAGE_JOB,    /* to a worker: build a program for a device */
+    MESSAGE_JOB,    /* to a worker: build a request for a device */
     MESSAGE_RESULT, /* from a worker: how the job ended */
     MESSAGE_KIND_COUNT
 };
 
-/* How a job ended. A worker sends the first five. */
+/* How a job ended. A worker sends the first six. */
 enum outcome {
-    OUTCOME_BUILT,     /* the program was compiled or pulled, and the store has it */
+    OUTCOME_BUILT,     /* the program was compiled, and the store has it */
+    OUTCOME_PULLED,    /* the server had it, and now the store has it */
     OUTCOME_PRESENT,   /* the store already had it */
     OUTCOME_FAILED,    /* the program does not compile, or cannot be cached */
     OUTCOME_UNSTORED,  /* the program was compiled, but the store did not take it */
@@ -37,7 +38,7 @@ enum outcome {
 struct message {
     uint32_t kind;     /* enum message_kind */
     uint32_t outcome;  /* enum outcome, of a result */
-    uint32_t program;  /* of a job and its result: index of the program in the plan */
+    uint32_t request;  /* of a job and its result: index of the request in the plan */
     uint32_t device;   /* index of the device; also set in MESSAGE_DEVICE */
     uint64_t build_ns; /* of a result: how long it took to compile; 0: unknown */
     uint64_t blob_bytes;

@@ -1,168 +1,230 @@
 /*
- * plan.c - reads the programs of recipe files, each program once even if several files have it; see plan.h.
+ * plan.c - reads the requests of stores; see plan.h.
+ *
+ * A result belongs to the request whose digest is in its id. The id also has the fields from which device_add makes the
+ * texts of this machine's devices. They do not depend on the driver's version, so a result for another driver still
+ * tells for which device its request is wanted.
  */
 #include "cli/build/plan.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/base/exit_code.h"
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/build/device/device.h"
+#include "cli/store/entry.h"
+#include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/hex.h"
 
-const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE])
+/* The state of a visit to a store. */
+struct visit {
+    struct plan *plan;
+    ingot_storage_t store;
+    size_t source;          /* as in struct plan_request */
+    const char *name_space; /* of all results; NULL: each request's own */
+};
+
+/* ---- requests ---- */
+
+static size_t number_of_name_space(struct plan *plan, const char *name)
 {
-    hex_put(text, INGOT_RECIPE_KEY_SIZE, key);
-    text[PLAN_KEY_TEXT_SIZE - 1] = '\0';
-    return text;
+    for (size_t i = 0; i < plan->name_space_count; ++i) {
+        if (strcmp(plan->name_spaces[i], name) == 0)
+            return i;
+    }
+    plan->name_spaces = memory_grow(plan->name_spaces, plan->name_space_count, sizeof(*plan->name_spaces));
+    plan->name_spaces[plan->name_space_count] = memory_copy_text(name);
+    return plan->name_space_count++;
 }
 
-const char *plan_kind_name(ingot_recipe_kind_t kind)
+/* Adds a request of a store to the plan. An entry in a namespace belongs there; in a bundle or on a server, only the
+ * request itself says where it belongs. */
+static void add_request(struct visit *visit, const ingot_kept_request_t *kept, const char *place)
 {
-    return kind == INGOT_RECIPE_PROGRAM ? "program" : "unrecorded";
+    struct plan *plan = visit->plan;
+    plan->requests = memory_grow(plan->requests, plan->request_count, sizeof(*plan->requests));
+    struct plan_request *added = &plan->requests[plan->request_count++];
+    const char *name_space = place[0] != '\0' ? place : kept->name_space;
+    *added = (struct plan_request){.kept = *kept};
+    added->source = visit->source;
+    added->place = number_of_name_space(plan, place);
+    added->name_space = number_of_name_space(plan, visit->name_space != NULL ? visit->name_space : name_space);
+    hex_put(added->key, INGOT_REQUEST_DIGEST_SIZE, kept->digest);
+    added->key[PLAN_KEY_SIZE - 1] = '\0';
 }
 
-void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path)
+static int take_request(const ingot_persist_entry_t *entry, void *user)
 {
-    if (summary->damaged_count != 0 || summary->torn_bytes != 0)
-        (void)fprintf(stderr,
-                      "ingot: %s: %" PRIu64 " damaged records and %" PRIu64
-                      " unfinished bytes at the end were left out; record their programs again\n",
-                      path, summary->damaged_count, summary->torn_bytes);
-}
-
-int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path,
-                     const ingot_persist_trust_t *trust)
-{
-    *summary = (ingot_recipe_summary_t)INGOT_RECIPE_SUMMARY_INIT;
-    ingot_status_t status = ingot_recipe_open(recipe, path, trust);
+    struct visit *visit = user;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_kept_request_t kept;
+    if (entry->id == NULL || ingot_request_is_id(entry->id_size, entry->id) == 0)
+        return 1;
+    ingot_status_t status = ingot_persist_load_entry(visit->store, entry, 0, &blob);
     if (status == INGOT_SUCCESS)
-        status = ingot_recipe_get_summary(*recipe, summary);
-    if (status != INGOT_SUCCESS) {
-        store_tell_failure(status, "%s", path);
-        return EXIT_NO_STORE;
+        status = ingot_request_open(&kept, entry->id_size, entry->id, &blob);
+    store_release_blob(&blob);
+    if (status == INGOT_SUCCESS) {
+        add_request(visit, &kept, entry->name_space);
+    } else {
+        ++visit->plan->bad_count;
+        entry_tell_failure(entry, "leaving out", status);
     }
-    plan_tell_damage(summary, path);
-    return EXIT_DONE;
+    return 1;
 }
 
-int plan_find_program(ingot_recipe_t recipe, const char *digits, ingot_recipe_program_t *program)
+/* ---- sources of requests ---- */
+
+ingot_status_t plan_open_source(const struct plan *plan, size_t source, const char *name_space, ingot_storage_t *store)
 {
-    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
-    char key[PLAN_KEY_TEXT_SIZE];
-    size_t match_count = 0;
-    (void)ingot_recipe_get_summary(recipe, &summary);
-    for (uint64_t i = 0; i < summary.program_count && match_count < 2; ++i) {
-        ingot_recipe_program_t each = INGOT_RECIPE_PROGRAM_INIT;
-        if (ingot_recipe_get_program(recipe, (size_t)i, &each) != INGOT_SUCCESS ||
-            strncmp(plan_key_text(each.key, key), digits, strlen(digits)) != 0)
-            continue;
-        *program = each;
-        ++match_count;
-    }
-    if (match_count == 1)
-        return EXIT_DONE;
-    (void)fprintf(stderr, "ingot: %s has a key that begins with %s\n",
-                  match_count == 0 ? "no program" : "more than one program", digits);
-    return EXIT_FINDING;
+    struct stat facts;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = plan->paths[source];
+    if (stat(info.path, &facts) == 0 && S_ISREG(facts.st_mode))
+        return ingot_persist_open_bundle(store, info.path, plan->trust);
+    info.name_space = name_space[0] != '\0' ? name_space : NULL;
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    info.trust = plan->trust;
+    return ingot_persist_open(store, &info);
 }
 
-static void add_programs(struct plan *plan, ingot_recipe_t recipe, uint64_t count)
+static int compare_requests(const void *a, const void *b)
 {
-    for (uint64_t i = 0; i < count; ++i) {
-        plan->programs = memory_grow(plan->programs, plan->program_count, sizeof(*plan->programs));
-        struct plan_program *program = &plan->programs[plan->program_count];
-        *program = (struct plan_program){recipe, (size_t)i, INGOT_RECIPE_PROGRAM_INIT, NULL, 0};
-        if (ingot_recipe_get_program(recipe, program->index, &program->facts) == INGOT_SUCCESS)
-            ++plan->program_count;
-    }
-}
-
-void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary)
-{
-    plan->recipes = memory_grow(plan->recipes, plan->recipe_count, sizeof(*plan->recipes));
-    plan->recipes[plan->recipe_count++] = recipe;
-    add_programs(plan, recipe, summary->program_count);
-}
-
-static int compare_plan_programs(const void *a, const void *b)
-{
-    const struct plan_program *left = a;
-    const struct plan_program *right = b;
-    const int order = memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE);
-    if (order != 0)
-        return order;
-    /* copies that have all texts come first, and among these the ones with the highest recorded build time */
-    if ((left->facts.status == INGOT_SUCCESS) != (right->facts.status == INGOT_SUCCESS))
-        return left->facts.status == INGOT_SUCCESS ? -1 : 1;
-    return (left->facts.build_time_ns < right->facts.build_time_ns) -
-           (left->facts.build_time_ns > right->facts.build_time_ns);
+    const struct plan_request *left = a;
+    const struct plan_request *right = b;
+    const int order = strcmp(left->key, right->key);
+    if (order != 0 || left->name_space == right->name_space)
+        return order != 0 ? order : strcmp(left->kept.backend, right->kept.backend);
+    return left->name_space < right->name_space ? -1 : 1;
 }
 
 static int compare_costs(const void *a, const void *b)
 {
-    const struct plan_program *left = a;
-    const struct plan_program *right = b;
-    if (left->facts.build_time_ns != right->facts.build_time_ns)
-        return left->facts.build_time_ns < right->facts.build_time_ns ? 1 : -1;
-    return memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE); /* so that the order does not vary */
+    const struct plan_request *left = a;
+    const struct plan_request *right = b;
+    if (left->kept.build_time_ms != right->kept.build_time_ms)
+        return left->kept.build_time_ms < right->kept.build_time_ms ? 1 : -1;
+    return compare_requests(a, b); /* so that the order does not vary */
 }
 
-void plan_sort(struct plan *plan)
+static void sort_requests(struct plan *plan, int (*compare)(const void *a, const void *b))
 {
-    if (plan->program_count > 1)
-        qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_costs);
+    if (plan->request_count > 1)
+        qsort(plan->requests, plan->request_count, sizeof(*plan->requests), compare);
 }
 
-/* Moves duplicates of a program to the end of the list. */
-static void set_repeated_aside(struct plan *plan)
+/* Drops requests that several stores have. */
+static void drop_repeated(struct plan *plan)
 {
     size_t kept = 0;
-    if (plan->program_count == 0)
-        return;
-    qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_plan_programs);
-    for (size_t i = 1; i < plan->program_count; ++i) {
-        const struct plan_program program = plan->programs[i];
-        if (memcmp(plan->programs[kept].facts.key, program.facts.key, INGOT_RECIPE_KEY_SIZE) == 0)
-            continue;
-        plan->programs[i] = plan->programs[++kept];
-        plan->programs[kept] = program;
+    sort_requests(plan, compare_requests);
+    for (size_t i = 0; i < plan->request_count; ++i) {
+        if (kept != 0 && compare_requests(&plan->requests[kept - 1], &plan->requests[i]) == 0)
+            ingot_request_close(&plan->requests[i].kept);
+        else
+            plan->requests[kept++] = plan->requests[i];
     }
-    plan->repeated_count = plan->program_count - kept - 1;
-    plan->program_count = kept + 1;
-    plan_sort(plan);
+    plan->request_count = kept;
 }
 
-int plan_open(struct plan *plan, size_t path_count, char *const *paths, const ingot_persist_trust_t *trust)
+int plan_read(struct plan *plan, size_t count, char *const *paths, const char *name_space,
+              const ingot_persist_trust_t *trust)
 {
     int code = EXIT_DONE;
-    *plan = (struct plan){.recipes = NULL};
-    for (size_t i = 0; i < path_count && code == EXIT_DONE; ++i) {
-        ingot_recipe_t recipe = NULL;
-        ingot_recipe_summary_t summary;
-        code = plan_open_recipe(&recipe, &summary, paths[i], trust);
-        if (code == EXIT_DONE)
-            plan_add(plan, recipe, &summary);
+    *plan = (struct plan){.paths = paths, .trust = trust};
+    for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
+        struct visit visit = {.plan = plan, .source = i, .name_space = name_space};
+        const ingot_status_t status = plan_open_source(plan, i, "", &visit.store);
+        if (status != INGOT_SUCCESS) {
+            store_tell_failure(status, "%s", paths[i]);
+            return EXIT_NO_STORE;
+        }
+        code = entry_visit_all(visit.store, take_request, &visit);
+        ingot_storage_release(visit.store);
     }
-    set_repeated_aside(plan);
+    drop_repeated(plan);
+    sort_requests(plan, compare_costs);
+    return code;
+}
+
+/* ---- results, which tell the devices ---- */
+
+/* Returns the name of the platform as device_add gets it, or NULL if the id does not name it. */
+static const char *platform_of(const cJSON *id, const char *backend)
+{
+    if (strcmp(backend, "level_zero") == 0)
+        return "Level Zero";
+    return strcmp(backend, "cuda") == 0 ? "CUDA" : json_text(id, "device[0].platform_name");
+}
+
+/* Adds the device of a result to its request, unless the request has it. Returns false unless the id names exactly one
+ * device: the id of a program for several devices differs from the ids for each of them. */
+static bool add_device(struct plan_request *request, const cJSON *id)
+{
+    char text[DEVICE_TEXT_SIZE];
+    const char *backend = request->kept.backend;
+    const char *name = json_text(id, "device[0].device_name");
+    const char *platform = platform_of(id, backend);
+    if (name == NULL || platform == NULL || json_text(id, "device[1].device_name") != NULL)
+        return false;
+    (void)snprintf(text, sizeof(text), "%s: %s (%s)", backend, name, platform);
+    for (size_t i = 0; i < request->device_count; ++i) {
+        if (strcmp(request->devices[i].text, text) == 0)
+            return true;
+    }
+    const size_t end = strlen(platform) + strlen(" ()");
+    request->devices = memory_grow(request->devices, request->device_count, sizeof(*request->devices));
+    request->devices[request->device_count++] =
+        (struct plan_device){memory_copy_text(text), strlen(text) > end ? strlen(text) - end : 0};
+    return true;
+}
+
+static int take_result(const ingot_persist_entry_t *entry, void *user)
+{
+    struct plan *plan = ((struct visit *)user)->plan;
+    if (entry->status != INGOT_SUCCESS || !id_is_of_kind(entry->id_size, entry->id, "program"))
+        return 1;
+    cJSON *id = id_read(entry->id_size, entry->id);
+    const char *digest = json_text(id, "request.blake2b");
+    const char *backend = json_text(id, "backend");
+    struct plan_request wanted = {.name_space = number_of_name_space(plan, entry->name_space)};
+    (void)snprintf(wanted.key, sizeof(wanted.key), "%s", digest != NULL ? digest : "");
+    (void)snprintf(wanted.kept.backend, sizeof(wanted.kept.backend), "%s", backend != NULL ? backend : "");
+    struct plan_request *request = plan->request_count != 0 ? bsearch(&wanted, plan->requests, plan->request_count,
+                                                                      sizeof(wanted), compare_requests)
+                                                            : NULL;
+    if (request == NULL || !add_device(request, id))
+        ++plan->unknown_count;
+    cJSON_Delete(id);
+    return 1;
+}
+
+int plan_read_stale(struct plan *plan, ingot_storage_t store)
+{
+    struct visit visit = {.plan = plan, .store = store};
+    size_t kept = 0;
+    *plan = (struct plan){.requests = NULL};
+    int code = entry_visit_all(store, take_request, &visit);
+    drop_repeated(plan);
+    if (code == EXIT_DONE)
+        code = entry_visit_all(store, take_result, &visit);
+    for (size_t i = 0; i < plan->request_count; ++i) {
+        if (plan->requests[i].devices != NULL)
+            plan->requests[kept++] = plan->requests[i];
+        else
+            ingot_request_close(&plan->requests[i].kept);
+    }
+    plan->request_count = kept;
+    sort_requests(plan, compare_costs);
     return code;
 }
 
 /* ---- devices ---- */
-
-bool plan_can_build(const ingot_recipe_program_t *program)
-{
-    return program->status == INGOT_SUCCESS && program->kind == INGOT_RECIPE_PROGRAM;
-}
-
-static bool is_of_backend(const char *device, const char *backend)
-{
-    const size_t length = strlen(backend);
-    return strncmp(device, backend, length) == 0 && device[length] == ':';
-}
 
 static bool is_device_listed(const char *text, size_t device_count, char *const *devices)
 {
@@ -180,16 +242,17 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-bool plan_is_for(const struct plan_program *program, size_t device, size_t device_count, char *const *devices)
+bool plan_is_for(const struct plan_request *request, size_t device, size_t device_count, char *const *devices)
 {
     const char *text = devices[device];
-    if (!is_of_backend(text, program->facts.backend))
+    const size_t length = strlen(request->kept.backend);
+    if (strncmp(text, request->kept.backend, length) != 0 || text[length] != ':')
         return false;
-    for (size_t i = 0; i < program->device_count; ++i) {
-        const struct plan_device *known = &program->devices[i];
+    for (size_t i = 0; i < request->device_count; ++i) {
+        const struct plan_device *known = &request->devices[i];
         if (strcmp(known->text, text) == 0 ||
             (ends_with(text, known->text + known->platform) && !is_device_listed(known->text, device_count, devices)))
             return true;
     }
-    return program->devices == NULL;
+    return request->devices == NULL;
 }

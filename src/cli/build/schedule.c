@@ -29,7 +29,7 @@ enum { PERIOD_MS = 25 };
 enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
 
 struct task {
-    uint32_t program; /* index in the plan */
+    uint32_t request; /* index in the plan */
     uint32_t device;
 };
 
@@ -53,7 +53,7 @@ struct schedule {
     size_t device_count;
     struct task *tasks;
     size_t task_count;
-    uint64_t cost_ns; /* how long compiling all of them took when they were recorded */
+    uint64_t cost_ms; /* how long compiling all of them took when they were recorded */
     bool has_tasks;   /* true once the devices are known */
     size_t next_task;
     int code; /* if it is not EXIT_DONE, the work stops */
@@ -83,7 +83,7 @@ static void stop_work(struct schedule *schedule, const char *sentence)
 static void pass_on_result(const struct schedule *schedule, const struct task *task, const struct message *result)
 {
     const struct schedule_calls *calls = schedule->calls;
-    calls->result(&schedule->setup->plan->programs[task->program], schedule->devices[task->device], result,
+    calls->result(&schedule->setup->plan->requests[task->request], schedule->devices[task->device], result,
                   calls->user);
 }
 
@@ -112,7 +112,7 @@ static void give_task(struct schedule *schedule, size_t i)
     }
     if (slot->task == NULL)
         return;
-    const struct message job = {.kind = MESSAGE_JOB, .program = slot->task->program, .device = slot->task->device};
+    const struct message job = {.kind = MESSAGE_JOB, .request = slot->task->request, .device = slot->task->device};
     process_clear_output(&schedule->processes[i]);
     (void)message_send(schedule->processes[i].socket, &job); /* if the worker has ended, poll reports it */
     slot->state = SLOT_BUSY;
@@ -177,18 +177,16 @@ static bool take_device(struct schedule *schedule, const struct message *message
     return true;
 }
 
-/* Adds a task for each program that should be built for a device. */
+/* Adds a task for each request that should be built for a device. */
 static void add_tasks(struct schedule *schedule, size_t device)
 {
     const struct plan *plan = schedule->setup->plan;
-    for (size_t i = 0; i < plan->program_count; ++i) {
-        const ingot_recipe_program_t *facts = &plan->programs[i].facts;
-        if (!plan_can_build(facts) ||
-            !plan_is_for(&plan->programs[i], device, schedule->device_count, schedule->devices))
+    for (size_t i = 0; i < plan->request_count; ++i) {
+        if (!plan_is_for(&plan->requests[i], device, schedule->device_count, schedule->devices))
             continue;
         schedule->tasks = memory_grow(schedule->tasks, schedule->task_count, sizeof(*schedule->tasks));
         schedule->tasks[schedule->task_count++] = (struct task){(uint32_t)i, (uint32_t)device};
-        schedule->cost_ns += facts->build_time_ns;
+        schedule->cost_ms += plan->requests[i].kept.build_time_ms;
     }
 }
 
@@ -202,8 +200,7 @@ static void make_tasks(struct schedule *schedule)
             if (is_chosen[i])
                 add_tasks(schedule, i);
         }
-        if (calls->begin != NULL)
-            calls->begin(schedule->task_count, schedule->cost_ns, calls->user);
+        calls->begin(schedule->task_count, schedule->cost_ms, calls->user);
     } else {
         schedule->code = EXIT_FAILED;
     }
@@ -314,8 +311,7 @@ int schedule_run(const struct worker_setup *setup, const struct schedule_limits 
     while (!is_done(&schedule)) {
         employ_workers(&schedule);
         wait_for_workers(&schedule);
-        if (calls->tick != NULL)
-            calls->tick(calls->user);
+        calls->tick(calls->user);
         if (interrupt_seen())
             schedule.code = EXIT_INTERRUPTED;
     }

@@ -1,5 +1,5 @@
 /*
- * worker.h - the work of a worker process: lists the devices, then builds one program after another.
+ * worker.h - the work of a worker process: lists the devices, then answers one request after another.
  */
 #ifndef INGOT_CLI_BUILD_WORKER_H
 #define INGOT_CLI_BUILD_WORKER_H
@@ -10,8 +10,9 @@
 /* Set in the parent; the child has a copy. */
 struct worker_setup {
     const struct plan *plan;
-    const struct common_options *options; /* they name the store, which exists */
-    bool is_pull;                         /* loads the programs from that server, and compiles nothing */
+    const struct common_options *options; /* they name the store, which exists, but not its namespace */
+    bool asks_server;                     /* asks the server that the environment names before it compiles */
+    bool is_pull;                         /* compiles nothing */
 };
 
 /* A process_body_t whose user is a struct worker_setup. Ends when the other end of the socket is shut down. */

@@ -16,7 +16,6 @@
 /* clang-format off */
 #define COMMANDS(X) \
     X(ls) X(show) X(explain) X(stats) X(verify) X(evict) X(run) X(build) \
-    X(recipe_list) X(recipe_show) X(recipe_merge) X(recipe_prune) X(recipe_extract) \
     X(bundle) COMMANDS_OF_REMOTE(X) X(pull) X(key) X(sign) X(help)
 /* clang-format on */
 

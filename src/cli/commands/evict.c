@@ -47,7 +47,7 @@ static const struct command_option options[] = {
     {"max-age", 'a', VALUE_TIME, "AGE", offsetof(struct evicting, max_age_ns), .words = "unlimited none",
      .help = "Evict until no entry is older than AGE"},
     {"all", 'A', VALUE_NONE, NULL, offsetof(struct evicting, is_all),
-     .help = "Evict all entries, or those of --namespace, and the recipes that the store keeps"},
+     .help = "Evict all entries, or those of --namespace"},
     {"old", 'O', VALUE_NONE, NULL, offsetof(struct evicting, is_old),
      .help =
          "Remove what an earlier version of Ingot has left beside the store, in a format that is not read any more"},
@@ -134,7 +134,7 @@ static ingot_status_t evict_to_limits(struct evicting *evicting, uint64_t *count
     evicting->limits.user = &progress;
     ingot_status_t status = ingot_persist_evict(evicting->storage, &evicting->limits, count, bytes);
     if (status == INGOT_SUCCESS && evicting->is_all && !interrupt_seen())
-        status = ingot_persist_clear(evicting->storage); /* also removes the recipes that the store keeps */
+        status = ingot_persist_clear(evicting->storage);
     progress_fini(&progress);
     return status == INGOT_BUSY && interrupt_seen() ? INGOT_SUCCESS : status;
 }

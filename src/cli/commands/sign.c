@@ -1,12 +1,11 @@
 /*
- * sign.c - `ingot sign`: seals the entries of a store, or recipe files.
+ * sign.c - `ingot sign`: seals the entries of a store.
  *
  * The store is opened once as a reader, and as a writer for one namespace after the other. The reader loads blobs
  * without a seal, or with a seal by a known key. A writer requires seals, so without a secret key it fails instead of
  * storing blobs without a seal. The key that seals is the only key of a writer, so every blob that the writer can load
  * is already sealed by this key. Such a blob is not stored again, so it keeps its time.
  */
-#include <ingot/private/recipe.h>
 #include <ingot/private/trust.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,6 @@
 
 struct signing {
     struct common_options common;
-    struct text_list recipes; /* the recipe files to seal; if there are none, the store is sealed */
     ingot_storage_t reader;
     ingot_storage_t writer; /* of the namespace of the last entry, because those of a namespace follow each other */
     char *name_space;       /* of the writer; "" for none */
@@ -41,8 +39,6 @@ struct signing {
 };
 
 static const struct command_option sign_options[] = {
-    {NULL, 0, VALUE_FILE, "RECIPE", offsetof(struct signing, recipes), .flags = OPTION_REPEATED,
-     .help = "Recipes to seal, instead of a store; --dir and --namespace are errors then"},
     {"keys", 'k', VALUE_FILE, "FILE[:FILE...]", offsetof(struct signing, common.key_files),
      .help = "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. Seals made with the other "
              "keys are replaced"},
@@ -170,56 +166,20 @@ static int seal_store(struct signing *signing)
     return signing->refused_count + signing->bad_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
-/* ---- recipes ---- */
-
-/* Seals the recipes with the first secret key of the options. */
-static int sign_recipes(const struct common_options *options, size_t count, char *const *paths)
-{
-    ingot_persist_trust_t trust;
-    struct common_options required = *options;
-    uint64_t sealed_count = 0, failed_count = 0;
-    required.trust_policy = INGOT_PERSIST_TRUST_REQUIRE;
-    const int code = store_read_trust(&trust, &required);
-    if (code != EXIT_DONE)
-        return code;
-    for (size_t i = 0; i < count; ++i) {
-        int is_new = 0;
-        const ingot_status_t status = ingot_recipe_seal(paths[i], &trust, &is_new);
-        sealed_count += is_new != 0;
-        failed_count += status != INGOT_SUCCESS;
-        if (status != INGOT_SUCCESS)
-            store_tell_failure(status, "sealing %s", paths[i]);
-    }
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "sealed", sealed_count);
-    json_add_u64(json, "unchanged", count - sealed_count - failed_count);
-    json_add_u64(json, "failed", failed_count);
-    output_print(json, options->is_json, "{sealed} recipes sealed, {unchanged} already sealed, {failed} not sealed\n");
-    return failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
-}
-
 static int run_sign(void *values)
 {
-    struct signing *signing = values;
-    const struct common_options *common = &signing->common;
-    if (signing->recipes.count == 0)
-        return seal_store(signing);
-    if (common->directory != NULL || common->name_space != NULL)
-        return parse_refuse(&command_sign, "name either recipes, or a store with --dir and --namespace");
-    return sign_recipes(common, signing->recipes.count, signing->recipes.items);
+    return seal_store(values);
 }
 
 const struct command command_sign = {
     .name = "sign",
     .group = "Trust",
-    .summary = "seal all entries of a store, or recipes, with a key",
-    .about = "Seals all entries of a store, or recipes, with the first secret key of the files. An entry whose seal is "
+    .summary = "seal all entries of a store with a key",
+    .about = "Seals all entries of a store with the first secret key of the files. An entry whose seal is "
              "wrong or made with another key is left unchanged, with exit status 1. An entry that this key has "
              "already sealed is left unchanged, too. Other entries get a new time of creation, which affects "
-             "--max-age and the order of eviction. A recipe to which programs are added afterwards must be sealed "
-             "again.\n\n"
-             "Sign a store only if you know that no other user could write it, and only recipes that you recorded or "
-             "whose seals you have verified.",
+             "--max-age and the order of eviction.\n\n"
+             "Sign a store only if you know that no other user could write it.",
     .options = sign_options,
     .size = sizeof(struct signing),
     .run = run_sign,

@@ -146,10 +146,8 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     if (store_access > STORE_READ && info->max_bytes == 0)
         info->max_bytes =
             INGOT_UNLIMITED; /* the application's limit is unknown, so the tool must not evict its entries */
-    if (options->keeps_recipes)
-        info->flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
-    if (info->recipe_max_bytes == 0)
-        info->recipe_max_bytes = INGOT_UNLIMITED; /* the application's limit for recipes is unknown, too */
+    if (options->keeps_requests)
+        info->flags |= (uint32_t)INGOT_PERSIST_KEEP_REQUESTS;
     info->name_space = options->name_space;
     info->lock_timeout_ms = LOCK_TIMEOUT_MS;
     info->max_age_ms = 0;

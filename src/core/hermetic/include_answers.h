@@ -13,7 +13,7 @@
 
 enum { MAX_INCLUDED_FILES = 10000 };
 
-/* The answer to a search; see doc/recipe-format.md. From ANSWER_HEADER on, even numbers are headers and odd ones are
+/* The answer to a search. From ANSWER_HEADER on, even numbers are headers and odd ones are
  * files. */
 enum { ANSWER_NOTHING, ANSWER_GAP, ANSWER_HEADER, ANSWER_FILE };
 

@@ -13,11 +13,10 @@
 #include "persist/directory/account.h"
 #include "persist/directory/build_lock.h"
 #include "persist/directory/evict.h"
-#include "persist/directory/kept_recipe.h"
 #include "persist/directory/lookup.h"
 #include "persist/directory/publish.h"
 #include "persist/directory/root.h"
-#include "persist/recipe/recording.h"
+#include "persist/request/record.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
@@ -30,7 +29,7 @@
 #define DEFAULT_LOW_WATER_PERCENT 50u
 #define KNOWN_FLAGS                                                                                                    \
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
-     (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_RECIPES)
+     (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_REQUESTS)
 
 static const char *get_entry_path(struct directory *directory, size_t id_size, const uint8_t *id,
                                   char path[PATH_CAPACITY])
@@ -345,13 +344,9 @@ ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_
         goto done;
     if (directory->accepts_any_owner)
         trust_must_require_seals(*storage);
-    if (!directory->is_read_only) {
+    if (!directory->is_read_only)
         evict_expired(&root); /* only now, when opening can no longer fail */
-        if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
-            kept_recipe_begin(*storage, directory, &info);
-    }
-    if (info.recipe_path != NULL && info.recipe_path[0] != '\0')
-        recording_begin(*storage, info.recipe_path, info.on_event, info.on_event_user);
+    record_begin(*storage, &info);
     directory = NULL; /* the storage owns it now */
 done:
     root_close(&root);

@@ -8,7 +8,6 @@
 #include "persist/base/files.h"
 #include "persist/directory/account.h"
 #include "persist/directory/evict.h"
-#include "persist/directory/kept_recipe.h"
 #include "persist/directory/root.h"
 #include "persist/directory/temporary.h"
 #include "persist/storage/serving.h"
@@ -88,8 +87,6 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
         status = evict_to_limits(&root, name_space, &nothing, "cleared", &nobody);
     if (status == INGOT_SUCCESS)
         status = evict_recount(&root, name_space, &nobody, &count);
-    if (status == INGOT_SUCCESS)
-        status = kept_recipe_remove(&root, name_space);
     if (status == INGOT_SUCCESS)
         (void)temporary_reclaim(&root, true);
     root_close(&root);

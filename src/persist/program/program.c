@@ -14,12 +14,11 @@
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/persist.h>
-#include <ingot/private/recipe.h>
+#include <ingot/private/request.h>
 #include <stdbool.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/recipe/recording.h"
 #include "persist/storage/blobs.h"
 #include "persist/storage/deferred.h"
 #include "persist/storage/events.h"
@@ -234,12 +233,6 @@ static void end_turn(const struct request *request, const_ingot_program_desc_t d
     build_turn_end(request->turn, end);
 }
 
-/* Records the request. `program`: NULL if only the native one was loaded. */
-static void note_use(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
-{
-    (void)ingot_recipe_record_program(request->storage, desc, program);
-}
-
 /* Asks the in-memory cache, and the builder if that does not have the program. Then stores what was built. */
 static ingot_status_t finish_request(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request,
                                      ingot_program_builder_t builder, ingot_origin_t *origin)
@@ -250,7 +243,7 @@ static ingot_status_t finish_request(ingot_program_t *program, const_ingot_progr
     else if (status == INGOT_SUCCESS && request->is_to_store)
         (void)store_now_or_later(request, desc, *program);
     if (status == INGOT_SUCCESS && request->origin != INGOT_ORIGIN_MEMORY)
-        note_use(request, desc, *program);
+        ingot_persist_record_request(request->storage, desc, *program);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = request->origin;
     return status;
@@ -277,7 +270,7 @@ ingot_status_t persist_program_get(void **native, ingot_program_t *program, cons
     if (request.has_id && load_program(NULL, &loaded, desc, &request) == INGOT_SUCCESS) {
         *native = loaded.native;
         *origin = INGOT_ORIGIN_STORAGE;
-        note_use(&request, desc, NULL);
+        ingot_persist_record_request(storage, desc, NULL);
         events_leave(before);
         return INGOT_SUCCESS;
     }
@@ -355,8 +348,6 @@ ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_p
         status = request_program(&program, desc, storage, build_anew, &made_from);
     }
     ingot_program_release(program);
-    if (status == INGOT_SUCCESS)
-        (void)ingot_recipe_record_kernel(storage, desc, name);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = made_from;
     return status;

@@ -81,10 +81,8 @@ static const struct setting of_writers[] = {
      .flag = INGOT_PERSIST_DURABLE},
     {"INGOT_PERSIST_BUILD_WAIT", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, build_wait_ms), .flag = 0},
     {"INGOT_BUILD_JOBS", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, build_jobs), .flag = 0},
-    {"INGOT_PERSIST_RECIPES", ENVIRONMENT_SWITCH, 4, offsetof(ingot_persist_info_t, flags),
-     .flag = INGOT_PERSIST_KEEP_RECIPES},
-    {"INGOT_PERSIST_RECIPES_MAX_SIZE", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, recipe_max_bytes),
-     .flag = 0},
+    {"INGOT_PERSIST_REQUESTS", ENVIRONMENT_SWITCH, 4, offsetof(ingot_persist_info_t, flags),
+     .flag = INGOT_PERSIST_KEEP_REQUESTS},
     {.name = "INGOT_PERSIST_STORE_MODE",
      .size = 4,
      .offset = offsetof(ingot_persist_info_t, store_mode),
@@ -186,7 +184,7 @@ static ingot_status_t read_persist_texts(const struct environment *environment, 
     } texts[] = {
         {"INGOT_PERSIST_NAMESPACE", paths_is_namespace, "the name of a namespace", &info->name_space},
         {"INGOT_PERSIST_BACKENDS", serving_is_list, "a list such as opencl,cuda or -opencl", &info->backends},
-        {"INGOT_RECIPE", NULL, NULL, &info->recipe_path}, /* checked when the store is opened */
+        {"INGOT_RECORD", NULL, NULL, &info->record_path}, /* checked when the store is opened */
     };
     for (size_t i = 0; i < COUNT_OF(texts); ++i) {
         const char *value = variable_value(environment, texts[i].name);

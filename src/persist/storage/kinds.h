@@ -20,7 +20,7 @@
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
 
 /* The parts that other folders attach to a storage; see storage_make_part. */
-enum storage_part { STORAGE_RECIPE, STORAGE_PART_COUNT };
+enum storage_part { STORAGE_REQUESTS, STORAGE_PART_COUNT };
 
 /* What all parts of one kind have in common. */
 struct storage_part_kind {

@@ -107,6 +107,19 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked,
     return count_load(storage, load_from_tiers(storage, asked, with_core, id_size, id, kept));
 }
 
+ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_status_t status = storage->ops.load(storage->self, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = trust_check_loaded(storage, storage, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = seal_open(&storage->allocator, &loaded);
+    if (status == INGOT_SUCCESS)
+        *blob = loaded;
+    return status;
+}
+
 ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
                             ingot_buffer_t *blob)
 {

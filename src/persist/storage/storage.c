@@ -234,6 +234,11 @@ const ingot_allocator_t *storage_allocator(ingot_storage_t storage)
     return &storage->allocator;
 }
 
+ingot_storage_t storage_tier(ingot_storage_t storage, size_t number)
+{
+    return number < storage->tier_count ? storage->tiers[number] : NULL;
+}
+
 ingot_storage_t storage_stored_to(ingot_storage_t storage)
 {
     while (storage != NULL && storage->model != NULL)

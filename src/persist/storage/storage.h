@@ -38,6 +38,9 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked,
 ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t id_size, const uint8_t *id,
                                   size_t size, const uint8_t *bytes);
 
+/* Does what ingot_storage_load does for a storage that is not a chain, but counts neither a hit nor a miss. */
+ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+
 /* True if the storage can keep a stored blob: it is not read-only, or it is a chain with a tier that is not. */
 bool storage_keeps_blobs(ingot_storage_t storage);
 /* True if it is also on. */
@@ -67,6 +70,8 @@ const ingot_storage_ops_t *storage_ops(ingot_storage_t storage);
 uint64_t storage_number(ingot_storage_t storage);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 
+/* Returns a tier of a chain, or NULL if the storage has fewer tiers. */
+ingot_storage_t storage_tier(ingot_storage_t storage, size_t number);
 /* Returns the tier to which a chain stores, or the storage itself if it is not a chain. */
 ingot_storage_t storage_stored_to(ingot_storage_t storage);
 

@@ -357,7 +357,7 @@ TEST(Environment, TellsOfAVariableThatIsNotThereWithTheNearest)
     const Variable known("INGOT_CACHE_GROUPS", "7");
     const Variable unknown("INGOT_CACHE_CAPASITY", "12");
     const Variable other("INGOT_PERSIST_MAXSIZE", "1G");
-    const Variable renamed("INGOT_PERSIST_RECORD", "a.recipe");
+    const Variable renamed("INGOT_PERSIST_RECORD", "requests");
     std::vector<std::string> told;
     ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
     info.on_event_user = &told;
@@ -374,7 +374,7 @@ TEST(Environment, TellsOfAVariableThatIsNotThereWithTheNearest)
     EXPECT_NE(std::string::npos, told[0].find("INGOT_CACHE_CAPASITY is not an Ingot variable; the nearest one is "
                                               "INGOT_CACHE_CAPACITY"));
     EXPECT_NE(std::string::npos, told[1].find("INGOT_PERSIST_MAX_SIZE"));
-    EXPECT_NE(std::string::npos, told[2].find("INGOT_PERSIST_RECORD has no effect any more: set INGOT_RECIPE instead"));
+    EXPECT_NE(std::string::npos, told[2].find("INGOT_PERSIST_RECORD has no effect any more: set INGOT_RECORD instead"));
 }
 
 TEST(Environment, TheDocumentHasEveryVariable)

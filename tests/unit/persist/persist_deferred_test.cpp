@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <ingot/directory.h>
 #include <ingot/private/persist.h>
-#include <ingot/recipe.h>
 #include <ingot/trust.h>
 #include <sched.h>
 
@@ -401,9 +400,7 @@ static void expect_refused(ingot_storage_t storage)
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_recipe_record_info_t recipe = INGOT_RECIPE_RECORD_INFO_INIT;
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    recipe.path = "/dev/null/none";
     const uint8_t id = 1;
     const ingot_status_t all[] = {
         ingot_persist_get_settings(storage, &settings),
@@ -415,7 +412,6 @@ static void expect_refused(ingot_storage_t storage)
         ingot_persist_clear(storage),
         ingot_persist_recount(storage, &count),
         ingot_storage_remove(storage, sizeof(id), &id),
-        ingot_recipe_record(storage, &recipe),
     };
     for (size_t i = 0; i < std::size(all); ++i)
         EXPECT_EQ(INGOT_READ_ONLY, all[i]) << i;

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "support/forked_child.h"
-#include "support/recipe_fixture.h"
 #include "support/store_fixture.h"
 #include "support/stray_close.h"
 
@@ -105,17 +104,5 @@ TEST_F(PersistDescriptors, ABundleHarmsNoFile)
     EXPECT_EQ(INGOT_IO_ERROR, ingot_storage_load(bundle, kId.size(), kId.data(), &blob));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "closed the descriptor")) << ingot_last_error_detail();
     ingot_storage_release(bundle);
-    EXPECT_EQ("", successors.damage());
-}
-
-TEST_F(PersistDescriptors, ARecipeHarmsNoFile)
-{
-    const fs::path path = scratch.path() / "recipe";
-    recipe_fixture::Writer writer = recipe_fixture::open_writer(path);
-    recipe_fixture::Recipe recipe;
-    ASSERT_EQ(INGOT_SUCCESS, recipe_fixture::try_open_recipe(path, &recipe)) << ingot_last_error_detail();
-    const Successors successors(scratch.path() / "data", stray_close::opened_since(before));
-    recipe.reset();
-    writer.reset();
     EXPECT_EQ("", successors.damage());
 }

@@ -26,7 +26,7 @@ struct Outcome {
     ingot_status_t status;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT; /* without the texts */
     ingot_persist_trust_policy_t policy = INGOT_PERSIST_TRUST_NONE;
-    std::string path, name_space, backends, key_files, recipe_path;
+    std::string path, name_space, backends, key_files, record_path;
     std::string detail;
 };
 
@@ -48,11 +48,11 @@ ingot_status_t take_settings(ingot_persist_info_t *info, void *user)
     outcome.path = info->path;
     outcome.name_space = text_of(info->name_space);
     outcome.backends = text_of(info->backends);
-    outcome.recipe_path = text_of(info->recipe_path);
+    outcome.record_path = text_of(info->record_path);
     outcome.policy = info->trust->policy;
     outcome.key_files = text_of(info->trust->key_files);
     outcome.info = *info;
-    outcome.info.path = outcome.info.name_space = outcome.info.backends = outcome.info.recipe_path = nullptr;
+    outcome.info.path = outcome.info.name_space = outcome.info.backends = outcome.info.record_path = nullptr;
     outcome.info.trust = nullptr;
     return INGOT_BUSY; /* nothing is opened */
 }
@@ -149,8 +149,7 @@ TEST(PersistEnvironment, EachLimitAndTimeHasTheSameThreeSpecialValues)
         {"INGOT_PERSIST_MAX_BLOB", &ingot_persist_info_t::max_blob_bytes},
         {"INGOT_PERSIST_LOCK_TIMEOUT", &ingot_persist_info_t::lock_timeout_ms},
         {"INGOT_PERSIST_BUILD_WAIT", &ingot_persist_info_t::build_wait_ms},
-        {"INGOT_BUILD_JOBS", &ingot_persist_info_t::build_jobs},
-        {"INGOT_PERSIST_RECIPES_MAX_SIZE", &ingot_persist_info_t::recipe_max_bytes}};
+        {"INGOT_BUILD_JOBS", &ingot_persist_info_t::build_jobs}};
     for (const auto &[name, field] : limits) {
         ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
         for (const uint64_t by_default : {uint64_t{0}, uint64_t{77}}) {
@@ -174,9 +173,9 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
     for (const uint64_t value : {uint64_t{0}, INGOT_UNLIMITED, INGOT_NONE}) {
         info.max_bytes = info.max_entries = info.max_age_ms = value;
         info.min_blob_bytes = value == INGOT_UNLIMITED ? 0 : value;
-        info.lock_timeout_ms = info.build_wait_ms = info.recipe_max_bytes = value;
+        info.lock_timeout_ms = info.build_wait_ms = value;
         info.build_jobs = value == INGOT_NONE ? 0 : value;
-        info.flags = INGOT_PERSIST_KEEP_RECIPES;
+        info.flags = INGOT_PERSIST_KEEP_REQUESTS;
         const Store store(info);
         ASSERT_EQ(INGOT_SUCCESS, store.status()) << ingot_last_error_detail();
         ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
@@ -425,30 +424,22 @@ TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
     variables["INGOT_PERSIST_TRUST"] = "require";
     EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, read(variables).policy);
     EXPECT_EQ("/a:/b", read(variables).key_files);
-    EXPECT_EQ("", read(variables).recipe_path);
-    variables["INGOT_RECIPE"] = "/c.recipe";
-    EXPECT_EQ("/c.recipe", read(variables).recipe_path);
+    EXPECT_EQ("", read(variables).record_path);
+    variables["INGOT_RECORD"] = "/requests";
+    EXPECT_EQ("/requests", read(variables).record_path);
 }
 
-TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
+TEST(PersistEnvironment, ReadsWhetherToKeepRequests)
 {
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
-    EXPECT_EQ(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_RECIPES);
-    EXPECT_EQ(0u, read(variables).info.recipe_max_bytes);
-    variables["INGOT_PERSIST_RECIPES"] = "on";
-    EXPECT_NE(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_RECIPES);
-    variables["INGOT_PERSIST_RECIPES_MAX_SIZE"] = "5M";
-    EXPECT_EQ(uint64_t{5} << 20, read(variables).info.recipe_max_bytes);
-    variables["INGOT_PERSIST_RECIPES_MAX_SIZE"] = "unlimited";
-    EXPECT_EQ(INGOT_UNLIMITED, read(variables).info.recipe_max_bytes);
-    for (const char *name : {"INGOT_PERSIST_RECIPES", "INGOT_PERSIST_RECIPES_MAX_SIZE"}) {
-        Variables wrong = variables;
-        wrong[name] = "some";
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(wrong).status);
-        EXPECT_NE(std::string::npos, read(wrong).detail.find(name));
-        wrong["INGOT_PERSIST_READ_ONLY"] = "1";
-        EXPECT_EQ(INGOT_SUCCESS, read(wrong).status) << "it has no effect";
-    }
+    EXPECT_EQ(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_REQUESTS);
+    variables["INGOT_PERSIST_REQUESTS"] = "on";
+    EXPECT_NE(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_REQUESTS);
+    variables["INGOT_PERSIST_REQUESTS"] = "some";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status);
+    EXPECT_NE(std::string::npos, read(variables).detail.find("INGOT_PERSIST_REQUESTS"));
+    variables["INGOT_PERSIST_READ_ONLY"] = "1";
+    EXPECT_EQ(INGOT_SUCCESS, read(variables).status) << "it has no effect";
 }
 
 /* If an unknown policy were ignored, an application that was compiled with older headers would run without the policy
@@ -474,7 +465,7 @@ TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsApplied)
 
 TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
 {
-    const char *const names[] = {"INGOT_PERSIST_DIR", "INGOT_RECIPE", "XDG_CACHE_HOME", "HOME"};
+    const char *const names[] = {"INGOT_PERSIST_DIR", "INGOT_RECORD", "XDG_CACHE_HOME", "HOME"};
     ingot_storage_t storage = nullptr;
     if (setuid_child::is_this()) {
         for (const char *name : names)
@@ -495,7 +486,7 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
         ASSERT_EQ(0, setenv(name.c_str(), value.c_str(), 1));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, nullptr));
     EXPECT_TRUE(fs::exists(variables["INGOT_PERSIST_DIR"]));
-    EXPECT_TRUE(fs::exists(variables["INGOT_RECIPE"]));
+    EXPECT_TRUE(fs::exists(variables["INGOT_RECORD"]));
     ingot_storage_release(storage);
     for (const char *name : names)
         ASSERT_EQ(0, unsetenv(name));

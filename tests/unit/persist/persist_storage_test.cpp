@@ -185,7 +185,7 @@ TEST(Flags, ThatAreUnknownAreRefusedByADirectoryStore)
 {
     ScratchDirectory scratch;
     const std::string root = (scratch.path() / "store").string();
-    for (uint32_t flag = INGOT_PERSIST_KEEP_RECIPES * 2; flag != 0; flag <<= 1) {
+    for (uint32_t flag = INGOT_PERSIST_KEEP_REQUESTS * 2; flag != 0; flag <<= 1) {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = root.c_str();
         info.flags = flag;

@@ -6,8 +6,8 @@
 #include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
+#include "cli/build/build.h"
 #include "cli/commands/all.h"
-#include "cli/commands/recipe/build.h"
 #if INGOT_WITH_REMOTE
 #include <ingot/private/remote.h>
 
@@ -20,10 +20,10 @@
 
 struct pulling {
     struct common_options common;
-    const char *bundle;       /* NULL: a server */
-    const char *url;          /* NULL: from the environment */
-    struct text_list recipes; /* those of --for */
-    ingot_storage_t from;     /* a bundle or a server */
+    const char *bundle;        /* NULL: a server */
+    const char *url;           /* NULL: from the environment */
+    struct text_list requests; /* those of --for */
+    ingot_storage_t from;      /* a bundle or a server */
     ingot_storage_t store;
     cJSON *keys; /* its members have the names of the objects that the server has, and the store lacks */
     uint64_t present_count;
@@ -38,8 +38,8 @@ static const struct command_option options[] = {
     {"from", 'F', VALUE_FILE, "BUNDLE", offsetof(struct pulling, bundle),
      .help = "Take the entries of this bundle instead of a server's"},
 #if INGOT_WITH_REMOTE
-    {"for", 'f', VALUE_FILE, "RECIPE", offsetof(struct pulling, recipes), .flags = OPTION_REPEATED,
-     .help = "Load what the programs of this recipe need on the devices of this machine; may be repeated"},
+    {"for", 'f', VALUE_FILE, "REQUESTS", offsetof(struct pulling, requests), .flags = OPTION_REPEATED,
+     .help = "Load what the requests of this store or bundle need on the devices of this machine; may be repeated"},
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pulling, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pulling, image.reference),
      .help = "Pull the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
@@ -142,7 +142,7 @@ static int pull_all(struct pulling *pulling)
     pulling->keys = cJSON_CreateObject();
     const ingot_status_t status = ingot_remote_list(pulling->from, note_key, pulling->keys);
     if (status == INGOT_UNIMPLEMENTED)
-        return parse_refuse(&command_pull, "%s. Name recipes with --for", ingot_last_error_detail());
+        return parse_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
     if (status != INGOT_SUCCESS)
         return store_failed("listing the server", status);
     interrupt_catch();
@@ -166,7 +166,7 @@ static int pull_all(struct pulling *pulling)
 static int pull_from_server(struct pulling *pulling)
 {
     int code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
-    if (code == EXIT_DONE && pulling->recipes.count == 0) {
+    if (code == EXIT_DONE && pulling->requests.count == 0) {
         store_take_namespace(&pulling->common);
         code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
         if (code == EXIT_DONE)
@@ -174,7 +174,7 @@ static int pull_from_server(struct pulling *pulling)
         ingot_storage_release(pulling->store);
     }
     ingot_storage_release(pulling->from); /* the workers open it as the environment says, which now has this URL */
-    return code == EXIT_DONE && pulling->recipes.count != 0 ? build_pull(&pulling->common, &pulling->recipes) : code;
+    return code == EXIT_DONE && pulling->requests.count != 0 ? build_pull(&pulling->common, &pulling->requests) : code;
 }
 #else
 static int pull_from_server(struct pulling *pulling)
@@ -189,14 +189,14 @@ static int run_pull(void *values)
     struct pulling *pulling = values;
 #if INGOT_WITH_REMOTE
     if (image_is_wanted(&pulling->image) &&
-        (pulling->bundle != NULL || pulling->recipes.count != 0 || pulling->url != NULL))
+        (pulling->bundle != NULL || pulling->requests.count != 0 || pulling->url != NULL))
         return parse_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
     if (image_is_wanted(&pulling->image))
         return image_pull(&pulling->common, &pulling->image);
 #endif
     if (pulling->bundle == NULL)
         return pull_from_server(pulling);
-    if (pulling->url != NULL || pulling->recipes.count != 0)
+    if (pulling->url != NULL || pulling->requests.count != 0)
         return parse_refuse(&command_pull, "pull either from a bundle or from a server");
     return pull_bundle(pulling);
 }
@@ -209,7 +209,7 @@ const struct command command_pull = {
         "Loads entries into a store, which is created if it is missing, with their seals. Entries that the store "
         "already has are not loaded again.\n\n"
         "Takes all that a Redis server or an S3 bucket has in the namespace INGOT_PERSIST_NAMESPACE; other servers "
-        "cannot list what they have. With --for, loads what the programs of a recipe need on the devices of this "
+        "cannot list what they have. With --for, loads what the requests of a store need on the devices of this "
         "machine from any server, "
         "and compiles nothing. With --from, takes all entries of a bundle.\n\n"
         "With --image, takes what an image in a registry has, into the namespaces that \"ingot push --image\" took it "

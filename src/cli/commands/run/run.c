@@ -5,7 +5,6 @@
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
-#include <ingot/private/recipe.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 #include "cli/usage/value.h"
 #include "util/environment.h"
 
-#define RECORD "INGOT_RECIPE"
+#define RECORD "INGOT_RECORD"
 
 #define LAYERS "OPENCL_LAYERS"
 #define DISABLE "INGOT_LAYER_DISABLE"
@@ -38,7 +37,7 @@ struct running {
     const char *directory; /* if directory, name_space or trace is NULL, the environment decides */
     const char *name_space;
     const char *trace;
-    const char *recipe;
+    const char *record;
     unsigned on_miss; /* 0 if not given */
     bool is_read_only;
     bool has_stats;
@@ -60,9 +59,10 @@ static const struct command_option options[] = {
      .help = "The namespace of all programs. Default: INGOT_PERSIST_NAMESPACE, or each program's file name"},
     {"trace", 't', VALUE_FILE, "FILE", offsetof(struct running, trace), .flags = OPTION_VALUE_OPTIONAL,
      .help = "Write a line per event to standard error, or append it to FILE"},
-    {"record", 'R', VALUE_FILE, "FILE", offsetof(struct running, recipe),
-     .help = "Append what programs are compiled from to the recipe FILE, which \"ingot build\" compiles elsewhere. "
-             "Programs that cannot be built from a recipe are listed in it with the reason"},
+    {"record", 'R', VALUE_FOLDER, "DIR", offsetof(struct running, record),
+     .help =
+         "Record what programs are compiled from in the store DIR, which is created if it is missing. \"ingot build "
+         "DIR\" compiles them elsewhere"},
     {"stats", 's', VALUE_NONE, NULL, offsetof(struct running, has_stats),
      .help = "Print at the end on standard error what all processes together loaded, compiled, passed through to the "
              "driver, stored and refused, and how many programs were loaded after waiting for another process that "
@@ -75,7 +75,7 @@ static const struct command_option options[] = {
          "What happens to programs that the store lacks (INGOT_ON_MISS): they are compiled, compiled with a line on "
          "standard error (report), or fail as programs that do not compile"},
     {"strict", 0, VALUE_NONE, NULL, offsetof(struct running, is_strict),
-     .help = "Do not execute the command if the layer is missing, or if the store, the recipe or the counts cannot be "
+     .help = "Do not execute the command if the layer is missing, or if the store, the record or the counts cannot be "
              "opened"},
     {.help = NULL},
 };
@@ -148,8 +148,8 @@ static void set_variables(const struct running *running)
         set_variable("INGOT_PERSIST_READ_ONLY", "1");
     if (running->name_space != NULL)
         set_variable("INGOT_PERSIST_NAMESPACE", running->name_space);
-    if (running->recipe != NULL)
-        set_path(RECORD, running->recipe);
+    if (running->record != NULL)
+        set_path(RECORD, running->record);
     if (running->on_miss != 0 && value_get_word(ON_MISS_WORDS, running->on_miss - 1, sizeof(word), word))
         set_variable("INGOT_ON_MISS", word);
     if (running->trace != NULL && running->trace[0] != '\0')
@@ -172,7 +172,6 @@ static ingot_status_t try_store(void)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, DISABLE ": \"%.80s\" is not %s", disable,
                                       environment_expected(ENVIRONMENT_SWITCH));
     info.max_bytes = INGOT_UNLIMITED;
-    info.recipe_max_bytes = INGOT_UNLIMITED;
     info.on_event = store_tell_event;
     const ingot_status_t status = ingot_persist_open_from_environment(&storage, &info);
     ingot_storage_release(storage);
@@ -190,20 +189,21 @@ static bool check_store(const struct running *running)
     return status == INGOT_SUCCESS;
 }
 
-/* The layer records nothing if the file cannot be written, and does not say why, so the file is opened here first. */
-static bool check_recipe(void)
+/* The layer records nothing if the store cannot be opened, and does not say why, so the store is opened here first. */
+static bool check_record(void)
 {
     const char *path = getenv(RECORD);
-    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
-    ingot_recipe_writer_t writer = NULL;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t storage = NULL;
     if (path == NULL || path[0] == '\0')
         return true;
     info.path = path;
-    const ingot_status_t status = ingot_recipe_writer_open(&writer, &info);
+    info.max_bytes = INGOT_UNLIMITED;
+    const ingot_status_t status = ingot_persist_open(&storage, &info);
     if (status != INGOT_SUCCESS)
-        (void)fprintf(stderr, "ingot run: the recipe %s cannot be written: %s (%s)\n", path, ingot_last_error_detail(),
+        (void)fprintf(stderr, "ingot run: nothing is recorded in %s: %s (%s)\n", path, ingot_last_error_detail(),
                       ingot_status_name(status));
-    ingot_recipe_writer_release(writer);
+    ingot_storage_release(storage);
     return status == INGOT_SUCCESS;
 }
 
@@ -226,9 +226,9 @@ static int run_application(void *values)
     set_variables(running);
     /* each of these says what is wrong */
     const bool has_layer = set_layer();
-    const bool has_recipe = check_recipe();
+    const bool has_record = check_record();
     const bool has_store = check_store(running);
-    const bool is_ready = has_layer && has_recipe && has_store;
+    const bool is_ready = has_layer && has_record && has_store;
     if (!is_ready && running->is_strict)
         return EXIT_RUN_FAILED;
     return running->has_stats ? run_and_count(running) : run_replace_process(running->command);
@@ -252,8 +252,8 @@ const struct command command_run = {
         "it.\n\n"
         "On devices that generate code at launch (PoCL), storing takes several times as long as compiling. There, the "
         "OpenCL layer loads the programs that the store has, and leaves all others to the driver and its own cache. "
-        "With --now, it stores them as on other devices. Or record the programs with --record FILE, and store them "
-        "with \"ingot build FILE\".\n\n"
+        "With --now, it stores them as on other devices. Or record the programs with --record DIR, and store them "
+        "with \"ingot build DIR\".\n\n"
         "The exit status is the command's; 125 for wrong usage, and with --strict if something is missing; 126 if it "
         "could not be executed, 127 if it was not found.",
     .options = options,

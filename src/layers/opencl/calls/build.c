@@ -10,7 +10,7 @@
  * the user records programs, so that another process stores them, it is recorded once the driver has built it.
  */
 #include <ingot/backend.h>
-#include <ingot/private/recipe.h>
+#include <ingot/private/request.h>
 
 #include <string.h>
 
@@ -215,7 +215,7 @@ static cl_int build_natively(struct native_call *call, struct shadow *shadow)
         return error;
     statistics_add(STATISTIC_LEFT, 1);
     if (error == CL_SUCCESS)
-        (void)ingot_recipe_record_program(settings_store(), call->left, NULL);
+        ingot_persist_record_request(settings_store(), call->left, NULL);
     ingot_program_desc_release(call->left);
     return error;
 }

@@ -5,8 +5,6 @@
  * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the shadow's native
  * program as the application asked, and one of its kernels answers.
  */
-#include <ingot/private/recipe.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,19 +29,6 @@ static cl_program replace_rejected(const struct shadow_use *use)
     return shadow_replace_result(use->shadow, use->result);
 }
 
-/* Adds a kernel of the result to the store's recipe (ingot/recipe.h). If that fails, an event reports it. */
-static void record_kernel(const struct shadow_use *use, const char *name)
-{
-    (void)ingot_recipe_record_kernel(settings_store(), use->result->desc, name);
-}
-
-static void record_kernel_object(const struct shadow_use *use, cl_kernel kernel)
-{
-    char name[4097]; /* longer names are not recorded */
-    if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL) == CL_SUCCESS)
-        record_kernel(use, name);
-}
-
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
 {
     struct shadow_use use = shadow_begin_use(program);
@@ -52,8 +37,6 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
     const cl_program built = kernel == NULL && is_rejected(&use, code) ? replace_rejected(&use) : NULL;
     if (built != NULL)
         kernel = layer_target.clCreateKernel(built, name, &code);
-    if (kernel != NULL && use.result != NULL)
-        record_kernel(&use, name);
     shadow_end_use(&use);
     if (error != NULL)
         *error = code;
@@ -71,8 +54,6 @@ cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl
         error = layer_target.clCreateKernelsInProgram(built, capacity, kernels, made);
     if (error == CL_SUCCESS && kernels != NULL && count != NULL)
         *count = created;
-    for (cl_uint i = 0; i < created && error == CL_SUCCESS && use.result != NULL; ++i)
-        record_kernel_object(&use, kernels[i]);
     shadow_end_use(&use);
     return error;
 }

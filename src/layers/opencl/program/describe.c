@@ -6,7 +6,6 @@
 #include "layers/opencl/program/describe.h"
 
 #include <ingot/backend.h>
-#include <ingot/private/recipe.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,10 +127,8 @@ ingot_status_t describe_build(const struct shadow *shadow, const char *options, 
     ingot_status_t status = read_program_input(shadow, &input);
     if (status == INGOT_SUCCESS)
         status = create_desc_of_shadow(shadow, &input, options, &desc);
-    if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS) {
-        (void)ingot_recipe_record_program(settings_store(), desc, NULL); /* the recipe lists it with the reason */
+    if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS)
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
-    }
     free(input.bytes);
     if (status == INGOT_SUCCESS) {
         *out = desc;

@@ -19,10 +19,6 @@
 #define PATHS_TEMPORARY "tmp"
 /* The file in which processes lock bytes. It has no content. */
 #define PATHS_LOCK "lock"
-/* The recipe of a namespace's programs, which says what they are compiled from, and the new file that replaces it when
- * it is pruned. */
-#define PATHS_RECIPE "programs.recipe"
-#define PATHS_RECIPE_REWRITE "programs.recipe.pruned"
 /* The bytes of the lock file from this offset up to twice this offset stand for programs that are being built
  * (build_lock.h). */
 #define PATHS_BUILD_MIN (UINT64_C(1) << 61)

@@ -1,0 +1,302 @@
+/*
+ * build.c - `ingot build`: answers requests for the devices of this machine. `ingot pull --for` only loads what they
+ * need from a server.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/exit_code.h"
+#include "cli/base/folder.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/memory.h"
+#include "cli/base/options.h"
+#include "cli/base/text.h"
+#include "cli/base/units.h"
+#include "cli/build/build.h"
+#include "cli/build/plan.h"
+#include "cli/build/report.h"
+#include "cli/build/schedule.h"
+#include "cli/commands/all.h"
+#include "cli/store/store.h"
+#include "cli/usage/parse.h"
+
+enum { MOST_JOBS = SCHEDULE_MOST_JOBS };
+
+struct building {
+    struct common_options common;
+    bool is_stale;              /* --stale: builds the requests that the store keeps beside results */
+    bool is_pull;               /* loads from a server, and compiles nothing */
+    const char *bundle;         /* NULL: none */
+    struct text_list paths;     /* the stores with requests */
+    bool is_required;           /* --require: for the requests' seals; INGOT_PERSIST_TRUST may require more */
+    const char *key_files;      /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
+    struct text_list selectors; /* the values of --device; if there are none, all devices are chosen */
+    uint64_t job_count;         /* this and the next two: 0 if not given */
+    uint64_t time_ns;
+    uint64_t memory_bytes;
+    struct schedule_limits limits;
+    ingot_persist_trust_t trust; /* for the requests */
+    struct plan plan;
+    struct report report;
+};
+
+static const struct command_option build_options[] = {
+    {NULL, 0, VALUE_FILE, "REQUESTS", offsetof(struct building, paths), .flags = OPTION_REPEATED,
+     .help = "Stores or bundles whose requests are built, unless --stale is given"},
+    {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
+     .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
+             "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
+    {"into", 'i', VALUE_FOLDER, "DIR", offsetof(struct building, common.directory),
+     .help = "The store, created if it is missing; the same as --dir"},
+    {"bundle", 'b', VALUE_FILE, "FILE", offsetof(struct building, bundle),
+     .help = "Write a bundle instead. Built programs are kept in FILE.build until all are done. A bundle is written "
+             "even if some programs failed"},
+    {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
+     .help =
+         "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all"},
+    {"jobs", 'J', VALUE_COUNT, "COUNT", offsetof(struct building, job_count),
+     .help = "The number of worker processes, at most 1024. Default: the number of processors"},
+    {"time", 't', VALUE_TIME, "LIMIT", offsetof(struct building, time_ns), .words = "unlimited",
+     .help = "Stop building a program after this time. Default: 10m"},
+    {"memory", 'm', VALUE_SIZE, "SIZE", offsetof(struct building, memory_bytes), .words = "unlimited",
+     .help = "Stop building a program if its worker takes more memory. Default: 4G"},
+    {"require", 'q', VALUE_NONE, NULL, offsetof(struct building, is_required),
+     .help = "Leave out each request without a seal by one of the keys (ingot sign)"},
+    {"keys", 'k', VALUE_FILE, "FILE[:FILE...]", offsetof(struct building, key_files),
+     .help = "Check the seals of requests with the keys in these files. Default: INGOT_PERSIST_KEYS. Seals nothing"},
+    {.help = NULL},
+};
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static int check_build_arguments(const struct building *building)
+{
+    const char *wrong = NULL;
+    if (building->paths.count == 0 && !building->is_stale)
+        wrong = "name a store that holds requests, or use --stale";
+    else if (building->is_stale && (building->paths.count != 0 || building->bundle != NULL))
+        wrong = "--stale builds the requests that the store keeps, into the store: name no other store and no bundle";
+    else if (building->is_stale && (building->is_required || building->key_files != NULL))
+        wrong = "--require and --keys are for other stores: INGOT_PERSIST_TRUST is this store's policy";
+    else if (building->bundle != NULL && building->common.directory != NULL)
+        wrong = "use either --into or --bundle";
+    else if (building->job_count > MOST_JOBS)
+        wrong = "--jobs: use a number of processes from 1 to 1024";
+    return wrong != NULL ? parse_refuse(&command_build, "%s", wrong) : EXIT_DONE;
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
+
+static bool is_device_selected(const struct building *building, const char *device)
+{
+    for (size_t i = 0; i < building->selectors.count; ++i) {
+        if (text_contains(device, building->selectors.items[i]))
+            return true;
+    }
+    return building->selectors.count == 0;
+}
+
+static void print_devices(size_t count, char *const *texts)
+{
+    (void)fputs("\ringot: no device of this machine is selected for these programs", stderr);
+    for (size_t i = 0; i < count; ++i)
+        (void)fprintf(stderr, "%s\n  %s", i == 0 ? "; there are:" : "", texts[i]);
+    (void)fputs(count == 0 ? "; no driver reports a device\n" : "\n", stderr);
+}
+
+static bool choose_devices(size_t count, char *const *texts, bool *is_chosen, void *user)
+{
+    struct building *building = user;
+    size_t chosen_count = 0;
+    for (size_t i = 0; i < count; ++i) {
+        is_chosen[i] = is_device_selected(building, texts[i]);
+        chosen_count += is_chosen[i];
+        if (is_chosen[i])
+            report_device(&building->report, texts[i]);
+    }
+    /* without --device, a stale program without a device is no error: its driver may have been removed */
+    if (chosen_count == 0 && (!building->is_stale || building->selectors.count != 0)) {
+        print_devices(count, texts);
+        return false;
+    }
+    for (size_t i = 0; i < building->plan.request_count; ++i) {
+        bool has_device = false;
+        for (size_t j = 0; j < count; ++j)
+            has_device = has_device || (is_chosen[j] && plan_is_for(&building->plan.requests[i], j, count, texts));
+        if (!has_device)
+            report_leave_out(&building->report, &building->plan.requests[i]);
+    }
+    return true;
+}
+
+static void begin_build_report(uint64_t job_count, uint64_t cost_ms, void *user)
+{
+    report_begin(&((struct building *)user)->report, job_count, cost_ms);
+}
+
+static void report_job_result(const struct plan_request *request, const char *device, const struct message *result,
+                              void *user)
+{
+    report_result(&((struct building *)user)->report, request, device, result);
+}
+
+static void update_build_report(void *user)
+{
+    report_tick(&((struct building *)user)->report);
+}
+
+/* ---- the store and the bundle ------------------------------------------------------------------------------------ */
+
+/* Creates the store, so that workers only open it. */
+static int make_store(const struct common_options *options)
+{
+    ingot_storage_t store = NULL;
+    const bool is_new = options->directory == NULL || access(options->directory, F_OK) != 0;
+    const int code = store_open(&store, options, is_new ? STORE_MAKE : STORE_WRITE, NULL);
+    ingot_storage_release(store);
+    return code;
+}
+
+/* Writes the bundle from the temporary store, FILE.build, and removes that store. */
+static int finish_bundle(const struct building *building, uint64_t *entry_count)
+{
+    ingot_storage_t store = NULL;
+    int code = store_open(&store, &building->common, STORE_READ, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = ingot_persist_write_bundle(store, building->bundle, NULL, NULL, entry_count);
+    ingot_storage_release(store);
+    if (status != INGOT_SUCCESS)
+        return store_failed("making the bundle", status);
+    if (!folder_remove(building->common.directory))
+        (void)fprintf(stderr, "ingot: %s could not be removed; the bundle is complete\n", building->common.directory);
+    return EXIT_DONE;
+}
+
+/* ---- the work --------------------------------------------------------------------------------------------------- */
+
+static bool has_server(const struct building *building)
+{
+#if INGOT_WITH_REMOTE
+    const char *url = secure_getenv("INGOT_PERSIST_REMOTE");
+    if (url != NULL && url[0] != '\0')
+        return true;
+#endif
+    return building->is_pull;
+}
+
+/* Reads the requests. The keys that check their seals need not be the keys that seal the built programs. */
+static int read_requests(struct building *building)
+{
+    ingot_storage_t store = NULL;
+    struct common_options options = building->common;
+    if (building->is_stale) {
+        int code = store_open(&store, &options, STORE_READ, NULL);
+        if (code == EXIT_DONE)
+            code = plan_read_stale(&building->plan, store);
+        ingot_storage_release(store);
+        return code;
+    }
+    options.trust_policy = store_policy(building->is_required, building->key_files);
+    if (building->key_files != NULL)
+        options.key_files = building->key_files;
+    const int code = store_read_trust(&building->trust, &options);
+    return code == EXIT_DONE ? plan_read(&building->plan, building->paths.count, building->paths.items,
+                                         building->common.name_space, &building->trust)
+                             : code;
+}
+
+/* Answers the requests, and makes the bundle. */
+static int build_requests(struct building *building)
+{
+    const struct schedule_calls calls = {choose_devices, begin_build_report, report_job_result, update_build_report,
+                                         building};
+    const struct worker_setup setup = {&building->plan, &building->common, has_server(building), building->is_pull};
+    const enum report_kind kind = building->is_pull ? REPORT_PULL : building->is_stale ? REPORT_STALE : REPORT_BUILD;
+    uint64_t entry_count = 0;
+    int code = read_requests(building);
+    if (code == EXIT_DONE && !building->is_stale)
+        code = make_store(&building->common);
+    if (code != EXIT_DONE)
+        return code;
+    report_init(&building->report, &building->plan, building->common.is_json, kind);
+    interrupt_catch();
+    if (building->plan.request_count != 0)
+        code = schedule_run(&setup, &building->limits, &calls);
+    const bool is_bundled = code == EXIT_DONE && building->bundle != NULL;
+    if (is_bundled)
+        code = finish_bundle(building, &entry_count);
+    if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
+        report_finish(&building->report, code == EXIT_INTERRUPTED, is_bundled ? &entry_count : NULL);
+    else
+        progress_fini(&building->report.progress);
+    return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
+}
+
+static uint64_t limit_or(uint64_t given, uint64_t otherwise)
+{
+    return given != 0 ? given : otherwise;
+}
+
+static void take_limits(struct building *building)
+{
+    building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : schedule_count_processors();
+    building->limits.time_ns = limit_or(building->time_ns, SCHEDULE_TIME_NS);
+    building->limits.memory_bytes = limit_or(building->memory_bytes, SCHEDULE_MEMORY_BYTES);
+}
+
+int build_pull(const struct common_options *options, const struct text_list *requests)
+{
+    static struct building building;
+    building = (struct building){.common = *options, .is_pull = true, .paths = *requests};
+    take_limits(&building);
+    return build_requests(&building);
+}
+
+static int run_build(void *values)
+{
+    struct building *building = values;
+    char *waiting = NULL;
+    int code = check_build_arguments(building);
+    if (code != EXIT_DONE)
+        return code;
+    take_limits(building);
+    if (building->bundle != NULL)
+        building->common.directory = waiting = text_append(memory_copy_text(building->bundle), "", ".build");
+    building->common.keeps_requests = building->bundle == NULL && store_is_on("INGOT_PERSIST_REQUESTS");
+    code = build_requests(building);
+    free(waiting);
+    return code;
+}
+
+const struct command command_build = {
+    .name = "build",
+    .group = "Run and build",
+    .summary = "compile recorded requests for this machine's devices",
+    .about =
+        "Answers the requests that \"ingot run --record DIR\" and other recordings left in stores: compiles their "
+        "programs for the devices of this machine, except those that the store has, so that the application compiles "
+        "nothing. What a server has (INGOT_PERSIST_REMOTE) is loaded from there. Each request is built separately for "
+        "each device of its backend, and stored in its namespace, or in that of --namespace.\n\n"
+        "Worker processes compile the most expensive programs of a device first. A program that takes too much time or "
+        "memory, or which crashes its worker, is reported, and the other programs are built. An interrupted build "
+        "continues when it is run again. Exit status 1: some programs were not built.\n\n"
+        "--require and --keys check requests and seal nothing. Without both options, INGOT_PERSIST_TRUST and "
+        "INGOT_PERSIST_KEYS apply to requests, too. With these variables, built programs are sealed. With "
+        "INGOT_PERSIST_REQUESTS=1, the store keeps their requests.\n\n"
+        "--stale rebuilds programs that a driver upgrade made stale: those that the store has for a device but lacks "
+        "for the device's current driver. Their requests lie beside them in the store if applications run with "
+        "INGOT_PERSIST_REQUESTS=1. Prints how many programs were rebuilt, are up to date or failed, and how many "
+        "results have no request. Programs without a device are left alone. If no device has the name that a program "
+        "was built for, the devices of the same platform take its place.\n\n"
+        "The systemd user units ingot-build-stale.timer and ingot-build-stale.service run \"ingot build --stale\" once "
+        "a "
+        "day and after login, with idle priority. They are off until \"systemctl --user enable --now "
+        "ingot-build-stale.timer\" turns them on.",
+    .options = build_options,
+    .size = sizeof(struct building),
+    .run = run_build,
+};

@@ -1,0 +1,211 @@
+/*
+ * record.c - records the requests for programs in stores; see record.h.
+ *
+ * A request that a store has is only looked up, which also notes that it is still used. Nothing of a storage's
+ * recording changes after the storage was opened, so it needs no lock.
+ */
+#include "persist/request/record.h"
+
+#include <ingot/backend.h>
+#include <ingot/private/request.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/kept_error.h"
+#include "persist/base/memory.h"
+#include "persist/request/kept_request.h"
+#include "persist/storage/events.h"
+#include "persist/storage/kinds.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/storage.h"
+#include "util/nanoseconds.h"
+
+/* WHICH_OWN: the storage itself, without a reference. WHICH_OTHER: the store of record_path. */
+enum which { WHICH_OWN, WHICH_OTHER, WHICH_COUNT };
+
+struct recording {
+    struct storage_part_base base;
+    ingot_storage_t stores[WHICH_COUNT]; /* NULL: nothing is recorded there */
+    char name_space[STORAGE_NAME_SPACE_CAPACITY];
+    ingot_event_callback_t on_event;
+    void *on_event_user;
+    _Atomic uint64_t told[WHICH_COUNT]; /* a bit for each status that was reported; relaxed */
+};
+
+static void tell(struct recording *recording, enum which which, ingot_status_t status, uint64_t started_ns,
+                 const char *what)
+{
+    char reason[512];
+    const uint64_t bit = (uint64_t)1 << ((unsigned)status % 64);
+    if ((atomic_fetch_or_explicit(&recording->told[which], bit, memory_order_relaxed) & bit) != 0)
+        return;
+    (void)snprintf(reason, sizeof(reason), "%s: %s", what, ingot_last_error_detail());
+    events_tell(recording->on_event, recording->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "",
+                reason);
+}
+
+/* ---- what people want to know of a request ---- */
+
+struct wanted {
+    char name[1024]; /* of the first source, without directories */
+    char device[128];
+    char driver[128];
+};
+
+static void copy_text(char *text, size_t capacity, size_t size, const uint8_t *value)
+{
+    (void)snprintf(text, capacity, "%.*s", (int)(size < capacity ? size : capacity - 1), (const char *)value);
+}
+
+static void take_name(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    struct wanted *wanted = user;
+    (void)is_text;
+    if (strcmp(path, "source[0].name") != 0)
+        return;
+    for (size_t i = size; i > 0; --i) {
+        if (value[i - 1] == '/') {
+            value += i;
+            size -= i;
+            break;
+        }
+    }
+    copy_text(wanted->name, sizeof(wanted->name), size, value);
+}
+
+static void take_device(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    struct wanted *wanted = user;
+    if (is_text && strcmp(path, "device[0].device_name") == 0)
+        copy_text(wanted->device, sizeof(wanted->device), size, value);
+    else if (is_text && strcmp(path, "device[0].driver_version") == 0)
+        copy_text(wanted->driver, sizeof(wanted->driver), size, value);
+}
+
+/* Makes the blob of a request, with what people want to know of it. */
+static ingot_status_t make_blob(const struct recording *recording, ingot_storage_t store,
+                                const struct kept_request_id *id, const_ingot_program_desc_t desc,
+                                const_ingot_program_t program, ingot_buffer_t *blob)
+{
+    char of_device[300];
+    struct wanted wanted = {"", "", ""};
+    ingot_kept_request_t known = {.name = wanted.name, .name_space = recording->name_space, .device = of_device};
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    ingot_buffer_t request = INGOT_BUFFER_INIT;
+    const uint8_t *result_id = NULL;
+    size_t result_id_size = 0;
+    ingot_status_t status = ingot_program_desc_get_request(desc, &request);
+    if (status != INGOT_SUCCESS)
+        return status;
+    (void)ingot_request_visit(request.size, request.bytes, take_name, &wanted);
+    if (ingot_program_desc_get_info(desc, &info) == INGOT_SUCCESS)
+        known.group = info.group;
+    if (ingot_program_desc_get_cache_blob_id(desc, &result_id_size, &result_id) == INGOT_SUCCESS)
+        (void)ingot_cache_blob_id_visit(result_id_size, result_id, take_device, &wanted);
+    (void)snprintf(of_device, sizeof(of_device), "%s%s%s", wanted.device,
+                   wanted.device[0] != '\0' && wanted.driver[0] != '\0' ? ", driver " : "", wanted.driver);
+    if (program != NULL && ingot_program_get_facts(program, &facts) == INGOT_SUCCESS)
+        known.build_time_ms = (facts.build_time_ns + NS_PER_MS - 1) / NS_PER_MS;
+    status = kept_request_pack(id, &known, &request, store, blob);
+    memory_release_buffer(&request);
+    return status;
+}
+
+/* ---- recording ---- */
+
+/* Records a request in one store, unless the store has it. */
+static ingot_status_t record_in(const struct recording *recording, ingot_storage_t store,
+                                const_ingot_program_desc_t desc, const_ingot_program_t program)
+{
+    uint8_t digest[INGOT_REQUEST_DIGEST_SIZE];
+    struct kept_request_id id;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_program_desc_get_request_digest(desc, digest);
+    if (status == INGOT_SUCCESS)
+        status =
+            kept_request_make_id(&id, ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), digest);
+    if (status != INGOT_SUCCESS || kept_request_is_in(store, &id))
+        return status;
+    status = make_blob(recording, store, &id, desc, program, &blob);
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_store(store, id.size, id.bytes, blob.size, blob.bytes);
+    memory_release_buffer(&blob);
+    return status;
+}
+
+/* Finds the recording of a storage, or that of the first tier of a chain that has one. */
+static struct recording *find_recording(ingot_storage_t storage)
+{
+    struct recording *recording = storage_get_part(storage, STORAGE_REQUESTS);
+    for (size_t i = 0; recording == NULL && storage_tier(storage, i) != NULL; ++i)
+        recording = find_recording(storage_tier(storage, i));
+    return recording;
+}
+
+void ingot_persist_record_request(ingot_storage_t storage, const_ingot_program_desc_t desc,
+                                  const_ingot_program_t program)
+{
+    struct kept_error kept;
+    struct recording *recording = storage != NULL && desc != NULL ? find_recording(storage) : NULL;
+    if (recording == NULL || !storage_is_on(storage))
+        return;
+    kept_error_save(&kept);
+    const struct ingot_context *before = events_enter(ingot_program_desc_get_context(desc));
+    for (int which = 0; which < WHICH_COUNT; ++which) {
+        const uint64_t started_ns = files_steady_clock_ns();
+        const ingot_status_t status = recording->stores[which] != NULL
+                                          ? record_in(recording, recording->stores[which], desc, program)
+                                          : INGOT_SUCCESS;
+        if (status != INGOT_SUCCESS)
+            tell(recording, (enum which)which, status, started_ns, "a request is not recorded");
+    }
+    events_leave(before);
+    kept_error_restore(&kept);
+}
+
+/* ---- beginning and end ---- */
+
+static void end_recording(void *part)
+{
+    ingot_storage_release(((struct recording *)part)->stores[WHICH_OTHER]);
+}
+
+void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info)
+{
+    static const struct storage_part_kind kind = {.size = sizeof(struct recording), .end = end_recording};
+    const bool keeps = (info->flags & (uint32_t)INGOT_PERSIST_KEEP_REQUESTS) != 0 &&
+                       (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) == 0;
+    const bool has_path = info->record_path != NULL && info->record_path[0] != '\0';
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct recording *recording = NULL;
+    void *part = NULL;
+    if (!keeps && !has_path)
+        return;
+    ingot_status_t status = storage_make_part(storage, STORAGE_REQUESTS, &kind, &part);
+    if (status == INGOT_SUCCESS) {
+        recording = part;
+        recording->on_event = info->on_event;
+        recording->on_event_user = info->on_event_user;
+        (void)snprintf(recording->name_space, sizeof(recording->name_space), "%s",
+                       info->name_space != NULL ? info->name_space : "");
+        recording->stores[WHICH_OWN] = keeps ? storage : NULL;
+    }
+    if (status == INGOT_SUCCESS && has_path) {
+        ingot_persist_info_t other = INGOT_PERSIST_INFO_INIT;
+        other.path = info->record_path;
+        other.name_space = info->name_space;
+        other.lock_timeout_ms = info->lock_timeout_ms;
+        other.flags = info->flags & (uint32_t)INGOT_PERSIST_DURABLE;
+        other.allocator = info->allocator;
+        other.on_event = info->on_event;
+        other.on_event_user = info->on_event_user;
+        other.trust = info->trust;
+        status = ingot_persist_open(&recording->stores[WHICH_OTHER], &other);
+    }
+    if (status != INGOT_SUCCESS)
+        events_tell(info->on_event, info->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns,
+                    has_path ? info->record_path : "", ingot_last_error_detail());
+}

@@ -1,0 +1,13 @@
+/*
+ * record.h - records the requests for programs in stores.
+ */
+#ifndef INGOT_PERSIST_REQUEST_RECORD_H
+#define INGOT_PERSIST_REQUEST_RECORD_H
+
+#include <ingot/persist.h>
+
+/* Makes a new directory store record as `info` says: in itself, in the store of record_path, in both or not at all. If
+ * that store cannot be opened, an event reports that. */
+void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info);
+
+#endif

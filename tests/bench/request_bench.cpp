@@ -1,0 +1,363 @@
+/*
+ * request_bench.cpp - measures the cost of recording requests, how much faster `ingot build` is with two workers than
+ * with one, and the size of recorded requests.
+ *
+ * Separate processes run through scripts/with-device, in pairs: with and without recording, on an empty and on a full
+ * store; `ingot build` with two workers and with one. The two processes of a pair run one right after the other, take
+ * turns at going first, and give one ratio. The same rounds also measure how much faster two processes compile than one
+ * on this machine, without Ingot.
+ *
+ *     bench_request --json FILE [--only recording|jobs|size]
+ *     bench_request --child run SET STORE                 makes the programs ready; records them if BENCH_RECORD is set
+ *     bench_request --child jobs-1|jobs-2 REQUESTS STORE  runs ingot build with one or two workers
+ *     bench_request --child driver-1|driver-2 SET -       has one or two processes compile the set with the driver
+ * alone
+ */
+#include "bench/bench_report.h"
+#include "bench/sample.h"
+#include "bench/startup_setup.h"
+#include "support/recorded_requests.h"
+#include "support/scratch_directory.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace
+{
+
+using bench::Clock;
+using bench::Goal;
+using bench::require;
+using bench::require_ingot;
+
+constexpr int kRounds = 11;
+constexpr int kJobRounds = 5;
+constexpr size_t kJobPrograms = 32;
+
+double milliseconds_since(Clock::time_point start)
+{
+    return bench::microseconds_since(start) / 1000;
+}
+
+/* Returns a set of the startup benchmark, or for "jobs", programs of the digits example's network and of wider ones. */
+std::vector<startup::ProgramFile> programs_of(const std::string &set, bool is_cpu)
+{
+    std::vector<startup::ProgramFile> list = startup::list_programs(set == "jobs" ? "100 layers" : set, is_cpu);
+    if (set == "jobs")
+        list.resize(kJobPrograms);
+    return list;
+}
+
+/* ---- the processes ---- */
+
+/* Returns the milliseconds that recording the programs in a store takes. */
+double time_of_recording(const std::string &path,
+                         const std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> &programs)
+{
+    const auto start = Clock::now();
+    const store_fixture::Store store = recorded_requests::open_keeping_store(path);
+    for (const auto &[desc, program] : programs)
+        ingot_persist_record_request(store.get(), desc, program);
+    return milliseconds_since(start);
+}
+
+/* Makes the programs ready and prints "run MS", the time until all are stored. Then times recording alone: prints "new
+ * MS" for an empty store, and "known MS" for a store that has the requests already. */
+void run_programs(const std::string &set, const std::string &store)
+{
+    std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> made;
+    const auto start = Clock::now();
+    const startup::Setup setup(store);
+    for (const startup::ProgramFile &file : programs_of(set, startup::is_cpu(setup.device))) {
+        ingot_program_t program = nullptr;
+        cl_program native = nullptr;
+        ingot_program_desc_t desc = startup::describe(setup, file);
+        require_ingot(ingot_persist_program_create(&program, desc, setup.store, nullptr), file.name);
+        require_ingot(ingot_opencl_program_get_native(program, &native), file.name);
+        if (setup.launches)
+            startup::launch_all_kernels(setup.native, setup.queue, native, setup.device);
+        made.emplace_back(desc, program);
+    }
+    require_ingot(ingot_persist_flush(setup.store, nullptr, nullptr), "flush");
+    std::printf("run\t%.3f\n", milliseconds_since(start));
+    const std::string again = store + ".again";
+    std::printf("new\t%.3f\n", time_of_recording(again, made));
+    std::printf("known\t%.3f\n", time_of_recording(again, made));
+    std::filesystem::remove_all(again);
+    for (const auto &[desc, program] : made) {
+        ingot_program_release(program);
+        ingot_program_desc_release(desc);
+    }
+}
+
+/* Returns the milliseconds of processor time of all child processes that have ended, and of their own children. */
+double processor_time_of_children()
+{
+    struct rusage used = {};
+    require(getrusage(RUSAGE_CHILDREN, &used) == 0, "getrusage");
+    const auto milliseconds = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) * 1000 + static_cast<double>(time.tv_usec) / 1000;
+    };
+    return milliseconds(used.ru_utime) + milliseconds(used.ru_stime);
+}
+
+/* Runs `ingot build` and prints "run MS", "built COUNT" as the tool reports it, and "processor MS". */
+void build_requests(const std::string &jobs, const std::string &requests, const std::string &store)
+{
+    const auto start = Clock::now();
+    child_process::Child child({INGOT_PROGRAM, "build", requests, "--into", store, "--jobs", jobs, "--json"}, "output");
+    require(child.wait() == 0, "ingot build failed:\n" + child.output());
+    std::printf("run\t%.3f\n", milliseconds_since(start));
+    const std::string output = child.output();
+    const std::string member = "\"built\":";
+    const size_t at = output.find(member);
+    require(at != std::string::npos, "ingot build printed something else:\n" + output);
+    std::printf("built\t%d\n", std::atoi(output.c_str() + at + member.size()));
+    std::printf("processor\t%.3f\n", processor_time_of_children());
+}
+
+std::string text_of(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void compile_by_driver(const std::string &set)
+{
+    const startup::NativeSetup setup;
+    for (const startup::ProgramFile &file : programs_of(set, startup::is_cpu(setup.device))) {
+        const std::string text = text_of(file.path);
+        const char *string = text.c_str();
+        cl_int error = CL_SUCCESS;
+        const cl_program program = clCreateProgramWithSource(setup.native, 1, &string, nullptr, &error);
+        startup::require_cl(error, file.name);
+        startup::require_cl(clBuildProgram(program, 0, nullptr, file.options.c_str(), nullptr, nullptr), file.name);
+        clReleaseProgram(program);
+    }
+}
+
+/* Prints "run MS", the time in which `processes` processes have each compiled the whole set. Each process has its own
+ * driver cache, because otherwise one would use what another has compiled. */
+void compile_at_once(int processes, const std::string &set)
+{
+    const auto start = Clock::now();
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            const std::string cache = "cache-" + std::to_string(i);
+            std::filesystem::create_directory(cache);
+            setenv("POCL_CACHE_DIR", std::filesystem::absolute(cache).c_str(), 1);
+            compile_by_driver(set);
+            _exit(0);
+        }
+        children.push_back(child);
+    }
+    for (const pid_t child : children) {
+        int status = 0;
+        require(waitpid(child, &status, 0) == child && status == 0, "a compiling process failed");
+    }
+    std::printf("run\t%.3f\n", milliseconds_since(start));
+}
+
+/* ---- the size ---- */
+
+struct Size {
+    double blobs = 0;
+    double texts = 0; /* uncompressed, with all that they include */
+};
+
+Size size_of(const std::string &path)
+{
+    Size size;
+    const store_fixture::Store store(path);
+    const size_t count =
+        recorded_requests::visit(store.get(), [&](const ingot_persist_entry_t &entry, ingot_kept_request_t &request) {
+            ingot_buffer_t bytes = INGOT_BUFFER_INIT;
+            require_ingot(ingot_request_unpack(&request, store.get(), &bytes), path);
+            size.blobs += static_cast<double>(entry.blob_size);
+            size.texts += static_cast<double>(bytes.size);
+            bytes.release(&bytes);
+        });
+    std::printf("%zu requests of %.0f bytes, in blobs of %.0f\n", count, size.texts, size.blobs);
+    return size;
+}
+
+/* ---- the comparisons ---- */
+
+class Bench
+{
+public:
+    explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
+
+    bool has(const std::string &device) const { return processes_.has(device); }
+
+    void measure_recording(const std::string &device, bench::Report &report)
+    {
+        bench::Sample with, without, shares;
+        const auto cold = [&](bool is_recorded) {
+            const std::string store = new_path(device);
+            const double time = run(device, store, is_recorded ? store + ".requests" : "");
+            shares.values.push_back(new_ms_.values.back() / time);
+            return time;
+        };
+        bench::take_turns(
+            kRounds, [&] { return cold(true); }, [&] { return cold(false); }, with, without);
+        report.add("recording_over_cold_" + device, ratio(device + ", cold", "recording", with, "without", without),
+                   "times", Goal::at_most, 1.02);
+        report.add("recording_share_of_cold_" + device, shares.median(), "", Goal::at_most, 0.02);
+
+        const std::string store = new_path(device);
+        (void)run(device, store, store + ".requests");
+        bench::Sample known, known_without, fresh, fresh_without;
+        new_ms_ = known_ms_ = {};
+        const auto warm = [&](const std::string &requests) { return run(device, store, requests); };
+        for (int round = 0; round < kRounds; ++round) {
+            bench::take_turn(
+                round, [&] { return warm(store + ".requests"); }, [&] { return warm(""); }, known, known_without);
+            bench::take_turn(
+                round, [&] { return warm(new_path(device)); }, [&] { return warm(""); }, fresh, fresh_without);
+        }
+        report.add("recording_over_warm_" + device,
+                   ratio(device + ", warm", "into a store that has the requests", known, "without", known_without),
+                   "times");
+        report.add("recording_new_over_warm_" + device,
+                   ratio(device + ", warm", "into an empty store", fresh, "without", fresh_without), "times");
+        report.add("recording_new_" + device, new_ms_.median(), "ms");
+        report.add("recording_known_" + device, known_ms_.median(), "ms");
+    }
+
+    /* Measures the speed-up of two workers. The times include the start of the tool and of its drivers. */
+    void measure_jobs(const std::string &device, bench::Report &report)
+    {
+        const std::string requests = new_path(device) + ".requests";
+        processes_.run(device, "run", "jobs", new_path(device), {{"BENCH_RECORD", requests}});
+        bench::Sample one, two, processor_one, processor_two, driver_one, driver_two;
+        const auto build = [&](const char *what, bench::Sample &processor) {
+            return [this, &device, &requests, &processor, what] {
+                const auto lines = processes_.run(device, what, requests, new_path(device));
+                processor.values.push_back(std::stod(lines.at(2)[1]));
+                require(lines[1][1] == std::to_string(kJobPrograms), "not all programs were built");
+                return std::stod(lines[0][1]);
+            };
+        };
+        const auto compile = [&](const char *what) {
+            return [this, &device, what] { return std::stod(processes_.run(device, what, "jobs", "-").at(0)[1]); };
+        };
+        for (int round = 0; round < kJobRounds; ++round) {
+            bench::take_turn(round, build("jobs-1", processor_one), build("jobs-2", processor_two), one, two);
+            bench::take_turn(round, compile("driver-1"), compile("driver-2"), driver_one, driver_two);
+        }
+        report.add("jobs_2_over_1_" + device, ratio(device + ", ingot build", "one worker", one, "two", two), "times",
+                   Goal::at_least, 1.7);
+        report.add("jobs_2_over_1_processor_time_" + device,
+                   ratio(device + ", processor time", "two workers", processor_two, "one", processor_one), "times");
+        for (double &value : driver_one.values)
+            value *= 2; /* two processes compile twice as many programs */
+        report.add(
+            "driver_2_over_1_" + device,
+            ratio(device + ", the driver alone", "one process after another", driver_one, "two at once", driver_two),
+            "times");
+    }
+
+    void measure_size(const std::string &device, bench::Report &report)
+    {
+        for (const std::string set : {"digits", "hashcat"}) {
+            const std::string requests = new_path(device) + ".requests";
+            processes_.run(device, "run", set, new_path(device), {{"BENCH_RECORD", requests}});
+            const Size size = size_of(requests);
+            report.add("request_bytes_" + set, size.blobs, "bytes");
+            report.add("request_size_over_texts_" + set, size.blobs / size.texts, "times");
+        }
+    }
+
+private:
+    std::string new_path(const std::string &device) { return folder_ + "/" + device + std::to_string(++path_count_); }
+
+    /* Returns how many milliseconds a process takes to make the digits example's programs ready. requests: "" to
+     * record nothing. */
+    double run(const std::string &device, const std::string &store, const std::string &requests)
+    {
+        bench::MeasuringProcesses::Environment environment;
+        if (!requests.empty())
+            environment["BENCH_RECORD"] = requests;
+        const auto lines = processes_.run(device, "run", "digits", store, environment);
+        require(lines.size() == 3, "a measuring process printed something else");
+        new_ms_.values.push_back(std::stod(lines[1][1]));
+        known_ms_.values.push_back(std::stod(lines[2][1]));
+        return std::stod(lines[0][1]);
+    }
+
+    static double ratio(const std::string &of, const std::string &of_one, bench::Sample &one,
+                        const std::string &of_other, bench::Sample &other)
+    {
+        bench::Sample ratios = bench::ratios_of(one, other);
+        const double median = ratios.median();
+        std::printf("%s, ms: %s %.1f, %s %.1f, ratio %.3f (quartiles %.3f to %.3f)\n", of.c_str(), of_one.c_str(),
+                    one.median(), of_other.c_str(), other.median(), median, ratios.quantile(0.25),
+                    ratios.quantile(0.75));
+        (void)std::fflush(stdout);
+        return median;
+    }
+
+    std::string folder_;
+    bench::MeasuringProcesses processes_;
+    int path_count_ = 0;
+    bench::Sample new_ms_, known_ms_; /* times of recording alone */
+};
+
+int run_child(const std::string &what, const std::string &set, const std::string &store)
+{
+    if (what == "run")
+        run_programs(set, store);
+    else if (what == "jobs-1" || what == "jobs-2")
+        build_requests(what.substr(5), set, store);
+    else if (what == "driver-1" || what == "driver-2")
+        compile_at_once(what == "driver-2" ? 2 : 1, set);
+    else
+        return 2;
+    return 0;
+}
+
+bool has_two_processors()
+{
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    return sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) >= 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && std::strcmp(argv[1], "--child") == 0)
+        return run_child(argv[2], argv[3], argv[4]);
+    const bool has_part = argc == 5 && std::strcmp(argv[3], "--only") == 0;
+    require((argc == 3 || has_part) && std::strcmp(argv[1], "--json") == 0,
+            "usage: bench_request --json FILE [--only recording|jobs|size]");
+    const auto is_wanted = [&](const char *part) { return !has_part || std::strcmp(argv[4], part) == 0; };
+    const ScratchDirectory scratch;
+    Bench bench(scratch.path().string());
+    bench::Report report;
+    for (const std::string device : {"pocl", "intel"}) {
+        if (!bench.has(device))
+            continue;
+        if (is_wanted("recording"))
+            bench.measure_recording(device, report);
+        if (is_wanted("jobs") && has_two_processors())
+            bench.measure_jobs(device, report);
+        else if (is_wanted("jobs"))
+            std::printf("%s: two workers are not measured on one processor\n", device.c_str());
+        if (is_wanted("size") && device == "intel") /* the texts are the same for every device */
+            bench.measure_size(device, report);
+    }
+    report.print();
+    return report.write_json(argv[2]) ? 0 : 1;
+}

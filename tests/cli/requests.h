@@ -1,0 +1,104 @@
+/*
+ * requests.h - records requests of real programs for the OpenCL device of the test, and runs the tool that builds them.
+ */
+#pragma once
+
+#include <algorithm>
+
+#include "cli/tool.h"
+#include "support/opencl_platform.h"
+#include "support/recorded_requests.h"
+
+/* The texts and options of a program in OpenCL C. */
+struct OpenclText {
+    std::string source;
+    std::string name{"test.cl"};
+    std::string options{};
+    std::vector<std::pair<std::string, std::string>> headers{};
+
+    Desc make(const Context &context) const
+    {
+        std::vector<Source> kept;
+        std::vector<ingot_source_t> handles;
+        const Source main = make_source(source, name.c_str(), INGOT_SOURCE_OPENCL_C);
+        const ingot_source_t main_handle = main.get();
+        for (const auto &[header_name, text] : headers) {
+            kept.push_back(make_source(text, header_name.c_str(), INGOT_SOURCE_HEADER));
+            handles.push_back(kept.back().get());
+        }
+        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+        info.sources = &main_handle;
+        info.source_count = 1;
+        info.headers = handles.data();
+        info.header_count = handles.size();
+        info.compile_options = options.c_str();
+        ingot_program_desc_t desc = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
+        return Desc(desc);
+    }
+};
+
+/* Returns a small program that is different for each number. */
+inline OpenclText numbered_text(int number)
+{
+    const std::string text = std::to_string(number);
+    return {"kernel void k" + text + "(global int *x) { x[get_global_id(0)] *= " + text + "; }\n", "k" + text + ".cl"};
+}
+
+/* Creates a context for the first device. */
+inline Context make_opencl_context()
+{
+    const OpenclContext native({OpenclPlatform::get().devices()[0]});
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, &info))
+        << ingot_last_error_detail();
+    return Context(context);
+}
+
+/* Returns a blob without its build time and its checksum, which differ between two compilations of the same program
+ * (see doc/blob-format.md). */
+inline std::vector<uint8_t> timeless_blob(std::vector<uint8_t> blob)
+{
+    constexpr std::ptrdiff_t time_at = 56, time_size = 8, checksum_size = 16;
+    EXPECT_LT(time_at + time_size + checksum_size, static_cast<std::ptrdiff_t>(blob.size()));
+    std::fill_n(blob.begin() + time_at, time_size, uint8_t{0});
+    blob.resize(blob.size() - checksum_size);
+    return blob;
+}
+
+class RequestTest : public CliTest
+{
+protected:
+    /* Records programs in a store, without compiling them. */
+    static void record(const fs::path &path, const std::vector<OpenclText> &texts, const char *name_space = nullptr)
+    {
+        const Context context = make_opencl_context();
+        const store_fixture::Store store = recorded_requests::open_keeping_store(path.string(), name_space);
+        for (const OpenclText &text : texts)
+            ingot_persist_record_request(store.get(), text.make(context).get(), nullptr);
+    }
+    /* Runs the tool, which sees one device of its driver. */
+    Result tool(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), CLI_PROGRAM);
+        return run_command(arguments, one_device());
+    }
+    static std::map<std::string, std::string> one_device()
+    {
+        return {{"POCL_DEVICES", "pthread"}, {"CreateMultipleRootDevices", "1"}};
+    }
+    /* Runs `ingot build` on the requests, into the store. */
+    Result build(std::vector<std::string> options = {}) const
+    {
+        options.insert(options.begin(), {"build", requests().string(), "--into", root().string()});
+        return tool(options);
+    }
+    /* Does the same with --json, and returns the value of a Python expression, in which j is what the tool prints. */
+    std::string build_json(const std::string &options, const std::string &expression) const
+    {
+        return json("build " + requests().string() + " " + options, expression);
+    }
+    fs::path requests() const { return scratch() / "requests"; }
+};
