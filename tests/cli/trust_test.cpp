@@ -5,6 +5,11 @@
 
 #include "tool.h"
 
+extern "C" {
+#include "persist/storage/kinds.h"
+#include "persist/storage/storage.h"
+}
+
 namespace
 {
 
@@ -168,4 +173,33 @@ TEST_F(CliTrust, ReadsAStoreOfAnotherUserIfEveryBlobMustBeSealed)
     EXPECT_EQ(3, run({"verify"}).code);
     EXPECT_EQ(3, run({"verify", "--keys", path("ci.pub")}).code);
     EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+}
+
+/* Probes are entries like others, except that no command seals them or copies them to another place. */
+TEST_F(CliTrust, LeavesProbesWhereTheyAre)
+{
+    ProgramText text;
+    text.sources = {"kernel twice x 2 *\n"};
+    add_program("alpha", "1.0", text);
+    {
+        const store_fixture::Store store = open_store();
+        const std::string golden = INGOT_SOURCE_DIR "/tests/golden/probes/all-answers";
+        const auto id = store_fixture::read_file(golden + ".id");
+        const auto content = store_fixture::read_file(golden + ".content");
+        ASSERT_EQ(INGOT_SUCCESS, storage_ops(store.get())
+                                     ->store(storage_self(store.get(), STORAGE_DIRECTORY), id.size(), id.data(),
+                                             content.size(), content.data()));
+    }
+    make_keys();
+    EXPECT_EQ("2", json("ls", "len(j)"));
+    EXPECT_EQ("['probes']", json("ls --kind probes", "[e['kind'] for e in j]"));
+    EXPECT_EQ("1", json("ls --kind program", "len(j)"));
+    const Result shown = run({"show", json("ls --kind probes", "j[0]['entry']")});
+    EXPECT_NE(std::string::npos, shown.output.find("no file      inc/x.h\n")) << shown.output;
+    EXPECT_EQ("1 0", json("sign --keys " + path("ci"), "j['sealed'], j['unchanged']"));
+    EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+    EXPECT_EQ(0, run({"bundle", path("bundle")}).code);
+    EXPECT_EQ("1", json_without_store("ls " + path("bundle"), "len(j)"));
+    EXPECT_EQ(0, run({"evict", "--all"}).code);
+    EXPECT_EQ("0", json("ls", "len(j)"));
 }

@@ -60,6 +60,12 @@ static const char artifact_pattern[] = "[label?  label        {label:15}\n]"
                                        "[made_at_unix_ms?  made         {made_at_unix_ms:time_ms}\n]"
                                        "<parts*  part         [name?{name:15}][name!(unnamed)], {bytes:size}\n>";
 
+static const char probes_pattern[] = "<probes*[file?  file         {file:15}\n]"
+                                     "[no_file?  no file      {no_file:15}\n]"
+                                     "[directory?  directory    {directory:15}\n]"
+                                     "[no_directory?  no directory {no_directory:15}\n]"
+                                     "[current_directory?  current      {current_directory:15}\n]>";
+
 /* Adds an entry with the description of its blob. If `blob` is NULL, the library's last error detail says why. */
 static void add_entry(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
@@ -88,7 +94,10 @@ static void print_entries(const struct showing *showing)
             continue;
         }
         output_put(stdout, entry_pattern, entry);
-        output_put(stdout, cJSON_HasObjectItem(blob, "parts") ? artifact_pattern : program_pattern,
+        output_put(stdout,
+                   cJSON_HasObjectItem(blob, "parts")    ? artifact_pattern
+                   : cJSON_HasObjectItem(blob, "probes") ? probes_pattern
+                                                         : program_pattern,
                    cJSON_IsNull(blob) ? NULL : blob);
     }
 }
