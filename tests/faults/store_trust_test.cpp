@@ -277,7 +277,7 @@ TEST_F(StoreTrust, RefusesEntriesOfAnotherUser)
         EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << path;
     }
     ASSERT_EQ(0, chown(entry.parent_path().c_str(), kNobody, kNobody));
-    EXPECT_EQ(INGOT_UNTRUSTED, store.put(kId, kBlob));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).put(kId, kBlob));
     ASSERT_EQ(0, chown(entry.parent_path().c_str(), 0, 0));
     ASSERT_EQ(0, chown((root_ / "tmp").c_str(), kNobody, kNobody));
     EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).put(bytes_of("other"), kBlob));

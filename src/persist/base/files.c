@@ -112,7 +112,7 @@ static bool is_of_user_or_root(const struct file_facts *facts)
 
 int files_read_own_link(const char *path, char *target)
 {
-    struct file_facts of_parent;
+    struct file_facts of_parent = {0};
     struct file_facts of_link;
     const char *name;
     const int parent = files_open_parent(path, &name);

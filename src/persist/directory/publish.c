@@ -94,13 +94,24 @@ static ingot_status_t ready_directory(const struct root *root, const char *path,
     return INGOT_SUCCESS;
 }
 
-/* Creates the shard, and its namespace, and checks them. */
-static ingot_status_t ready_shard(const struct publication *publication)
+/* Creates the shard, and its namespace, and checks them, unless this store has found the shard in order before: later
+ * changes do no harm, because loads check all directories. */
+static ingot_status_t ready_shard(const struct publication *publication, bool must_look)
 {
     const struct root *root = publication->root;
-    const char *name_space = root->directory->name_space;
-    const ingot_status_t status = name_space[0] != '\0' ? ready_directory(root, name_space, false) : INGOT_SUCCESS;
-    return status == INGOT_SUCCESS ? ready_directory(root, publication->shard, true) : status;
+    struct directory *directory = root->directory;
+    const uint8_t number = publication->hash.bytes[0];
+    _Atomic uint64_t *good = &directory->good_shards[number / 64];
+    const uint64_t bit = UINT64_C(1) << (number % 64);
+    if (!must_look && (atomic_load_explicit(good, memory_order_relaxed) & bit) != 0)
+        return INGOT_SUCCESS;
+    ingot_status_t status =
+        directory->name_space[0] != '\0' ? ready_directory(root, directory->name_space, false) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = ready_directory(root, publication->shard, true);
+    if (status == INGOT_SUCCESS)
+        (void)atomic_fetch_or_explicit(good, bit, memory_order_relaxed);
+    return status;
 }
 
 /* ---- room ---- */
@@ -196,7 +207,7 @@ static ingot_status_t put_in_place(struct publication *publication)
         if (result == 0) {
             publication->prepared[0] = '\0';
         } else if (result == -ENOENT) { /* the shard is gone */
-            status = ready_shard(publication);
+            status = ready_shard(publication, true);
         } else if (result == -ENOTEMPTY || result == -EEXIST || result == -ENOTDIR) {
             status = judge_occupant(publication, &is_good);
             result = status == INGOT_SUCCESS && !is_good ? replace_occupant(publication) : 0;
@@ -326,7 +337,7 @@ static ingot_status_t prepare_and_publish(struct publication *publication)
 {
     const struct root *root = publication->root;
     struct directory *directory = root->directory;
-    ingot_status_t status = ready_shard(publication);
+    ingot_status_t status = ready_shard(publication, false);
     if (status == INGOT_SUCCESS)
         status = prepare_entry(publication);
     if (status == INGOT_SUCCESS)
