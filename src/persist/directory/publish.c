@@ -242,21 +242,16 @@ static bool is_room(const struct publication *publication, const struct account_
            files_facts_at(root->fd, publication->path, &facts) == 0;
 }
 
-/* Puts the entry in its place, for which there is room in the account. */
+/* Puts the entry in its place. Then subtracts what it replaced from the account, or the entry if it is not in its
+ * place. */
 static ingot_status_t publish_in_account(struct publication *publication, struct account *account)
 {
-    const struct root *root = publication->root;
-    struct directory *directory = root->directory;
-    ingot_status_t status = account_add(account, publication->bytes, directory->max_bytes, directory->max_entries);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = put_in_place(publication);
+    const ingot_status_t status = put_in_place(publication);
     const bool is_replaced = publication->aside[0] != '\0';
-    if (is_replaced || !publication->is_published) {
-        const uint64_t old_bytes = is_replaced ? entry_bytes(root->fd, publication->aside, NULL) : 0;
+    const uint64_t old_bytes = is_replaced ? entry_bytes(publication->root->fd, publication->aside, NULL) : 0;
+    if (is_replaced || !publication->is_published)
         account_subtract(account, old_bytes + (publication->is_published ? 0 : publication->bytes),
                          (uint64_t)is_replaced + !publication->is_published);
-    }
     return status;
 }
 
@@ -274,26 +269,30 @@ static ingot_status_t try_to_publish(struct publication *publication, bool may_e
     *total = account.total;
     *is_done = total->is_known ? is_room(publication, total, may_exceed) : may_be_unknown;
     if (*is_done)
+        status = account_add(&account, publication->bytes, directory->max_bytes, directory->max_entries);
+    if (*is_done && status == INGOT_SUCCESS)
         status = publish_in_account(publication, &account);
     account_end(&account);
     return status;
 }
 
-/* Publishes the entry in room that is reserved. */
+/* Publishes the entry in room that is reserved. Needs the account only if the entry replaces another one, or fails. */
 static ingot_status_t publish_reserved(struct publication *publication)
 {
     const struct root *root = publication->root;
-    struct directory *directory = root->directory;
     struct account account;
-    const ingot_status_t status = put_in_place(publication);
-    const bool is_replaced = publication->aside[0] != '\0';
-    if ((is_replaced || !publication->is_published) &&
-        account_begin(root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS) {
-        const uint64_t old_bytes = is_replaced ? entry_bytes(root->fd, publication->aside, NULL) : 0;
-        account_subtract(&account, old_bytes + (publication->is_published ? 0 : publication->bytes),
-                         (uint64_t)is_replaced + !publication->is_published);
-        account_end(&account);
+    const int result = files_rename(root->fd, publication->prepared, root->fd, publication->path);
+    publication->is_published = result == 0;
+    if (result == 0) {
+        publication->prepared[0] = '\0';
+        return INGOT_SUCCESS;
     }
+    ingot_status_t status =
+        account_begin(root, root->directory->name_space, account_deadline(root->directory), &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = publish_in_account(publication, &account);
+    account_end(&account);
     return status;
 }
 
