@@ -2,8 +2,8 @@
 /* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
 /**
  * @file private/descriptor.h
- * Reads back what a program descriptor was created from, and creates it again in another process, with the files that
- * its sources include but without their paths. Kept requests (private/request.h) use this.
+ * Reads back what a program descriptor was created from, turns descriptors into requests, from which another process
+ * makes them again without their files, and reads ids.
  */
 #ifndef INGOT_PRIVATE_DESCRIPTOR_H
 #define INGOT_PRIVATE_DESCRIPTOR_H
@@ -18,13 +18,12 @@ extern "C" {
 #endif
 
 /**
- * Returns what a descriptor was created from. Another descriptor that is created from this info in an equal context,
- * with the same includes, has the same id.
+ * Returns what a descriptor was created from.
  *
  * @param[in]     desc
  * @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the descriptor.
- *                      Specialization constants and name expressions are sorted, as in the id. The compile options lack
- *                      `-I` if the descriptor has text sources, and do not include the environment's options.
+ *                      Specialization constants and name expressions are sorted, as in the id. The compile options do
+ *                      not include the environment's.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingot_program_info_t *info);
@@ -99,59 +98,6 @@ INGOT_API ingot_status_t ingot_request_visit(size_t size, const uint8_t *request
 /** Computes a request's digest. @param[out] digest  INGOT_REQUEST_DIGEST_SIZE bytes. Statuses as
  *  ingot_request_visit. */
 INGOT_API ingot_status_t ingot_request_get_digest(size_t size, const uint8_t *request, uint8_t *digest);
-
-/** The files that a descriptor's sources include, and the file that each include leads to. Immutable. */
-typedef struct ingot_includes *ingot_includes_t;
-
-/** Included files, and which file each include leads to. */
-typedef struct ingot_includes_info {
-    size_t struct_size;
-    const ingot_source_t *files; /**< Of kind INGOT_SOURCE_HEADER, with the paths by which they were found. */
-    size_t file_count;           /**< At most 10000. */
-    /** For each file, the number of the first file that is the same file under another name, or the file's own number.
-     *  These numbers are followed by the answer to each search for an include, in order. */
-    const uint32_t *numbers;
-    size_t number_count;
-    /** Not 0: the names of sources, headers and files affect the result, so the id contains them (`__FILE__`). */
-    int names_matter;
-    /** Not 0: the result also depends on the current directory (`-g`). */
-    int directory_matters;
-} ingot_includes_info_t;
-#define INGOT_INCLUDES_INFO_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(ingot_includes_info_t), NULL, 0, NULL, 0, 0, 0                                                          \
-    }
-
-/**
- * Rereads the files that a descriptor's sources include.
- *
- * @param[out]    includes  The new object; the caller releases it. NULL if the sources neither include nor look for
- *                          files (`__has_include`) and names do not affect the result.
- * @param[in,out] info      The content. The caller sets struct_size. The pointers are valid as long as @p includes.
- * @retval INGOT_NOT_CACHEABLE  The descriptor is not cacheable (ingot_program_desc_is_cacheable says why), a file
- *                              contains a NUL byte, or the included files are not enough to reproduce the id, because
- *                              files that the sources do not include affect what they include.
- * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_includes_read(ingot_includes_t *includes, ingot_includes_info_t *info,
-                                             const_ingot_program_desc_t desc);
-/** Releases the object. Does nothing for NULL. */
-INGOT_API void ingot_includes_release(ingot_includes_t includes);
-
-/**
- * Creates a descriptor as ingot_program_desc_create does, but takes included files from @p includes instead of the file
- * system. With the includes of the application's descriptor, the new descriptor has the same id. The program is never
- * compiled with files that its compiler finds by itself: building it fails instead.
- *
- * @param[in] includes  May come from anywhere: this function checks whether they fit the sources. Copied; the
- *                      descriptor holds references to the files. NULL: as ingot_program_desc_create.
- * @retval INGOT_BLOB_CORRUPT  The includes are not those of the sources, or not well-formed.
- * @return Otherwise as ingot_program_desc_create.
- */
-INGOT_API ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
-                                                        const ingot_program_info_t *info,
-                                                        const ingot_includes_info_t *includes);
 
 /** Receives a request, which is valid during the call. ingot_program_desc_visit_request returns its failure. */
 typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_build_request_t *request);

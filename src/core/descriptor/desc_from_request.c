@@ -198,7 +198,7 @@ ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc
                                            .group = group,
                                            .name_expressions = read.build.name_expressions,
                                            .name_expression_count = read.build.name_expression_count};
-        status = program_desc_create(desc, context, &info, NULL, &read);
+        status = program_desc_create(desc, context, &info, &read);
     }
     release_sources(gathering.count, gathering.sources);
     arena_fini(&gathering.arena);

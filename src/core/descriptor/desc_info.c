@@ -16,8 +16,7 @@ ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingo
                                         .source_count = desc->source_count,
                                         .headers = desc->sources + desc->source_count,
                                         .header_count = desc->header_count,
-                                        .compile_options =
-                                            desc->kept_options != NULL ? desc->kept_options : desc->compile_options,
+                                        .compile_options = desc->compile_options,
                                         .link_options = desc->link_options,
                                         .spec_constants = program_desc_spec_constants(desc),
                                         .spec_constant_count = desc->spec_constant_count,

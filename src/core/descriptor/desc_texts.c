@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/os_file.h"
-#include "core/descriptor/includes.h"
 #include "core/hermetic/option_words.h"
 #include "core/hermetic/text_digests.h"
 
@@ -30,7 +29,7 @@ static ingot_status_t refuse_option(struct hermetic *hermetic, const char *what,
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Checks all options that apply: those of the program (which `survey` already contains), of the sources, of Ingot's
+/* Checks all options that apply: those of the program, of the sources, of Ingot's
  * environment variables, and of the compiler's environment variables. Adds them to the survey. If an option is unknown,
  * sets the reason why the program is not cacheable. */
 static ingot_status_t check_applied_options(struct hermetic *hermetic, const struct ingot_program_desc *desc,
@@ -40,6 +39,7 @@ static ingot_status_t check_applied_options(struct hermetic *hermetic, const str
     const char *of_variables = context->text_rules.variable_options;
     const ingot_text_rules_t *rules = &context->text_rules.of_backend;
     struct option_survey variables = {.has_directory = false};
+    option_survey_add(survey, rules, arena, desc->compile_options);
     for (size_t i = 0; i < desc->source_count; ++i)
         option_survey_add(survey, rules, arena, desc->sources[i]->compile_options);
     if (!desc->is_final)
@@ -61,17 +61,18 @@ static ingot_status_t check_applied_options(struct hermetic *hermetic, const str
 
 /* Resolves the includes of all sources together, or, if any source has its own settings, of each source separately. */
 static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ingot_program_desc *desc,
-                                     const ingot_build_request_t *request, const char *options, struct arena *arena)
+                                     const ingot_build_request_t *request, struct arena *arena)
 {
     const struct ingot_context *context = desc->context;
-    const struct hermetic_input whole = {
-        .rules = &context->text_rules.of_backend,
-        .sources = request->sources,
-        .source_count = request->source_count,
-        .headers = request->headers,
-        .header_count = request->header_count,
-        .options = {options, "", desc->is_final ? "" : context->compile_options, context->text_rules.variable_options},
-        .is_final = desc->is_final};
+    const struct hermetic_input whole = {.rules = &context->text_rules.of_backend,
+                                         .sources = request->sources,
+                                         .source_count = request->source_count,
+                                         .headers = request->headers,
+                                         .header_count = request->header_count,
+                                         .options = {desc->compile_options, "",
+                                                     desc->is_final ? "" : context->compile_options,
+                                                     context->text_rules.variable_options},
+                                         .is_final = desc->is_final};
     if (request->source_settings == NULL)
         return hermetic_resolve(hermetic, 1, &whole);
     struct hermetic_input *inputs = arena_take(arena, request->source_count * sizeof(*inputs));
@@ -86,28 +87,6 @@ static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ing
         inputs[i].options[desc->is_final ? 0 : 1] = desc->sources[i]->compile_options;
     }
     return hermetic_resolve(hermetic, request->source_count, inputs);
-}
-
-/* Resolves the includes of a descriptor's request, with the answers in `includes`, or with those of the file system if
- * that is NULL. All answers in `includes` must be used; otherwise, sets the reason why the program is not cacheable. */
-static ingot_status_t resolve_request_includes(struct hermetic *hermetic, const struct ingot_program_desc *desc,
-                                               const ingot_build_request_t *request,
-                                               const struct ingot_includes *includes, struct arena *arena)
-{
-    const bool is_kept = includes != NULL && desc->kept_options != NULL;
-    struct include_replay replay = {.next = 0};
-    if (includes != NULL) {
-        replay = includes_replay(includes);
-        hermetic->replay = &replay;
-    }
-    ingot_status_t status =
-        resolve_inputs(hermetic, desc, request, is_kept ? desc->kept_options : desc->compile_options, arena);
-    hermetic->replay = NULL;
-    if (status == INGOT_SUCCESS && hermetic->reason == NULL && replay.next != replay.answer_count) {
-        hermetic->reason = memory_make_text(hermetic->files.allocator, include_replay_misfit);
-        status = hermetic->reason != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
-    }
-    return status == INGOT_SUCCESS ? INGOT_SUCCESS : error_out_of_memory();
 }
 
 static void put_framed_text(struct bytes_writer *out, const char *text)
@@ -172,7 +151,7 @@ static bool take_remembered(struct hermetic *hermetic, const struct bytes_writer
 /* Resolves the includes, or finds an earlier result in the memo that is still valid. */
 static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_program_desc *desc, struct arena *arena)
 {
-    struct ingot_header_memo *memo = desc->includes == NULL && !desc->is_final ? desc->context->header_memo : NULL;
+    struct ingot_header_memo *memo = !desc->is_final ? desc->context->header_memo : NULL;
     uint8_t key[DIGEST_SIZE];
     struct bytes_writer result;
     ingot_build_request_t request;
@@ -186,7 +165,7 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
             header_memo_watch(memo, &hermetic->witness);
         status = desc_request_init(&request, desc, arena);
         if (status == INGOT_SUCCESS)
-            status = resolve_request_includes(hermetic, desc, &request, desc->includes, arena);
+            status = resolve_inputs(hermetic, desc, &request, arena);
         result.size = 0;
         bytes_put_framed(&result, hermetic->digests.size, hermetic->digests.bytes);
         bytes_put(&result, hermetic->files.size, hermetic->files.bytes);
@@ -223,13 +202,7 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
     if (!program_desc_has_text(desc))
         return INGOT_SUCCESS;
     arena_init(&arena, &context->allocator);
-    option_survey_and_keep(&survey, &texts->kept_options, &context->text_rules.of_backend, &arena,
-                           desc->compile_options);
-    if (survey.has_directory)
-        bytes_put(&texts->kept_options, 1, "");
     ingot_status_t status = check_applied_options(hermetic, desc, &arena, &survey);
-    if (status == INGOT_SUCCESS && texts->kept_options.failed)
-        status = error_out_of_memory();
     texts->has_directories = survey.has_directory;
     hermetic->must_look = program_desc_may_include(desc) || survey.defines_special_name || survey.keeps_names;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->must_look)
@@ -246,16 +219,14 @@ void desc_texts_init(struct desc_texts *texts, const struct ingot_context *conte
     texts->names_matter = false;
     texts->has_directories = false;
     hermetic_init(&texts->hermetic, &context->allocator);
-    bytes_writer_init(&texts->kept_options, &context->allocator);
 }
 
 void desc_texts_fini(struct desc_texts *texts)
 {
-    bytes_writer_fini(&texts->kept_options);
     hermetic_fini(&texts->hermetic);
 }
 
-/* ---- when the included files are recorded ---- */
+/* ---- when the program is compiled ---- */
 
 /* True if the texts are those of the descriptor's key. */
 static bool are_texts_of(const struct hermetic *hermetic, const struct ingot_program_desc *desc)
@@ -264,26 +235,6 @@ static bool are_texts_of(const struct hermetic *hermetic, const struct ingot_pro
     return hermetic->reason == NULL && hermetic->digests.size == size &&
            (size == 0 || memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0);
 }
-
-ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const struct ingot_includes *includes,
-                                 struct include_record *record, bool *is_same)
-{
-    struct hermetic hermetic;
-    struct arena arena;
-    ingot_build_request_t request;
-    arena_init(&arena, &desc->context->allocator);
-    hermetic_init(&hermetic, &desc->context->allocator);
-    hermetic.record = record;
-    ingot_status_t status = desc_request_init(&request, desc, &arena);
-    if (status == INGOT_SUCCESS)
-        status = resolve_request_includes(&hermetic, desc, &request, includes, &arena);
-    *is_same = status == INGOT_SUCCESS && are_texts_of(&hermetic, desc);
-    hermetic_fini(&hermetic);
-    arena_fini(&arena);
-    return status;
-}
-
-/* ---- when the program is compiled ---- */
 
 void hermetic_request_init(struct hermetic_request *request, const ingot_allocator_t *allocator)
 {
@@ -324,7 +275,7 @@ static ingot_status_t make_texts(struct hermetic_request *request, const struct 
                                  const ingot_build_request_t *native, struct arena *arena)
 {
     struct hermetic *hermetic = &request->hermetic;
-    const ingot_status_t status = resolve_request_includes(hermetic, desc, native, desc->includes, arena);
+    const ingot_status_t status = resolve_inputs(hermetic, desc, native, arena);
     if (status != INGOT_SUCCESS)
         return status;
     if (are_texts_of(hermetic, desc))

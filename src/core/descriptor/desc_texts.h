@@ -16,19 +16,12 @@ struct desc_texts {
     /* true if options of the program, its sources or the environment have -I, which a hermetic build does not pass
      * on */
     bool has_directories;
-    struct bytes_writer kept_options; /* the program's own options without -I, with a NUL; empty if they have no -I */
 };
 
 void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context);
 void desc_texts_fini(struct desc_texts *texts);
-/* Resolves the includes of a descriptor that was made with a plain key. Uses the answers in desc->includes, unless that
- * is NULL. */
+/* Resolves the includes of a descriptor that was made with a plain key, or checks the texts of a request. */
 ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc);
-
-/* Resolves the includes of a descriptor again, with the answers in `includes`, or with those of the file system if that
- * is NULL. Records what they lead to, unless `record` is NULL. *is_same is true if the result is the descriptor's. */
-ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const struct ingot_includes *includes,
-                                 struct include_record *record, bool *is_same);
 
 /* A request for a hermetic build: its texts contain all that they include, and its options name no directory. */
 struct hermetic_request {

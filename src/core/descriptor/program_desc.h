@@ -17,7 +17,6 @@
 #include "util/memory.h"
 
 struct cache_blob_id;
-struct ingot_includes;
 struct ingot_kernel;
 struct request;
 
@@ -48,12 +47,9 @@ struct ingot_program_desc {
     char *compile_options; /* the caller's options, without those of environment variables; part of the key, like
                             * link_options */
     char *link_options;
-    /* compile_options without -I; NULL if the options have no -I or were not parsed */
-    char *kept_options;
     char *group;
-    char *not_cacheable;             /* why the program cannot be cached; NULL if it can */
-    struct ingot_includes *includes; /* holds a reference; NULL if included files are read */
-    const uint8_t *files;            /* the included files (hermetic.h), for the blob */
+    char *not_cacheable;  /* why the program cannot be cached; NULL if it can */
+    const uint8_t *files; /* the included files (hermetic.h), for the blob */
     size_t files_size;
     size_t digests_size; /* size of the bytes that program_desc_digests returns */
     size_t key_size;
@@ -88,11 +84,10 @@ static inline const uint8_t *program_desc_digests(const struct ingot_program_des
     return program_desc_key(desc) + desc->key_size - desc->digests_size;
 }
 
-/* Creates a descriptor. Takes included files from `includes`, or from the file system if that is NULL. If `request` is
- * not NULL, `info` has the texts and options of a request, and `request` what else it says. */
+/* Creates a descriptor. If `request` is not NULL, `info` has the texts and options of a request, and `request` what
+ * else it says. */
 ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
-                                   const ingot_program_info_t *info, struct ingot_includes *includes,
-                                   const struct request *request);
+                                   const ingot_program_info_t *info, const struct request *request);
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
 /* True if some source is a text whose language has includes. */

@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/desc_texts.h"
-#include "core/descriptor/includes.h"
 #include "core/descriptor/program_desc_check.h"
 #include "core/descriptor/request.h"
 #include "util/struct_size.h"
@@ -211,8 +210,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     sizes.key_size = key_size(&sizes, info, hermetic);
     sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
                        sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
-                       texts->kept_options.size + hermetic->files.size +
-                       (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
+                       hermetic->files.size + (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
     struct ingot_program_desc *desc = memory_allocate(&context->allocator, sizes.block_size);
     if (desc == NULL)
         return NULL;
@@ -222,8 +220,6 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     (void)take_block_part(&place, desc->key_size);
     desc->group = put_block_text(&place, info->group);
     desc->not_cacheable = hermetic->reason != NULL ? put_block_text(&place, hermetic->reason) : NULL;
-    if (texts->kept_options.size != 0)
-        desc->kept_options = put_block_text(&place, (const char *)texts->kept_options.bytes);
     desc->files_size = hermetic->files.size;
     desc->files = put_bytes(&place, hermetic->files.size, hermetic->files.bytes);
     return desc;
@@ -319,15 +315,13 @@ static void destroy_descriptor(struct ingot_program_desc *desc)
 
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i)
         source_unreference(desc->sources[i]);
-    ingot_includes_release(desc->includes);
     cache_blob_id_destroy(atomic_load_explicit(&desc->id, memory_order_relaxed), &context->allocator);
     memory_free(&context->allocator, desc, desc->block_size);
     context_unreference(context);
 }
 
 static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_context_t context,
-                                        const ingot_program_info_t *info, const struct desc_texts *texts,
-                                        struct ingot_includes *includes)
+                                        const ingot_program_info_t *info, const struct desc_texts *texts)
 {
     struct ingot_program_desc *made = alloc_desc(context, info, texts);
     if (made == NULL)
@@ -338,8 +332,6 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
     made->flags = info->flags;
     made->is_final = texts->is_final;
     made->has_directories = texts->has_directories;
-    made->includes = includes;
-    includes_reference(includes);
     copy_sources(made, info);
     ingot_status_t status = copy_spec_constants(made, info);
     if (status == INGOT_SUCCESS)
@@ -363,8 +355,7 @@ static bool is_plain_key_known(const struct ingot_program_desc *desc)
 }
 
 ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
-                                   const ingot_program_info_t *info, struct ingot_includes *includes,
-                                   const struct request *request)
+                                   const ingot_program_info_t *info, const struct request *request)
 {
     struct desc_texts texts;
     ingot_program_info_t known;
@@ -383,18 +374,16 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
     /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
-    status = create_descriptor(&made, context, &known, &texts, includes);
+    status = create_descriptor(&made, context, &known, &texts);
     if (status == INGOT_SUCCESS && (request != NULL || !is_plain_key_known(made)))
         status = desc_texts_resolve(&texts, made);
     if (status == INGOT_SUCCESS && request != NULL && texts.hermetic.reason != NULL)
         status = error_set(INGOT_NOT_CACHEABLE, "%s", texts.hermetic.reason);
-    if (status == INGOT_SUCCESS && includes != NULL && texts.hermetic.reason != NULL)
-        status = error_set(INGOT_BLOB_CORRUPT, "%s", texts.hermetic.reason);
     if (status == INGOT_SUCCESS &&
         kind_of_desc_key(&texts.hermetic, texts.has_directories, texts.is_final) != KEY_PLAIN) {
         destroy_descriptor(made);
         made = NULL;
-        status = create_descriptor(&made, context, &known, &texts, includes);
+        status = create_descriptor(&made, context, &known, &texts);
     }
     desc_texts_fini(&texts);
     if (status == INGOT_SUCCESS)
@@ -407,22 +396,7 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
 ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                          const ingot_program_info_t *info)
 {
-    return program_desc_create(desc, context, info, NULL, NULL);
-}
-
-ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
-                                              const ingot_program_info_t *info, const ingot_includes_info_t *includes)
-{
-    struct ingot_includes *made = NULL;
-    ingot_status_t status = INGOT_SUCCESS;
-    if (context == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "context is NULL");
-    if (includes != NULL)
-        status = includes_of_info(&made, includes, &context->allocator);
-    if (status == INGOT_SUCCESS)
-        status = program_desc_create(desc, context, info, made, NULL);
-    ingot_includes_release(made);
-    return status;
+    return program_desc_create(desc, context, info, NULL);
 }
 
 void ingot_program_desc_release(ingot_program_desc_t desc)

@@ -531,8 +531,6 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
 {
     struct source_graph graph;
     graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
-    graph.record = hermetic->record;
-    graph.replay = hermetic->replay;
     graph.expansion_steps = hermetic->expansion_steps;
     if (!graph.arena.failed && input->is_final)
         check_final_texts(&graph);
@@ -543,8 +541,6 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
         graph.limit = "the compiler may reach asm, whose assembler may read files";
     hermetic->expansion_steps = graph.expansion_steps;
     hermetic->scan_steps += graph.scan_steps;
-    if (graph.record != NULL)
-        include_record_end(&graph);
     const ingot_status_t status = conclude_resolution(hermetic, &graph);
     graph_fini(&graph);
     return status;

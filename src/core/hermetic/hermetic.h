@@ -14,7 +14,6 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "core/hermetic/hermetic_input.h"
-#include "core/hermetic/include_answers.h"
 #include "core/memo/witness.h"
 
 struct hermetic {
@@ -35,9 +34,6 @@ struct hermetic {
     bool names_matter;         /* true if names of files and sources affect the result */
     bool has_directory;        /* true if the result has the current directory, whose digest is `directory` */
     uint8_t directory[DIGEST_SIZE];
-    struct include_record *record; /* set by the caller to record what the includes lead to, or NULL */
-    struct include_replay *replay; /* set by the caller to take the results from a record instead of from files, or
-                                    * NULL */
 };
 
 /* True if sources of this kind are texts in a language with includes. PTX is a text without includes. */

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "core/base/digest.h"
-#include "core/hermetic/include_answers.h"
+
+enum { MAX_INCLUDED_FILES = 10000 };
 
 const char include_not_found[] = "was not found";
 const char include_not_certain[] = "may mean more than one text";
@@ -293,8 +294,8 @@ static bool has_odd_character(const struct header_name *name)
     return name->size == 0;
 }
 
-static void look_up_include(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
-                            const struct header_name *name)
+void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
+                    const struct header_name *name)
 {
     const char *own = arena_copy(&graph->arena, name->size, name->text);
     const struct header_name wanted = {name->kind, own, name->size};
@@ -316,17 +317,4 @@ static void look_up_include(struct source_graph *graph, const struct graph_text 
         event->target = search.header != NULL ? search.header : file;
     else
         event->gap = include_not_found;
-}
-
-void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
-                    const struct header_name *name)
-{
-    if (graph->replay != NULL) {
-        event->spelled = arena_copy(&graph->arena, name->size, name->text);
-        include_replay_next(graph, event);
-        return;
-    }
-    look_up_include(graph, text, event, name);
-    if (graph->record != NULL)
-        include_record_add(graph, event);
 }

@@ -293,16 +293,6 @@ static bool may_compose_name(const struct option *option)
     return false;
 }
 
-static void survey_option(struct option_survey *survey, const struct option *option)
-{
-    survey->has_directory = survey->has_directory || option->kind == OPTION_DIRECTORY;
-    if (option->kind == OPTION_DEFINE && (option->has_quotes || may_compose_name(option)))
-        survey->defines_special_name = true;
-    survey->keeps_names = survey->keeps_names || option_keeps_names(option);
-    if (option->kind == OPTION_UNKNOWN && survey->unknown.kind != OPTION_UNKNOWN)
-        survey->unknown = *option;
-}
-
 /* Appends the options from *from up to an option that is a directory, and moves *from past that option. */
 static void keep_up_to(struct bytes_writer *kept, const struct option *directory, const char **from)
 {
@@ -315,32 +305,31 @@ static void keep_up_to(struct bytes_writer *kept, const struct option *directory
         --kept->size;
 }
 
-void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *kept, const ingot_text_rules_t *rules,
-                            struct arena *arena, const char *options)
+void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
+                       const char *options)
+{
+    struct option_reader reader;
+    struct option option;
+    option_reader_init(&reader, rules, arena, options);
+    while (option_next(&reader, &option)) {
+        survey->has_directory = survey->has_directory || option.kind == OPTION_DIRECTORY;
+        if (option.kind == OPTION_DEFINE && (option.has_quotes || may_compose_name(&option)))
+            survey->defines_special_name = true;
+        survey->keeps_names = survey->keeps_names || option_keeps_names(&option);
+        if (option.kind == OPTION_UNKNOWN && survey->unknown.kind != OPTION_UNKNOWN)
+            survey->unknown = option;
+    }
+}
+
+void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options)
 {
     struct option_reader reader;
     struct option option;
     const char *from = options;
     option_reader_init(&reader, rules, arena, options);
     while (option_next(&reader, &option)) {
-        survey_option(survey, &option);
-        if (option.kind == OPTION_DIRECTORY && kept != NULL)
+        if (option.kind == OPTION_DIRECTORY)
             keep_up_to(kept, &option, &from);
     }
-    if (kept != NULL && from != options)
-        bytes_put_text(kept, from);
-}
-
-void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
-                       const char *options)
-{
-    option_survey_and_keep(survey, NULL, rules, arena, options);
-}
-
-void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options)
-{
-    struct option_survey survey = {.has_directory = false};
-    option_survey_and_keep(&survey, kept, rules, arena, options);
-    if (!survey.has_directory)
-        bytes_put_text(kept, options);
+    bytes_put_text(kept, from);
 }

@@ -52,10 +52,6 @@ struct option_survey {
 };
 void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
                        const char *options);
-/* Adds the options to the survey, and appends them without -I, for the compiler and the id. Appends nothing if there
- * is no -I, so that callers use the options unchanged. */
-void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *kept, const ingot_text_rules_t *rules,
-                            struct arena *arena, const char *options);
 /* True if the option asks for debug information. */
 bool option_keeps_names(const struct option *option);
 /* True if the option is a -D whose value contains "assert". If a compiler predefines assert, the message of assert

@@ -15,9 +15,6 @@
 #include "core/memo/known_file.h"
 #include "core/memo/witness.h"
 
-struct include_record;
-struct include_replay;
-
 enum text_origin {
     TEXT_SOURCE,
     TEXT_HEADER, /* an embedded header */
@@ -113,10 +110,9 @@ struct graph_text {
     bool has_once;
     struct graph_text *once_owner; /* the first text that is the same file; such texts share the macro that replaces
                                     * #pragma once */
-    /* the walk (inline_walk.c) and the record (include_answers.c) set the fields below */
-    size_t number;        /* number of the text in the order of visits, from 1; 0 if it was not visited */
-    size_t assumed;       /* number of current assumptions that the text has already been included */
-    size_t record_number; /* a file's number among the recorded ones, from 1; 0 if it was not recorded */
+    /* the walk (inline_walk.c) sets the fields below */
+    size_t number;  /* number of the text in the order of visits, from 1; 0 if it was not visited */
+    size_t assumed; /* number of current assumptions that the text has already been included */
 };
 
 /* How the compiler refuses the keyword asm (assembly_check.c). */
@@ -125,10 +121,7 @@ enum asm_refusal { ASM_IS_ACCEPTED, ASM_IS_A_MACRO, ASM_IS_POISONED };
 struct source_graph {
     struct arena arena;
     struct arena scratch;
-    struct witness *witness;       /* the graph's only access to files */
-    struct include_record *record; /* NULL if answers are not recorded */
-    struct include_replay *replay; /* NULL if answers come from the file system */
-    struct graph_text **replayed;  /* texts of the replay's files; NULL until one is needed */
+    struct witness *witness; /* the graph's only access to files */
     const struct hermetic_input *input;
     struct macro_table macros;
     const struct directory *directories; /* the directories of -I, in order */
@@ -238,14 +231,6 @@ extern const char include_not_certain[];
 void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
                     const struct header_name *name);
 const char *include_normal_path(struct arena *arena, const char *path);
-
-/* include_answers.c: appends the answer that a search found to the graph's record. */
-void include_record_add(struct source_graph *graph, const struct text_event *event);
-/* Records what only the complete graph shows. Called after an input is resolved. */
-void include_record_end(struct source_graph *graph);
-/* Sets the event's target or gap from the next answer of the graph's replay. If the answer does not fit, sets the
- * graph's limit. */
-void include_replay_next(struct source_graph *graph, struct text_event *event);
 
 /* inline_walk.c: the state of replacing includes, for one source after the other. */
 struct inline_walk {

@@ -114,14 +114,10 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
     const size_t log_start = shop->log.writer.size;
     struct hermetic_request *hermetic = &shop->hermetic;
 
-    if (hermetic->refusal != NULL && shop->desc->includes != NULL)
-        return error_set(INGOT_BUILD_FAILED, "%s", hermetic->refusal);
     if (!hermetic->is_there)
         return run_compiler(shop, &shop->request, device_count, devices, native);
     ingot_status_t status = run_compiler(shop, &hermetic->request, device_count, devices, native);
     if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
-        return status;
-    if (shop->desc->includes != NULL) /* a native build would use files of this machine instead of the given includes */
         return status;
     if (status == INGOT_BUILD_FAILED) /* other failures, such as a lost device, may pass, so they are not remembered */
         native_builds_add(shop->context->native_builds, shop->desc->key_hash);
