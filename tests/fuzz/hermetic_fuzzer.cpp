@@ -205,9 +205,8 @@ void check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t 
     arena_fini(&words);
 }
 
-/* Expects that a text that was made is accepted as the text of a request, unless debug information names the directory.
- */
-void check_final_text(const ingot_allocator_t *allocator, const hermetic_input &input, const std::string &text)
+/* Returns why a text is not accepted as the text of a request, or "". */
+std::string refusal_of(const ingot_allocator_t *allocator, const hermetic_input &input, const std::string &text)
 {
     arena words;
     bytes_writer kept;
@@ -221,10 +220,11 @@ void check_final_text(const ingot_allocator_t *allocator, const hermetic_input &
         input.rules, &view, 1, nullptr, 0, {reinterpret_cast<const char *>(kept.bytes), "", "", ""}, true};
     hermetic_init(&hermetic, allocator);
     require(hermetic_resolve(&hermetic, 1, &final) == INGOT_SUCCESS);
-    require(hermetic.reason == nullptr || strstr(hermetic.reason, "(-g)") != nullptr);
+    const std::string refusal = hermetic.reason != nullptr ? hermetic.reason : "";
     hermetic_fini(&hermetic);
     bytes_writer_fini(&kept);
     arena_fini(&words);
+    return refusal;
 }
 
 } // namespace
@@ -252,8 +252,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(outcome == resolve(&allocator, input));
     if (outcome.reason.empty())
         require(!has_including_directive(outcome.text, cplusplus));
-    if (outcome.reason.empty())
-        check_final_text(&allocator, input, outcome.text);
+    /* A text that was made is accepted as the text of a request, unless debug information names the directory. One that
+     * a stranger wrote is refused if it includes. */
+    if (outcome.reason.empty()) {
+        const std::string refusal = refusal_of(&allocator, input, outcome.text);
+        require(refusal.empty() || refusal.find("(-g)") != std::string::npos);
+    }
+    if (refusal_of(&allocator, input, source).empty())
+        require(!has_including_directive(source, cplusplus));
 
     /* A text that differs from build to build is refused even if it includes nothing. */
     const bool found = !outcome.digests.empty() || !outcome.gap.empty() ||
