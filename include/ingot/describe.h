@@ -21,7 +21,8 @@ extern "C" {
 
 /**
  * Describes the id of an entry, such as a program's or an artifact's (ingot/artifact.h), as a JSON object with one
- * member per field, as a NUL-terminated text; size protocol.
+ * member per field, as a NUL-terminated text; size protocol. "source[0].blake2b" of a program is the digest of the text
+ * that the compiler gets: the first source with all that it includes.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  @p id is not an id that this library can read.
  * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
  */
@@ -37,8 +38,8 @@ INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const
 
 /**
  * Describes a blob's content as a JSON object, as a NUL-terminated text; size protocol. Its members are "source_name",
- * "kernels", "binaries" (each with the digest of the device's identity and its size in bytes), "build_time_ns" (0:
- * unknown) and "build_log". Those of an artifact's envelope are "artifact" (its kind), "label", "make_time_ms",
+ * "files" (the included files, each with its name and the digest of its content), "kernels", "binaries" (each with the
+ * digest of the device's identity and its size in bytes), "build_time_ns" (0: unknown) and "build_log". Those of an artifact's envelope are "artifact" (its kind), "label", "make_time_ms",
  * "made_at_unix_ms" and "parts" (each with its name and its size in bytes). Those of probes are "probes" (each question
  * to the file system with its answer: "file", "no_file", "directory", "no_directory" or "current_directory", and the
  * path) and "result_bytes". Does not need a device.

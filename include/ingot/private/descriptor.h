@@ -28,20 +28,6 @@ extern "C" {
  */
 INGOT_API ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingot_program_info_t *info);
 
-/** Returns what a source was created from, without its allocator. @param[in,out] info  The caller sets struct_size. The
- *  pointers are valid as long as the source. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_source_get_info(const_ingot_source_t source, ingot_source_info_t *info);
-
-/**
- * Returns why a program was compiled with the files that its compiler finds by itself (INGOT_EVENT_NATIVE_BUILD). Such
- * a program has no cache blob.
- *
- * @param[out] reason  Valid as long as the program. NULL if the program was loaded, or was compiled from exactly what
- *                     its id identifies.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason);
-
 /* ---- requests ---- */
 
 #define INGOT_REQUEST_DIGEST_SIZE 32 /* BLAKE2b-256 */

@@ -3,9 +3,11 @@
  */
 #include "core/descriptor/program_desc.h"
 
+#include <ingot/private/descriptor.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "util/struct_size.h"
 
 void program_desc_reference(struct ingot_program_desc *desc)
 {
@@ -69,4 +71,27 @@ bool program_desc_may_include(const struct ingot_program_desc *desc)
 const char *program_desc_name(const struct ingot_program_desc *desc)
 {
     return desc->sources[0]->name;
+}
+
+ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingot_program_info_t *info)
+{
+    if (desc == NULL || !STRUCT_IS_SET(info))
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc or info is NULL, or its struct_size is not set");
+    const ingot_program_info_t known = {.struct_size = sizeof(known),
+                                        .sources = desc->sources,
+                                        .source_count = desc->source_count,
+                                        .headers = desc->sources + desc->source_count,
+                                        .header_count = desc->header_count,
+                                        .compile_options = desc->compile_options,
+                                        .link_options = desc->link_options,
+                                        .spec_constants = program_desc_spec_constants(desc),
+                                        .spec_constant_count = desc->spec_constant_count,
+                                        .device_indices = desc->device_indices,
+                                        .device_count = desc->device_count,
+                                        .group = desc->group[0] != '\0' ? desc->group : NULL,
+                                        .flags = desc->flags,
+                                        .name_expressions = program_desc_name_expressions(desc),
+                                        .name_expression_count = desc->name_expression_count};
+    (void)STRUCT_WRITE(info, known);
+    return INGOT_SUCCESS;
 }

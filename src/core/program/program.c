@@ -385,14 +385,6 @@ ingot_status_t ingot_program_get_facts(const_ingot_program_t program, ingot_prog
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason)
-{
-    if (program == NULL || reason == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "program or reason is NULL");
-    *reason = program_native_reason(program_body(program));
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log)
 {
     if (program == NULL || size == NULL)
