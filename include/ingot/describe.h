@@ -39,10 +39,11 @@ INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const
 /**
  * Describes a blob's content as a JSON object, as a NUL-terminated text; size protocol. Its members are "source_name",
  * "files" (the included files, each with its name and the digest of its content), "kernels", "binaries" (each with the
- * digest of the device's identity and its size in bytes), "build_time_ns" (0: unknown) and "build_log". Those of an artifact's envelope are "artifact" (its kind), "label", "make_time_ms",
- * "made_at_unix_ms" and "parts" (each with its name and its size in bytes). Those of probes are "probes" (each question
- * to the file system with its answer: "file", "no_file", "directory", "no_directory" or "current_directory", and the
- * path) and "result_bytes". Does not need a device.
+ * digest of the device's identity and its size in bytes), "build_time_ns" (0: unknown) and "build_log". Those of an
+ * artifact's envelope are "artifact" (its kind), "label", "make_time_ms", "made_at_unix_ms" and "parts" (each with its
+ * name and its size in bytes). Those of probes are "probes" (each question to the file system with its answer: "file",
+ * "no_file", "directory", "no_directory" or "current_directory", and the path) and "result_bytes". Does not need a
+ * device.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Loading the blob would fail in the same way.
  * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
  */

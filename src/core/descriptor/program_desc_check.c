@@ -1,10 +1,10 @@
 /*
- * program_desc_check.c - checks the info from which a program descriptor is made; see program_desc_check.h.
+ * program_desc_check.c - checks the info from which a program descriptor is made; see program_desc.h.
  */
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/descriptor/program_desc_check.h"
+#include "core/descriptor/program_desc.h"
 
 static ingot_status_t check_sources(const struct ingot_context *context, const ingot_program_info_t *info)
 {

@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/desc_texts.h"
-#include "core/descriptor/program_desc_check.h"
 #include "core/descriptor/request.h"
 #include "util/struct_size.h"
 
