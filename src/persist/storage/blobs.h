@@ -1,10 +1,9 @@
 /*
- * blobs.h - loads programs and artifacts from a storage, stores artifacts, and removes blobs that cannot be used.
+ * blobs.h - loads programs from a storage, and removes blobs that cannot be used.
  */
 #ifndef INGOT_PERSIST_STORAGE_BLOBS_H
 #define INGOT_PERSIST_STORAGE_BLOBS_H
 
-#include <ingot/artifact.h>
 #include <ingot/private/native_program.h>
 #include <ingot/storage.h>
 #include <stdbool.h>
@@ -22,16 +21,5 @@ ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *pr
 void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 /* True if the core or the driver refused a blob with this status. */
 bool storage_is_refusal(ingot_status_t status);
-
-/* Loads an artifact and counts the load. Removes an envelope that cannot be used, and sets *was_refused then, which
- * otherwise stays unchanged.
- * @retval INGOT_NOT_FOUND, INGOT_OUT_OF_MEMORY */
-ingot_status_t artifact_blob_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *value,
-                                  bool *was_refused);
-
-/* Stores an artifact. Sets *blob to its envelope also if the storage does not take it; the caller releases it. */
-ingot_status_t artifact_blob_store(ingot_storage_t storage, size_t id_size, const uint8_t *id,
-                                   const ingot_artifact_info_t *info, size_t size, const void *bytes,
-                                   ingot_buffer_t *blob);
 
 #endif
