@@ -36,11 +36,4 @@ static inline enum entry_kind entry_kind_of(size_t id_size, const uint8_t *id)
     return ENTRY_UNKNOWN;
 }
 
-/* Returns the name of a kind, for people and tools: "result", "artifact", "probes", or "unknown". */
-static inline const char *entry_kind_name(enum entry_kind kind)
-{
-    static const char *const names[ENTRY_KIND_COUNT] = {"unknown", "result", "artifact", "probes"};
-    return names[kind];
-}
-
 #endif

@@ -9,7 +9,10 @@
 #include "core/base/digest.h"
 #include "util/little_endian.h"
 
-enum { HASH_SIZE = 16 };
+enum {
+    HASH_SIZE = 16,
+    SMALL_FILE_BYTES = 128 << 10 /* reading less than this takes no longer than loading what a store remembers of it */
+};
 
 /* Computes the key under which the memo remembers a file's hash. It differs from the keys of resolutions, whose digests
  * begin with other bytes. Returns false if memory runs out. */
@@ -50,7 +53,10 @@ ingot_status_t content_hash_of(struct ingot_header_memo *memo, const ingot_alloc
     uint8_t key[DIGEST_SIZE];
     struct bytes_writer hash;
     ingot_status_t status = INGOT_SUCCESS;
+    struct os_file_state state;
     text[0] = '\0';
+    if (memo != NULL && os_get_file_state(path, &state) == INGOT_SUCCESS && state.size < SMALL_FILE_BYTES)
+        memo = NULL;
     if (!make_hash_key(key, allocator, path))
         return INGOT_OUT_OF_MEMORY;
     bytes_writer_init(&hash, allocator);

@@ -2,9 +2,9 @@
  * content_hash.h - hashes a file of a compiler: a library without a build-id, a device library, a header or a setting.
  *
  * Some compilers have hundreds of megabytes of such files, and each process that makes an id needs their hashes. So
- * they are hashed with XXH3, not BLAKE2b, and the memo remembers each hash with the state of its file, by the rules for
- * headers (header_memo.h). Like a build-id, the hash tells versions apart. It need not resist forgery, because anyone
- * who can forge these files can also replace the compiler.
+ * they are hashed with XXH3, not BLAKE2b, and the memo remembers the hash of each file that is not small, with the
+ * state of the file, by the rules for headers (header_memo.h). Like a build-id, the hash tells versions apart. It need
+ * not resist forgery, because anyone who can forge these files can also replace the compiler.
  */
 #ifndef INGOT_CORE_IDENTITY_CONTENT_HASH_H
 #define INGOT_CORE_IDENTITY_CONTENT_HASH_H

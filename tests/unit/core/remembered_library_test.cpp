@@ -370,6 +370,7 @@ TEST(RememberedLibrary, IsReadOnlyOnceIfItIsLoaded)
     const ScratchDirectory scratch("/var/tmp");
     const fs::path path = scratch.path() / "libidentity_loaded.so";
     fs::copy_file(kLibraries + "/libidentity_middle.so", path);
+    std::ofstream(path, std::ios::app) << std::string(kPadding, 'p'); /* small files are always read */
     ASSERT_NE(nullptr, dlopen((kLibraries + "/libidentity_leaf.so").c_str(), RTLD_NOW));
     void *library = dlopen(path.c_str(), RTLD_NOW);
     ASSERT_NE(nullptr, library) << dlerror();
@@ -426,6 +427,17 @@ std::string data_identity(std::string path, ingot_header_memo *memo)
     const std::string bytes(reinterpret_cast<const char *>(identity->bytes), identity->size);
     device_identity_destroy(identity, &table);
     return bytes;
+}
+
+TEST(RememberedDataFile, IsReadEachTimeIfItIsSmall)
+{
+    const ScratchDirectory scratch("/var/tmp");
+    const fs::path path = scratch.path() / "builtins.h";
+    write_file(path, "small");
+    Memo memo;
+    const std::string before = data_identity(path, memo.get());
+    EXPECT_EQ(data_identity(path, nullptr), before);
+    EXPECT_EQ(0u, memo.learned());
 }
 
 /* A compiler's data files are remembered as its libraries are. */
