@@ -26,7 +26,7 @@
 enum which { WHICH_OWN, WHICH_OTHER, WHICH_COUNT };
 
 struct recording {
-    struct storage_part_base base;
+    ingot_allocator_t allocator;
     ingot_storage_t stores[WHICH_COUNT]; /* NULL: nothing is recorded there */
     char name_space[STORAGE_NAME_SPACE_CAPACITY];
     ingot_event_callback_t on_event;
@@ -139,7 +139,7 @@ static ingot_status_t record_in(const struct recording *recording, ingot_storage
 /* Finds the recording of a storage, or that of the first tier of a chain that has one. */
 static struct recording *find_recording(ingot_storage_t storage)
 {
-    struct recording *recording = storage_get_part(storage, STORAGE_REQUESTS);
+    struct recording *recording = storage_recording(storage);
     for (size_t i = 0; recording == NULL && storage_tier(storage, i) != NULL; ++i)
         recording = find_recording(storage_tier(storage, i));
     return recording;
@@ -168,30 +168,33 @@ void ingot_persist_record_request(ingot_storage_t storage, const_ingot_program_d
 
 /* ---- beginning and end ---- */
 
-static void end_recording(void *part)
+static void end_recording(void *opaque)
 {
-    ingot_storage_release(((struct recording *)part)->stores[WHICH_OTHER]);
+    struct recording *recording = opaque;
+    const ingot_allocator_t allocator = recording->allocator;
+    ingot_storage_release(recording->stores[WHICH_OTHER]);
+    memory_free(&allocator, recording, sizeof(*recording));
 }
 
 void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info)
 {
-    static const struct storage_part_kind kind = {.size = sizeof(struct recording), .end = end_recording};
     const bool keeps = (info->flags & (uint32_t)INGOT_PERSIST_KEEP_REQUESTS) != 0 &&
                        (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) == 0;
     const bool has_path = info->record_path != NULL && info->record_path[0] != '\0';
     const uint64_t started_ns = files_steady_clock_ns();
-    struct recording *recording = NULL;
-    void *part = NULL;
     if (!keeps && !has_path)
         return;
-    ingot_status_t status = storage_make_part(storage, STORAGE_REQUESTS, &kind, &part);
-    if (status == INGOT_SUCCESS) {
-        recording = part;
-        recording->on_event = info->on_event;
-        recording->on_event_user = info->on_event_user;
+    struct recording *recording = memory_allocate(storage_allocator(storage), sizeof(*recording));
+    ingot_status_t status = INGOT_SUCCESS;
+    if (recording == NULL) {
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory to record requests");
+    } else {
+        *recording = (struct recording){
+            .allocator = *storage_allocator(storage), .on_event = info->on_event, .on_event_user = info->on_event_user};
         (void)snprintf(recording->name_space, sizeof(recording->name_space), "%s",
                        info->name_space != NULL ? info->name_space : "");
         recording->stores[WHICH_OWN] = keeps ? storage : NULL;
+        storage_set_recording(storage, recording, end_recording);
     }
     if (status == INGOT_SUCCESS && has_path) {
         ingot_persist_info_t other = INGOT_PERSIST_INFO_INIT;

@@ -1,13 +1,11 @@
 /*
- * kinds.h - the kinds of storages, the parts that other folders attach to them, and what Ingot's own storages can do
- * besides the public operations.
+ * kinds.h - the kinds of storages, and what Ingot's own storages can do besides the public operations.
  */
 #ifndef INGOT_PERSIST_STORAGE_KINDS_H
 #define INGOT_PERSIST_STORAGE_KINDS_H
 
 #include <errno.h>
 #include <ingot/persist.h>
-#include <pthread.h>
 #include <stdbool.h>
 
 /* The error code of INGOT_NO_SPACE if the limits that the user chose exclude a blob. For a flush, that is no failure.
@@ -18,27 +16,6 @@
 
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
-
-/* The parts that other folders attach to a storage; see storage_make_part. */
-enum storage_part { STORAGE_REQUESTS, STORAGE_PART_COUNT };
-
-/* What all parts of one kind have in common. */
-struct storage_part_kind {
-    size_t size; /* of the part's structure, which begins with a struct storage_part_base */
-    /* Completes a new part, whose base is set, and whose other bytes are zeros. On failure, must undo what it did.
-     * NULL: nothing to do. */
-    ingot_status_t (*begin)(void *part, ingot_storage_t storage);
-    /* Releases what the part holds, except for its base and its memory. The last release of the storage calls this,
-     * before it destroys the storage itself. */
-    void (*end)(void *part);
-};
-
-/* The beginning of each part. */
-struct storage_part_base {
-    const struct storage_part_kind *kind;
-    ingot_allocator_t allocator;
-    pthread_mutex_t lock;
-};
 
 /* ---- locks of a store, one per id, which let only one of several processes build a program ---- */
 

@@ -56,9 +56,8 @@ struct ingot_storage {
     ingot_storage_t model;
     struct deferred deferred;
     struct storage_link *link;
-    _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
-    /* set by the thread that added the part; only the last release reads it, after all that holders of references
-     * did */
+    void *recording; /* see storage_set_recording; NULL: none */
+    void (*end_recording)(void *recording);
 };
 
 #endif

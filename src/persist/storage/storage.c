@@ -1,5 +1,5 @@
 /*
- * storage.c - creates and releases storages, and implements their statistics and parts; see storage.h.
+ * storage.c - creates and releases storages, and implements their statistics; see storage.h.
  */
 #include "persist/storage/storage.h"
 
@@ -152,28 +152,6 @@ void ingot_storage_retain(ingot_storage_t storage)
         atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
 }
 
-static void free_part(struct storage_part_base *part)
-{
-    const ingot_allocator_t allocator = part->allocator;
-    pthread_mutex_destroy(&part->lock);
-    memory_free(&allocator, part, part->kind->size);
-}
-
-static void destroy_part(struct storage_part_base *part)
-{
-    part->kind->end(part);
-    free_part(part);
-}
-
-static void destroy_parts(struct ingot_storage *storage)
-{
-    for (size_t i = 0; i < STORAGE_PART_COUNT; ++i) {
-        struct storage_part_base *part = atomic_load_explicit(&storage->parts[i], memory_order_acquire);
-        if (part != NULL)
-            destroy_part(part);
-    }
-}
-
 static void finish_storage(ingot_storage_t storage)
 {
     ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
@@ -182,7 +160,8 @@ static void finish_storage(ingot_storage_t storage)
     cut_link(storage->link);
     (void)deferred_store_all(storage, UINT64_MAX, &unused);
     pthread_mutex_destroy(&storage->deferred.lock);
-    destroy_parts(storage);
+    if (storage->recording != NULL)
+        storage->end_recording(storage->recording);
     pthread_mutex_destroy(&storage->settings_lock);
     pthread_mutex_destroy(&storage->uses_lock);
     pthread_cond_destroy(&storage->uses_changed);
@@ -276,45 +255,15 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store
     stats->wait_timeouts = counters_get(counters, COUNTER_WAIT_TIMEOUTS);
 }
 
-void *storage_get_part(ingot_storage_t storage, enum storage_part which)
+void *storage_recording(ingot_storage_t storage)
 {
-    void *part = atomic_load_explicit(&storage->parts[which], memory_order_acquire);
-    return part != NULL && storage_is_here(storage) ? part : NULL;
+    return storage_is_here(storage) ? storage->recording : NULL;
 }
 
-static ingot_status_t create_part(ingot_storage_t storage, const struct storage_part_kind *kind,
-                                  struct storage_part_base **part)
+void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)(void *recording))
 {
-    struct storage_part_base *made = memory_allocate(&storage->allocator, kind->size);
-    if (made == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a part of a storage");
-    memset(made, 0, kind->size);
-    *made = (struct storage_part_base){.kind = kind, .allocator = storage->allocator};
-    pthread_mutex_init(&made->lock, NULL);
-    const ingot_status_t status = kind->begin != NULL ? kind->begin(made, storage) : INGOT_SUCCESS;
-    if (status == INGOT_SUCCESS)
-        *part = made;
-    else
-        free_part(made);
-    return status;
-}
-
-ingot_status_t storage_make_part(ingot_storage_t storage, enum storage_part which, const struct storage_part_kind *kind,
-                                 void **part)
-{
-    struct storage_part_base *made = NULL;
-    *part = storage_get_part(storage, which);
-    if (*part != NULL)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = create_part(storage, kind, &made);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (atomic_compare_exchange_strong_explicit(&storage->parts[which], part, made, memory_order_acq_rel,
-                                                memory_order_acquire))
-        *part = made;
-    else
-        destroy_part(made); /* another thread was faster */
-    return INGOT_SUCCESS;
+    storage->recording = recording;
+    storage->end_recording = end;
 }
 
 /* ---- counters ---- */

@@ -79,13 +79,12 @@ struct counters;
 /* Fills in all counters: those of loads and stores, and unless `of_store` is NULL, a directory store's own. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats);
 
-struct storage_part_kind;
-/* Returns a part, or NULL if it has not been made yet, or in a forked child. */
-void *storage_get_part(ingot_storage_t storage, enum storage_part which);
-/* Returns a part in *part, and makes it if the storage does not have it yet; see part.h. May return
- * INGOT_OUT_OF_MEMORY, or the status of the kind's `begin`. */
-ingot_status_t storage_make_part(ingot_storage_t storage, enum storage_part which, const struct storage_part_kind *kind,
-                                 void **part);
+/* Returns what records the storage's requests (persist/request/record.c), or NULL if nothing does, or in a forked
+ * child.
+ */
+void *storage_recording(ingot_storage_t storage);
+/* Sets it, before the storage is used. The last release calls `end`, before it destroys the storage. */
+void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)(void *recording));
 
 /* ---- environment.c ---- */
 
