@@ -10,22 +10,17 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/commands/all.h"
 #include "cli/usage/command.h"
 #include "cli/usage/help.h"
 #include "cli/usage/parse.h"
 
+#define ADDRESS(name) &command_##name,
+
+const struct command *const commands_all[] = {COMMANDS(ADDRESS) NULL};
+
 /* The command's struct. What hangs on it is not freed, because the process ends with the command. */
 static void *volatile kept_values;
-
-static int run_parsed(const struct command *command, int count, char **arguments, void *values)
-{
-    switch (parse_arguments(command, count, arguments, values)) {
-    case PARSE_DONE: return command->run(values);
-    case PARSE_HELP: help_print(command); return EXIT_DONE;
-    case PARSE_WRONG: break;
-    }
-    return command->usage_exit != 0 ? command->usage_exit : EXIT_USAGE;
-}
 
 static int run_command(const struct command *command, int count, char **arguments)
 {
@@ -33,7 +28,12 @@ static int run_command(const struct command *command, int count, char **argument
     kept_values = values;
     memset(values, 0, command->size);
     json_init();
-    return run_parsed(command, count, arguments, values);
+    switch (parse_arguments(command, count, arguments, values)) {
+    case PARSE_DONE: return command->run(values);
+    case PARSE_HELP: help_print(command); return EXIT_DONE;
+    case PARSE_WRONG: break;
+    }
+    return command->usage_exit != 0 ? command->usage_exit : EXIT_USAGE;
 }
 
 static bool is_help(const char *text)

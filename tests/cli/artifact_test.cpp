@@ -77,6 +77,8 @@ TEST_F(CliArtifact, AreListedByKind)
     EXPECT_EQ("['add_kernel']", json("ls --kind triton", "[e[\"source_name\"] for e in j]"));
     EXPECT_EQ("[1500000000]", json("ls --kind triton", "[e[\"build_time_ns\"] for e in j]"));
     EXPECT_EQ("['program']", json("ls --kind program", "[e[\"kind\"] for e in j]"));
+    EXPECT_EQ("['program']", json("ls --kind result", "[e[\"kind\"] for e in j]"));
+    EXPECT_EQ(json("ls", "len(j) - 1"), json("ls --kind artifact", "len(j)"));
     EXPECT_EQ("0", json("ls --kind tri", "len(j)"));
     EXPECT_EQ("['cuda:80']", json("ls --kind triton", "[e[\"device\"] for e in j]"));
     EXPECT_EQ("['triton']", json("ls --device CUDA", "[e[\"kind\"] for e in j]"));

@@ -31,7 +31,7 @@ struct evicting {
     uint64_t max_entries;
     uint64_t max_age_ns;
     unsigned order;   /* an enum store_order; 0 if not given */
-    const char *kind; /* evict only artifacts of this kind, or "program"; NULL: all */
+    const char *kind; /* evict only entries of this kind; NULL: all */
     bool is_all;
     bool is_old;
     ingot_storage_t storage;
@@ -52,7 +52,7 @@ static const struct command_option options[] = {
      .help =
          "Remove what an earlier version of Ingot has left beside the store, in a format that is not read any more"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct evicting, kind),
-     .help = "Evict only artifacts of this kind, or with \"program\" only programs; the limits hold for these entries"},
+     .help = "Evict only entries of this kind, as in \"ingot ls\"; the limits hold for these entries"},
     {"order", 'o', VALUE_WORD, "ORDER", offsetof(struct evicting, order), .words = "fifo lru",
      .help = "Evict the oldest created first (fifo) or the least recently used first (lru). Default: "
              "INGOT_PERSIST_EVICTION"},

@@ -90,7 +90,7 @@ static void set_sort_key(struct row *row, const ingot_persist_entry_t *facts, en
 static const struct command_option ls_options[] = {
     {NULL, 0, VALUE_FILE, "BUNDLE", offsetof(struct listing, bundle), .help = "List this bundle instead of a store"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct listing, kind),
-     .help = "List only artifacts of this kind, or with \"program\" only programs"},
+     .help = "List only entries of this kind: result (or program), artifact, request, probes, or a kind of artifacts"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct listing, device),
      .help = "List only entries for a device whose name contains TEXT"},
     {"driver", 'V', VALUE_TEXT, "TEXT", offsetof(struct listing, driver),
@@ -110,8 +110,7 @@ static const struct command_option ls_options[] = {
 /* `id` has the fields of the row's id. */
 static bool is_wanted_row(const struct listing *listing, const cJSON *row, const cJSON *id)
 {
-    const char *kind = json_text(row, "kind");
-    return (listing->kind == NULL || (kind != NULL && strcmp(kind, listing->kind) == 0)) &&
+    return id_has_kind(id, listing->kind) &&
            (listing->device == NULL || text_contains(json_text(row, "device"), listing->device)) &&
            (listing->driver == NULL || text_contains(json_text(row, "driver"), listing->driver)) &&
            (listing->source == NULL || id_has_source(id, listing->source) ||

@@ -110,13 +110,22 @@ void id_add_to_json(cJSON *object, const cJSON *fields)
     free(sources);
 }
 
+bool id_has_kind(const cJSON *fields, const char *wanted)
+{
+    const char *kind = id_kind(fields);
+    if (wanted == NULL || kind == NULL || strcmp(kind, wanted) == 0)
+        return wanted == NULL || kind != NULL;
+    return strcmp(kind, "program") == 0
+               ? strcmp(wanted, "result") == 0
+               : strcmp(wanted, "artifact") == 0 && strcmp(kind, "probes") != 0 && !has_prefix(kind, "request");
+}
+
 bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted)
 {
     if (wanted == NULL)
         return true;
     cJSON *fields = id_read(size, id);
-    const char *kind = id_kind(fields);
-    const bool is_wanted = kind != NULL && strcmp(kind, wanted) == 0;
+    const bool is_wanted = id_has_kind(fields, wanted);
     cJSON_Delete(fields);
     return is_wanted;
 }

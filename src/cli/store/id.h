@@ -13,7 +13,9 @@ cJSON *id_read(size_t size, const uint8_t *id);
 
 /* Returns the kind of an artifact, "program" for a program, and NULL for an id that cannot be read. */
 const char *id_kind(const cJSON *fields);
-/* True if `wanted` is NULL or the kind of the id. */
+/* True if `wanted` is NULL or the kind of the id: "result", which is also called "program", "artifact", "request",
+ * "probes", or the kind of an artifact. */
+bool id_has_kind(const cJSON *fields, const char *wanted);
 bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted);
 
 /* Adds the kind, the backend, the driver, the sources ("opencl_c 1f2e3d4c5b6a") and the devices to an object. Several

@@ -42,7 +42,7 @@ struct pushing {
 static const struct command_option options[] = {
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pushing, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct pushing, kind),
-     .help = "Push only artifacts of this kind, or with \"program\" only programs"},
+     .help = "Push only entries of this kind, as in \"ingot ls\""},
     {"check", 'c', VALUE_NONE, NULL, offsetof(struct pushing, is_check),
      .help =
          "Only check the server: connect, store, load, compare and remove 64 KiB, and print how long each step took, "
