@@ -44,15 +44,12 @@ static bool is_help(const char *text)
 /* Runs what the arguments after the tool's name ask for. Returns an exit_code. */
 static int dispatch_arguments(int count, char **arguments)
 {
-    int word_count = 0;
     const char *first = count > 0 ? arguments[0] : "";
-    const struct command *command = command_find(count, arguments, &word_count);
+    const struct command *command = command_find(first);
     if (command != NULL)
-        return run_command(command, count - word_count, arguments + word_count);
+        return run_command(command, count - 1, arguments + 1);
     if (is_help(first))
         help_print_all();
-    else if (count == 2 && command_is_group(first) && is_help(arguments[1]))
-        help_print_group(first);
     else if (strcmp(first, "--version") == 0)
         (void)printf("ingot %s\n", ingot_version());
     else if (strcmp(first, "--complete") == 0 && count > 1) /* for ingot.bash; words[0] must be the tool */
@@ -60,7 +57,7 @@ static int dispatch_arguments(int count, char **arguments)
     else if (strcmp(first, "--manual") == 0) /* for the build */
         help_print_manual();
     else
-        return command_tell_unknown(count, arguments);
+        return command_tell_unknown(count > 0 ? first : NULL);
     return EXIT_DONE;
 }
 

@@ -398,6 +398,20 @@ bool wait_for_entries(const fs::path &root, size_t count)
     return false;
 }
 
+TEST_F(CliBuild, ShowsARequest)
+{
+    record(requests(), {numbered_text(1)}, "app");
+    const std::string at = " --dir " + requests().string();
+    const std::string name = json_without_store("ls --kind request" + at, "j[0]['entry']");
+    const std::string text = json_without_store("show " + name + at, "j[0]['blob']['request']['source[0].text']");
+    EXPECT_NE(std::string::npos, text.find("kernel void k1")) << text;
+    EXPECT_EQ("app", json_without_store("show " + name + at, "j[0]['blob']['request']['namespace']"));
+    const Result result = run_shell("$INGOT show " + name + at);
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("source[0].text: ")) << result.output;
+    EXPECT_EQ(std::string::npos, result.output.find("kernel void k1")) << result.output;
+}
+
 class CliBuildStops : public CliBuild, public ::testing::WithParamInterface<int>
 {
 };

@@ -7,29 +7,24 @@
 #include "cli/commands/all.h"
 
 struct helping {
-    struct text_list words;
+    const char *name; /* NULL: none */
 };
 
 static const struct command_option options[] = {
-    {NULL, 0, VALUE_COMMAND, "COMMAND", offsetof(struct helping, words), .flags = OPTION_REPEATED,
-     .help = "The command, of one word or two"},
+    {NULL, 0, VALUE_COMMAND, "COMMAND", offsetof(struct helping, name), .help = "The command"},
     {.help = NULL},
 };
 
 static int run_help(void *values)
 {
     const struct helping *helping = values;
-    const struct text_list *words = &helping->words;
-    int word_count = 0;
-    const struct command *command = command_find((int)words->count, words->items, &word_count);
-    if (words->count == 0)
+    const struct command *command = command_find(helping->name);
+    if (helping->name == NULL)
         help_print_all();
     else if (command != NULL)
         help_print(command);
-    else if (words->count == 1 && command_is_group(words->items[0]))
-        help_print_group(words->items[0]);
     else
-        return command_tell_unknown((int)words->count, words->items);
+        return command_tell_unknown(helping->name);
     return EXIT_DONE;
 }
 

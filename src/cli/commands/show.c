@@ -3,6 +3,7 @@
  * parts; or the public facts of a key.
  */
 #include <ingot/artifact.h>
+#include <ingot/private/request.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,14 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
+#include "util/hex.h"
 
 struct showing {
     struct common_options common;
     struct text_list names;
     const char *part; /* NULL: not given */
     cJSON *entries;   /* what is shown */
+    cJSON *request;   /* while a request is described */
 };
 
 static const struct command_option options[] = {
@@ -58,7 +61,8 @@ static const char program_pattern[] =
 static const char artifact_pattern[] = "[label?  label        {label:15}\n]"
                                        "[make_time_ms?  make time    {make_time_ms:duration_ms}\n]"
                                        "[made_at_unix_ms?  made         {made_at_unix_ms:time_ms}\n]"
-                                       "<parts*  part         [name?{name:15}][name!(unnamed)], {bytes:size}\n>";
+                                       "<parts*  part         [name?{name:15}][name!(unnamed)], {bytes:size}\n>"
+                                       "[request?request\n<request*  {@}: {:4}\n>]";
 
 static const char probes_pattern[] = "<probes*[file?  file         {file:15}\n]"
                                      "[no_file?  no file      {no_file:15}\n]"
@@ -134,13 +138,55 @@ static int show_file(const struct showing *showing, const char *path)
     return code;
 }
 
+/* Adds a field of a request. People see how long a text is, and --json has it whole. */
+static void add_request_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    const struct showing *showing = user;
+    const size_t length = strlen(path);
+    const bool is_long = !showing->common.is_json && length > 5 && strcmp(path + length - 5, ".text") == 0;
+    char *text = memory_get(2 * size + 32);
+    if (is_long)
+        (void)snprintf(text, 32, "%zu bytes", size);
+    else if (is_text)
+        (void)snprintf(text, size + 1, "%.*s", (int)size, (const char *)value);
+    else
+        hex_put(text, size, value);
+    if (!is_long && !is_text)
+        text[2 * size] = '\0';
+    (void)cJSON_AddStringToObject(showing->request, path, text);
+    free(text);
+}
+
+/* Describes what a kept request has, whose larger texts are in its namespace. */
+static cJSON *describe_request(const struct showing *showing, ingot_storage_t storage,
+                               const ingot_persist_entry_t *facts)
+{
+    struct showing copy = *showing;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_storage_t texts = NULL;
+    copy.request = cJSON_CreateObject();
+    copy.common.name_space = facts->name_space[0] != '\0' ? facts->name_space : NULL;
+    const bool is_described = store_open(&texts, &copy.common, STORE_READ, NULL) == EXIT_DONE &&
+                              ingot_persist_load_entry(storage, facts, 0, &blob) == INGOT_SUCCESS &&
+                              ingot_request_describe(facts->id_size, facts->id, blob.size, blob.bytes, texts,
+                                                     add_request_field, &copy) == INGOT_SUCCESS;
+    if (!is_described)
+        (void)fprintf(stderr, "ingot: a request cannot be described: %s\n", ingot_last_error_detail());
+    store_release_blob(&blob);
+    ingot_storage_release(texts);
+    return copy.request;
+}
+
 static int show_entries_of_name(const struct showing *showing, ingot_storage_t storage, const char *name)
 {
     struct entry *found = NULL;
     size_t count = 0;
     const int code = entry_find_all(&found, &count, storage, name);
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
-        add_entry(showing, &found[i], found[i].name, entry_read_blob(storage, &found[i].facts));
+        cJSON *blob = entry_read_blob(storage, &found[i].facts);
+        if (blob != NULL && ingot_request_is_id(found[i].facts.id_size, found[i].facts.id) != 0)
+            (void)cJSON_AddItemToObject(blob, "request", describe_request(showing, storage, &found[i].facts));
+        add_entry(showing, &found[i], found[i].name, blob);
         entry_fini(&found[i]);
     }
     free(found);

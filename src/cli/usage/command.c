@@ -24,68 +24,28 @@ static const struct command_option common[] = {
 enum { COMMON_COUNT = sizeof(common) / sizeof(common[0]), FIRST_OF_BARE = 3 };
 enum { MOST_CHARACTERS = 32 }; /* no command or option is longer */
 
-bool command_is_group(const char *text)
+const struct command *command_find(const char *name)
 {
-    for (size_t i = 0; commands_all[i] != NULL; ++i) {
-        if (command_is_of_group(commands_all[i], text))
-            return true;
-    }
-    return false;
-}
-
-bool command_is_of_group(const struct command *command, const char *group)
-{
-    const size_t length = strlen(group);
-    return strncmp(command->name, group, length) == 0 && command->name[length] == ' ';
-}
-
-const struct command *command_find(int count, char *const *arguments, int *word_count)
-{
-    for (size_t i = 0; count > 0 && commands_all[i] != NULL; ++i) {
-        const struct command *command = commands_all[i];
-        *word_count = strchr(command->name, ' ') != NULL ? 2 : 1;
-        if (*word_count == 1 && strcmp(command->name, arguments[0]) == 0)
-            return command;
-        if (*word_count == 2 && count > 1 && command_is_of_group(command, arguments[0]) &&
-            strcmp(command->name + strlen(arguments[0]) + 1, arguments[1]) == 0)
-            return command;
-    }
+    for (size_t i = 0; name != NULL && commands_all[i] != NULL; ++i)
+        if (strcmp(commands_all[i]->name, name) == 0)
+            return commands_all[i];
     return NULL;
 }
 
-static void tell_actions(const char *group)
-{
-    const char *separator = ": use ";
-    for (size_t i = 0; commands_all[i] != NULL; ++i) {
-        if (!command_is_of_group(commands_all[i], group))
-            continue;
-        (void)fprintf(stderr, "%s%s", separator, commands_all[i]->name);
-        separator = ", ";
-    }
-    (void)fputc('\n', stderr);
-}
-
-int command_tell_unknown(int count, char *const *arguments)
+int command_tell_unknown(const char *name)
 {
     struct nearest nearest;
-    if (count == 0) {
+    if (name == NULL) {
         (void)fputs("ingot: name a command; \"ingot help\" lists them\n", stderr);
-    } else if (command_is_group(arguments[0])) {
-        if (count > 1)
-            (void)fprintf(stderr, "ingot: \"%s\" is not a %s command", arguments[1], arguments[0]);
-        else
-            (void)fprintf(stderr, "ingot: name a %s command", arguments[0]);
-        tell_actions(arguments[0]);
-    } else {
-        nearest_init(&nearest, strlen(arguments[0]), arguments[0]);
-        for (size_t i = 0; commands_all[i] != NULL; ++i)
-            nearest_add(&nearest, commands_all[i]->name);
-        (void)fprintf(stderr, "ingot: \"%s\" is not a command", arguments[0]);
-        if (nearest.found != NULL)
-            (void)fprintf(stderr, ": the nearest is \"ingot %s\"\n", nearest.found);
-        else
-            (void)fputs("; \"ingot help\" lists the commands\n", stderr);
+        return EXIT_USAGE;
     }
+    nearest_init(&nearest, strlen(name), name);
+    for (size_t i = 0; commands_all[i] != NULL; ++i)
+        nearest_add(&nearest, commands_all[i]->name);
+    if (nearest.found != NULL)
+        (void)fprintf(stderr, "ingot: \"%s\" is not a command: the nearest is \"ingot %s\"\n", name, nearest.found);
+    else
+        (void)fprintf(stderr, "ingot: \"%s\" is not a command; \"ingot help\" lists the commands\n", name);
     return EXIT_USAGE;
 }
 

@@ -56,7 +56,7 @@ struct command_option {
 };
 
 struct command {
-    const char *name;  /* one word or two: "bundle create" */
+    const char *name;
     const char *group; /* the heading in the list of commands */
     const char *summary;
     const char *about; /* paragraphs, separated by "\n\n" */
@@ -70,15 +70,10 @@ struct command {
 /* All commands, in the order in which the help lists them. NULL ends the list. */
 extern const struct command *const commands_all[];
 
-/* Finds the command that the first one or two arguments name, and tells how many they are. Returns NULL if there is
- * none. */
-const struct command *command_find(int count, char *const *arguments, int *word_count);
-/* True if the text is the first word of commands with two words. */
-bool command_is_group(const char *text);
-/* True if the command's name is the group and another word. */
-bool command_is_of_group(const struct command *command, const char *group);
-/* Reports that the arguments name no command: names the nearest one, or the commands of a group. Returns EXIT_USAGE. */
-int command_tell_unknown(int count, char *const *arguments);
+/* Finds a command by its name, which may be NULL. Returns NULL if there is none. */
+const struct command *command_find(const char *name);
+/* Reports that there is no command of this name, and names the nearest one. Returns EXIT_USAGE. */
+int command_tell_unknown(const char *name);
 
 /* Returns the option at an index: the command's own ones, and then those that all commands have; NULL at the end. */
 const struct command_option *command_get_option(const struct command *command, size_t index);

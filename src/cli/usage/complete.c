@@ -73,19 +73,10 @@ static void offer_options(const struct completing *completing)
     }
 }
 
-static void offer_commands(const struct completing *completing, const char *group)
+static void offer_commands(const struct completing *completing)
 {
-    const size_t length = strlen(group);
-    for (size_t i = 0; commands_all[i] != NULL; ++i) {
-        const char *name = commands_all[i]->name;
-        const bool is_wanted = length == 0 || command_is_of_group(commands_all[i], group);
-        char word[ENTRY_NAME_SIZE];
-        if (!is_wanted || !value_get_word(name, length != 0, sizeof(word), word))
-            continue;
-        const bool is_repeated = length == 0 && i != 0 && command_is_of_group(commands_all[i - 1], word);
-        if (!is_repeated)
-            offer_candidate(completing, "", word);
-    }
+    for (size_t i = 0; commands_all[i] != NULL; ++i)
+        offer_candidate(completing, "", commands_all[i]->name);
 }
 
 /* Returns the option with this name, or the only one whose name begins with it; NULL if there is none. */
@@ -137,11 +128,11 @@ static const struct command_option *skip_option(struct completing *completing, i
     return NULL;
 }
 
-/* Completes a word after the command's name, which has `first` words. */
-static void complete_argument(struct completing *completing, int first)
+/* Completes a word after the command's name. */
+static void complete_argument(struct completing *completing)
 {
     const struct command_option *operand = command_get_operand(completing->command, 0);
-    for (int i = first; i < completing->at;) {
+    for (int i = 2; i < completing->at;) {
         const char *word = completing->words[i];
         if (!completing->is_rest && word[0] == '-' && word[1] != '\0') {
             completing->is_rest = strcmp(word, "--") == 0;
@@ -164,24 +155,21 @@ static void complete_argument(struct completing *completing, int first)
     else if (operand != NULL && (operand->flags & OPTION_REST) != 0)
         (void)printf("\tcommand %d\n", completing->at);
     else if (operand != NULL && operand->kind == VALUE_COMMAND)
-        offer_commands(completing, "");
+        offer_commands(completing);
     else if (operand != NULL)
         offer_values(completing, operand);
 }
 
 void complete_print(int count, char **words, int at)
 {
-    int word_count = 0;
     struct completing completing = {.count = count, .words = words, .at = at, .text = at < count ? words[at] : ""};
     if (at == 1) {
-        offer_commands(&completing, "");
+        offer_commands(&completing);
         offer_candidate(&completing, "", "--help");
         offer_candidate(&completing, "", "--version");
         return;
     }
-    completing.command = command_find(at - 1, words + 1, &word_count);
+    completing.command = at > 1 && count > 1 ? command_find(words[1]) : NULL;
     if (completing.command != NULL)
-        complete_argument(&completing, 1 + word_count);
-    else if (at == 2 && command_is_group(words[1]))
-        offer_commands(&completing, words[1]);
+        complete_argument(&completing);
 }

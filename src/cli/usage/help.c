@@ -160,16 +160,6 @@ static void print_summary(const struct command *command)
     print_wrapped(command->summary, (size_t)(length > 0 ? length : 0), SUMMARY_COLUMN);
 }
 
-void help_print_group(const char *group)
-{
-    (void)printf("Usage: ingot %s ACTION [OPTION...]\n\n", group);
-    for (size_t i = 0; commands_all[i] != NULL; ++i) {
-        if (command_is_of_group(commands_all[i], group))
-            print_summary(commands_all[i]);
-    }
-    (void)printf("\n\"ingot help %s ACTION\" describes one.\n", group);
-}
-
 void help_print_all(void)
 {
     const char *group = "";

@@ -8,8 +8,6 @@
 
 /* Prints the list of all commands. */
 void help_print_all(void);
-/* Prints the commands of a group, such as "bundle". */
-void help_print_group(const char *group);
 /* Prints a command's synopsis, description, operands and options. */
 void help_print(const struct command *command);
 
