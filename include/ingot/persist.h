@@ -193,7 +193,8 @@ INGOT_API ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *st
  *
  * An entry is loaded when a descriptor needs it, and stored as soon as it is learned. It counts and is evicted like the
  * entries of programs, but never leaves the store (doc/probes-format.md). Entries are neither loaded nor stored while
- * the storage is off (ingot_persist_settings_t). A failure only costs time. Does nothing if the context's memo is off.
+ * the storage is off (ingot_persist_settings_t). A failure only costs time. The store's callback gets these loads and
+ * stores; its statistics do not count them. Does nothing if the context's memo is off.
  *
  * @param[in] storage  A directory store, or a chain that stores to one. It may be released before @p context, and the
  *                     context holds no reference to it.
