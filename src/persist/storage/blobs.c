@@ -1,19 +1,458 @@
 /*
- * blobs.c - loads programs from a storage, and removes blobs that cannot be used.
+ * blobs.c - loads, stores and removes blobs, in storages that keep blobs themselves and in chains of others.
+ *
+ * A chain asks its tiers in order. A failure of a tier counts as a miss of that tier. If no other tier has the blob,
+ * the load returns the first failure. If a lower tier has the blob, the load also promotes it: it stores a copy in the
+ * tiers above before it returns. That takes little time compared with a load from a lower tier, and needs neither a
+ * queue nor a thread. A chain stores in its first writable tier, and in those that store all that their chain stores.
+ *
+ * Promotions do not undo what is stored or removed at the same time: if a blob was changed through the chain since the
+ * load began, the copy is stale and is not stored. A change waits for a promotion of the same id that is storing
+ * already, and then replaces or removes its copy. The tiers do not change, so they need no lock. The lock of the list
+ * of uses is held for a few instructions.
  */
 #include "persist/storage/blobs.h"
 
 #include <ingot/backend.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "persist/base/files.h"
+#include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/events.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/trust.h"
+#include "persist/trust/seal.h"
+#include "util/entry_kind.h"
+#include "util/error_text.h"
+#include "util/thread.h"
 
-#define REASON_CAPACITY 256u
+#define DETAIL_CAPACITY 256u
+
+ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)
+{
+    static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops)};
+    ingot_allocator_t allocator;
+    if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > STORAGE_MAX_TIERS)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "storage or tiers is NULL, or tier_count is not 1 to 16");
+    for (size_t i = 0; i < tier_count; ++i)
+        if (tiers[i] == NULL)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "tier %zu is NULL", i);
+    (void)memory_init(&allocator, NULL);
+    const ingot_status_t status = storage_create(storage, STORAGE_OTHER, &ops, NULL, NULL, &allocator, NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct ingot_storage *chain = *storage;
+    for (; chain->tier_count < tier_count; ++chain->tier_count) {
+        ingot_storage_t tier = tiers[chain->tier_count];
+        ingot_storage_retain(tier);
+        chain->tiers[chain->tier_count] = tier;
+        if (chain->listener == NULL)
+            chain->listener = tier->on_event != NULL ? tier : tier->listener;
+        if (chain->model == NULL && storage_keeps_blobs(tier))
+            chain->model = tier;
+    }
+    return INGOT_SUCCESS;
+}
+
+/* ---- uses of blobs ---- */
+
+enum chain_use_kind { CHAIN_LOAD, CHAIN_PROMOTION, CHAIN_CHANGE };
+
+/* What a thread does with a blob of a chain, in the thread's stack. The chain's uses_lock guards all fields. */
+struct chain_use {
+    struct chain_use *next;
+    enum chain_use_kind kind;
+    bool is_stale; /* of a load: its blob must not be promoted */
+    pthread_t thread;
+    size_t id_size;
+    const uint8_t *id;
+};
+
+/* Finds the next use of another thread, of the same id and this kind, in the rest of the list. Requires the lock. */
+static struct chain_use *find_use(struct chain_use *first, const struct chain_use *own, enum chain_use_kind kind)
+{
+    struct chain_use *use = first;
+    while (use != NULL && (use->kind != kind || use->id_size != own->id_size ||
+                           memcmp(use->id, own->id, own->id_size) != 0 || pthread_equal(use->thread, own->thread)))
+        use = use->next;
+    return use;
+}
+
+static void add_use(ingot_storage_t chain, struct chain_use *use, enum chain_use_kind kind)
+{
+    use->kind = kind;
+    use->next = chain->uses;
+    chain->uses = use;
+}
+
+static void chain_begin_load(ingot_storage_t chain, struct chain_use *use, size_t id_size, const uint8_t *id)
+{
+    *use = (struct chain_use){.thread = pthread_self(), .id_size = id_size, .id = id};
+    pthread_mutex_lock(&chain->uses_lock);
+    use->is_stale = find_use(chain->uses, use, CHAIN_CHANGE) != NULL;
+    add_use(chain, use, CHAIN_LOAD);
+    pthread_mutex_unlock(&chain->uses_lock);
+}
+
+/* Begins a store or a removal, possibly after a wait for promotions. */
+static void chain_begin_change(ingot_storage_t chain, struct chain_use *use, size_t id_size, const uint8_t *id)
+{
+    *use = (struct chain_use){.thread = pthread_self(), .id_size = id_size, .id = id};
+    pthread_mutex_lock(&chain->uses_lock);
+    add_use(chain, use, CHAIN_CHANGE);
+    struct chain_use *load = chain->uses;
+    for (; (load = find_use(load, use, CHAIN_LOAD)) != NULL; load = load->next)
+        load->is_stale = true;
+    while (find_use(chain->uses, use, CHAIN_PROMOTION) != NULL)
+        thread_wait(&chain->uses_changed, &chain->uses_lock, NS_NEVER);
+    pthread_mutex_unlock(&chain->uses_lock);
+}
+
+/* Makes a load's use that of a promotion. Returns false if the blob must not be promoted. */
+static bool chain_begin_promotion(ingot_storage_t chain, struct chain_use *use)
+{
+    pthread_mutex_lock(&chain->uses_lock);
+    const bool may_promote = !use->is_stale;
+    if (may_promote)
+        use->kind = CHAIN_PROMOTION;
+    pthread_mutex_unlock(&chain->uses_lock);
+    return may_promote;
+}
+
+/* Ends a use of any kind. */
+static void chain_end_use(ingot_storage_t chain, struct chain_use *use)
+{
+    pthread_mutex_lock(&chain->uses_lock);
+    struct chain_use **at = &chain->uses;
+    while (*at != use)
+        at = &(*at)->next;
+    *at = use->next;
+    if (use->kind == CHAIN_PROMOTION)
+        pthread_cond_broadcast(&chain->uses_changed);
+    pthread_mutex_unlock(&chain->uses_lock);
+}
+
+/* ---- loads ---- */
+
+/* Counts a load by its final status, and returns that status. */
+static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
+{
+    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
+    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+        counters_add_failure(&storage->counters, status);
+    return status;
+}
+
+/* Loads from a storage that keeps blobs itself, checks what was loaded, and counts the load. */
+static ingot_status_t load_own(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
+                               const uint8_t *id, ingot_buffer_t *kept)
+{
+    const bool is_for_core = with_core && storage->own->load_for_core != NULL;
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_status_t status =
+        (is_for_core ? storage->own->load_for_core : storage->ops.load)(storage->self, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = trust_check_loaded(storage, asked, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        *kept = loaded;
+    return count_load(storage, status);
+}
+
+/* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. What such a tier
+ * has stored meanwhile stays; only a blob that the load could not use is replaced (`unusable` has a bit for each such
+ * tier). If a tier cannot store it, reports that, and the next load that finds the blob in a lower tier tries again. */
+static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable, size_t id_size, const uint8_t *id,
+                    const ingot_buffer_t *kept)
+{
+    for (size_t i = 0; i < tier_count; ++i) {
+        if (!storage_takes_blobs(chain->tiers[i]))
+            continue;
+        const bool replaces = (unusable >> i & 1) != 0;
+        const ingot_status_t status =
+            storage_store_kept(chain->tiers[i], replaces, id_size, id, kept->size, kept->bytes);
+        if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
+            continue;
+        char reason[DETAIL_CAPACITY];
+        (void)snprintf(reason, sizeof(reason), "a blob was not promoted to tier %zu: %s", i, ingot_last_error_detail());
+        storage_tell(chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
+    }
+}
+
+/* Asks one tier after another, and promotes what a lower one has. Only the first tier may skip the check of a blob
+ * (with_core), because the blobs of all other tiers are promoted. If a policy refuses a tier's blob, asks the next
+ * tier.
+ */
+static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t asked, bool with_core, size_t id_size,
+                                      const uint8_t *id, ingot_buffer_t *kept)
+{
+    struct chain_use use;
+    ingot_status_t reason = INGOT_NOT_FOUND;
+    ingot_status_t status = INGOT_NOT_FOUND;
+    unsigned unusable = 0;
+    char detail[DETAIL_CAPACITY] = "no tier has the blob";
+    chain_begin_load(chain, &use, id_size, id);
+    for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
+        status = storage_load_kept(chain->tiers[i], asked, with_core && i == 0, id_size, id, kept);
+        if (status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use))
+            promote(chain, i, unusable, id_size, id, kept);
+        if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
+            continue;
+        unusable |= 1u << i;
+        if (reason == INGOT_NOT_FOUND) {
+            reason = status;
+            error_text_copy(detail, sizeof(detail), ingot_last_error_detail());
+        }
+    }
+    chain_end_use(chain, &use);
+    return status == INGOT_SUCCESS ? status : ingot_set_error_detail(reason, "%s", detail);
+}
+
+ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *kept)
+{
+    if (!storage_is_on(storage))
+        return storage_refuse(storage, INGOT_NOT_FOUND);
+    if (entry_kind_of(id_size, id) == ENTRY_PROBES)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "probes do not leave their store");
+    if (storage->tier_count == 0)
+        return load_own(storage, asked, with_core, id_size, id, kept);
+    return count_load(storage, load_from_tiers(storage, asked, with_core, id_size, id, kept));
+}
+
+ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_status_t status = storage->ops.load(storage->self, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = trust_check_loaded(storage, storage, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = seal_open(&storage->allocator, &loaded);
+    if (status == INGOT_SUCCESS)
+        *blob = loaded;
+    return status;
+}
+
+ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
+                            ingot_buffer_t *blob)
+{
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_status_t status = storage_load_kept(storage, storage, with_core, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = seal_open(&storage->allocator, &loaded);
+    if (status == INGOT_SUCCESS)
+        *blob = loaded;
+    return status;
+}
+
+ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    const ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (blob == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    return storage_load(storage, false, id_size, id, blob);
+}
+
+/* ---- stores and removals ---- */
+
+bool storage_keeps_blobs(ingot_storage_t storage)
+{
+    if (storage->tier_count != 0)
+        return storage->model != NULL;
+    return storage->ops.store != NULL && !storage->is_read_only;
+}
+
+bool storage_takes_blobs(ingot_storage_t storage)
+{
+    return storage_keeps_blobs(storage) && storage_is_on(storage);
+}
+
+bool storage_is_writable(ingot_storage_t storage)
+{
+    return storage_keeps_blobs(storage) && !trust_forbids_storing(storage);
+}
+
+static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
+{
+    if (status == INGOT_SUCCESS)
+        counters_add(&storage->counters, COUNTER_STORES, 1);
+    else
+        counters_add_failure(&storage->counters, status);
+    return status;
+}
+
+static ingot_status_t check_writable(ingot_storage_t storage)
+{
+    if (storage->ops.store == NULL && storage->tier_count == 0)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
+    if (!storage_is_on(storage))
+        return storage_refuse(storage, INGOT_READ_ONLY);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                                 const uint8_t *blob)
+{
+    const ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status == INGOT_SUCCESS && (blob == NULL || blob_size == 0))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
+    return status;
+}
+
+/* A blob that a chain stores in its tiers. */
+struct storing {
+    ingot_storage_t chain;
+    bool replaces;
+    size_t id_size;
+    const uint8_t *id;
+    size_t size;
+    const uint8_t *bytes;
+};
+
+static ingot_status_t store_in_tier(const struct storing *storing, size_t tier)
+{
+    return storage_store_kept(storing->chain->tiers[tier], storing->replaces, storing->id_size, storing->id,
+                              storing->size, storing->bytes);
+}
+
+/* Stores a blob in a tier that also stores all that its chain stores. Does not change the thread's error detail,
+ * because that belongs to the status of another tier. */
+static void write_through(const struct storing *storing, size_t tier)
+{
+    char reason[DETAIL_CAPACITY];
+    struct kept_error kept;
+    kept_error_save(&kept);
+    const ingot_status_t status = store_in_tier(storing, tier);
+    if (status != INGOT_SUCCESS && status != INGOT_READ_ONLY) {
+        (void)snprintf(reason, sizeof(reason), "a blob was not stored in tier %zu: %s", tier,
+                       ingot_last_error_detail());
+        storage_tell(storing->chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
+    }
+    kept_error_restore(&kept);
+}
+
+static ingot_status_t store_in_tiers(const struct storing *storing)
+{
+    ingot_storage_t chain = storing->chain;
+    struct chain_use use;
+    size_t next = 0;
+    if (storing->replaces)
+        chain_begin_change(chain, &use, storing->id_size, storing->id);
+    ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
+    for (; next < chain->tier_count && status == INGOT_READ_ONLY; ++next)
+        status = store_in_tier(storing, next);
+    for (; next < chain->tier_count; ++next)
+        if (atomic_load_explicit(&chain->tiers[next]->is_written_through, memory_order_relaxed) &&
+            storage_takes_blobs(chain->tiers[next]))
+            write_through(storing, next);
+    if (storing->replaces)
+        chain_end_use(chain, &use);
+    return status;
+}
+
+ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t id_size, const uint8_t *id,
+                                  size_t size, const uint8_t *bytes)
+{
+    const struct storing storing = {storage, replaces, id_size, id, size, bytes};
+    ingot_status_t status = check_writable(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (entry_kind_of(id_size, id) == ENTRY_PROBES)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "probes are stored only by who learned them");
+    if (storage->tier_count != 0)
+        status = store_in_tiers(&storing);
+    else if (replaces || storage->own->store_new == NULL)
+        status = storage->ops.store(storage->self, id_size, id, size, bytes);
+    else
+        status = storage->own->store_new(storage->self, id_size, id, size, bytes);
+    return count_store(storage, status);
+}
+
+ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                                   const uint8_t *blob)
+{
+    ingot_buffer_t sealed = INGOT_BUFFER_INIT;
+    ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
+    if (status == INGOT_SUCCESS)
+        status = check_writable(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = trust_seal(storage, id_size, id, blob_size, blob, &sealed);
+    if (status != INGOT_SUCCESS)
+        status = count_store(storage, status);
+    else if (sealed.bytes != NULL)
+        status = storage_store_kept(storage, true, id_size, id, sealed.size, sealed.bytes);
+    else
+        status = storage_store_kept(storage, true, id_size, id, blob_size, blob);
+    memory_release_buffer(&sealed);
+    return status;
+}
+
+ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                          const uint8_t *bytes)
+{
+    ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = check_writable(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = trust_check_kept(storage, id_size, id, size, bytes);
+    return status == INGOT_SUCCESS ? storage_store_kept(storage, true, id_size, id, size, bytes)
+                                   : count_store(storage, status);
+}
+
+static bool tier_has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = storage_load_kept(tier, tier, false, id_size, id, &blob);
+    memory_release_buffer(&blob);
+    return status == INGOT_SUCCESS;
+}
+
+/* Removes the id from all tiers. A read-only tier keeps its blob, which is hidden once a blob is stored in a tier
+ * before it. */
+static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, const uint8_t *id)
+{
+    struct chain_use use;
+    ingot_status_t failure = INGOT_NOT_FOUND;
+    bool has_removed = false;
+    bool has_writable = false;
+    chain_begin_change(chain, &use, id_size, id);
+    for (size_t i = 0; i < chain->tier_count; ++i) {
+        const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
+        has_writable = has_writable || status != INGOT_READ_ONLY;
+        if (status == INGOT_SUCCESS)
+            has_removed = true;
+        else if (status == INGOT_READ_ONLY && !has_writable && tier_has_blob(chain->tiers[i], id_size, id))
+            failure = ingot_set_error_detail(status, "tier %zu has the blob, is read-only, and is asked first", i);
+        else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
+            failure = status;
+    }
+    chain_end_use(chain, &use);
+    return failure == INGOT_NOT_FOUND && has_removed ? INGOT_SUCCESS : failure;
+}
+
+ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status == INGOT_SUCCESS)
+        status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (storage->ops.remove == NULL && storage->tier_count == 0)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no remove operation");
+    return storage->tier_count != 0 ? remove_from_tiers(storage, id_size, id)
+                                    : storage->ops.remove(storage->self, id_size, id);
+}
+
+/* ---- programs ---- */
 
 bool storage_is_refusal(ingot_status_t status)
 {
@@ -37,7 +476,7 @@ void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
     if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
         return;
-    char reason[REASON_CAPACITY];
+    char reason[DETAIL_CAPACITY];
     (void)snprintf(reason, sizeof(reason), "a refused blob stays in the storage: %s", ingot_last_error_detail());
     storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
 }

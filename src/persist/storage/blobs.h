@@ -1,5 +1,6 @@
 /*
- * blobs.h - loads programs from a storage, and removes blobs that cannot be used.
+ * blobs.h - loads programs from a storage, and removes blobs that cannot be used; storage.h has the other loads and
+ * stores.
  */
 #ifndef INGOT_PERSIST_STORAGE_BLOBS_H
 #define INGOT_PERSIST_STORAGE_BLOBS_H

@@ -47,7 +47,7 @@ struct ingot_storage {
     pthread_mutex_t settings_lock;
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
-    struct chain_use *uses;                         /* of a chain, see chain.h; uses_lock guards it */
+    struct chain_use *uses;                         /* of a chain, see blobs.c; uses_lock guards it */
     pthread_mutex_t uses_lock;
     pthread_cond_t uses_changed; /* a promotion has ended */
     struct counters counters;    /* of loads and stores; a directory store counts the rest */
