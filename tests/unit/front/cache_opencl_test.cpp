@@ -102,6 +102,35 @@ protected:
     ingot_origin_t origin_ = INGOT_ORIGIN_MEMORY;
 };
 
+/* A program that is built, and one of which only the native program is loaded. */
+TEST_F(CacheOpencl, RecordsRequestsForBuildsAndLoads)
+{
+    const std::string directory = (scratch_.path() / "store").string();
+    for (const char *name : {"cold", "warm"}) {
+        const std::string record = (scratch_.path() / name).string();
+        setenv("INGOT_RECORD", record.c_str(), 1);
+        ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+        info.directory = directory.c_str();
+        ingot_cache_release(cache_);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info)) << ingot_last_error_detail();
+        ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
+        EXPECT_EQ(std::string(name) == "cold" ? INGOT_ORIGIN_BUILD : INGOT_ORIGIN_STORAGE, origin_);
+        ingot_persist_info_t recorded = INGOT_PERSIST_INFO_INIT;
+        ingot_storage_t storage = nullptr;
+        size_t count = 0;
+        recorded.path = record.c_str();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &recorded));
+        const auto add = [](const ingot_persist_entry_t *, void *user) {
+            ++*static_cast<size_t *>(user);
+            return INGOT_SUCCESS;
+        };
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(storage, add, &count));
+        EXPECT_EQ(1u, count) << name;
+        ingot_storage_release(storage);
+    }
+    unsetenv("INGOT_RECORD");
+}
+
 TEST_F(CacheOpencl, BuildsOnceAndThenLoads)
 {
     ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice)) << ingot_last_error_detail();
