@@ -15,6 +15,7 @@
 extern "C" {
 #include "core/base/digest.h"
 #include "core/hermetic/hermetic.h"
+#include "core/hermetic/option_words.h"
 }
 #include "support/scratch_directory.h"
 
@@ -90,10 +91,10 @@ public:
         for (const auto &[name, text] : input.headers)
             headers_.push_back({INGOT_SOURCE_HEADER, text.size(), text.c_str(), name.c_str()});
     }
-    ingot_status_t resolve(struct hermetic *hermetic) const
+    ingot_status_t resolve(struct hermetic *hermetic, bool is_final = false) const
     {
-        const struct hermetic_input wanted = {
-            rules_, sources_.data(), sources_.size(), headers_.data(), headers_.size(), {options_, "", "", ""}, false};
+        const struct hermetic_input wanted = {rules_,          sources_.data(),        sources_.size(), headers_.data(),
+                                              headers_.size(), {options_, "", "", ""}, is_final};
         return hermetic_resolve(hermetic, 1, &wanted);
     }
 
@@ -139,6 +140,27 @@ inline Result resolve_with(const ingot_allocator_t *allocator, const Input &inpu
     return result;
 }
 
+/* Returns why the texts of a result are not accepted as those of a request, or "". */
+inline std::string refusal_of(Input input, const Result &result)
+{
+    arena words;
+    bytes_writer kept;
+    struct hermetic hermetic;
+    arena_init(&words, &memory_c_allocator);
+    bytes_writer_init(&kept, &memory_c_allocator);
+    options_keep(&kept, &input.rules, &words, input.options.c_str());
+    input.options.assign(reinterpret_cast<const char *>(kept.bytes), kept.size);
+    for (size_t i = 0; i < result.texts.size(); ++i)
+        input.sources[i].second = result.texts[i];
+    hermetic_init(&hermetic, &memory_c_allocator);
+    EXPECT_EQ(INGOT_SUCCESS, Views(input).resolve(&hermetic, true));
+    const std::string refusal = hermetic.reason != nullptr ? hermetic.reason : "";
+    hermetic_fini(&hermetic);
+    bytes_writer_fini(&kept);
+    arena_fini(&words);
+    return refusal;
+}
+
 inline std::string digest(const std::string &text)
 {
     std::string bytes(DIGEST_SIZE, 0);
@@ -179,6 +201,10 @@ protected:
     {
         const Result result = resolve_with(nullptr, input);
         EXPECT_EQ(INGOT_SUCCESS, result.status);
+        if (result.reason.empty()) {
+            const std::string refusal = refusal_of(input, result);
+            EXPECT_TRUE(refusal.empty() || has(refusal, "(-g)")) << refusal << "\n" << result.texts[0];
+        }
         return result;
     }
     Result resolve(const std::string &source, const std::string &options = "", const Texts &headers = {},

@@ -72,6 +72,7 @@ TEST_F(HermeticHashcat, IsTheSameForTheCompiler)
             resolve_with(nullptr, Input{{{"", source}}, joined, {}, INGOT_SOURCE_OPENCL_C, pocl_rules()});
         ASSERT_EQ(INGOT_SUCCESS, result.status);
         EXPECT_EQ("", result.reason) << list[i];
+        EXPECT_EQ("", refusal_of(Input{{{"", source}}, joined, {}, INGOT_SOURCE_OPENCL_C, pocl_rules()}, result));
         /* Only programs for other devices include <metal_stdlib>. */
         EXPECT_TRUE(result.gap.empty() || has(result.gap, "<metal_stdlib>")) << result.gap;
         EXPECT_LT(has(source, "M2S(INCLUDE_PATH/inc_common.cl)") ? 4 * 48u : 0u, result.files.size()) << list[i];
