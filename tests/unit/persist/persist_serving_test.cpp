@@ -176,7 +176,7 @@ TEST_F(PersistServing, LimitsMayChange)
     EXPECT_EQ(86400500u, settings.max_age_ms);
 
     settings = INGOT_PERSIST_SETTINGS_INIT;
-    settings.max_bytes = 2500;
+    settings.max_bytes = 5 * entry_size(7, blob.size()) / 2;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store_.get(), &settings));
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("another"), blob));
     EXPECT_GE(2u, entries_of(root_).size());
