@@ -88,66 +88,6 @@ static int check_build_arguments(const struct building *building)
     return wrong != NULL ? parse_refuse(&command_build, "%s", wrong) : EXIT_DONE;
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------------------- */
-
-static bool is_device_selected(const struct building *building, const char *device)
-{
-    for (size_t i = 0; i < building->selectors.count; ++i) {
-        if (text_contains(device, building->selectors.items[i]))
-            return true;
-    }
-    return building->selectors.count == 0;
-}
-
-static void print_devices(size_t count, char *const *texts)
-{
-    (void)fputs("\ringot: no device of this machine is selected for these programs", stderr);
-    for (size_t i = 0; i < count; ++i)
-        (void)fprintf(stderr, "%s\n  %s", i == 0 ? "; there are:" : "", texts[i]);
-    (void)fputs(count == 0 ? "; no driver reports a device\n" : "\n", stderr);
-}
-
-static bool choose_devices(size_t count, char *const *texts, bool *is_chosen, void *user)
-{
-    struct building *building = user;
-    size_t chosen_count = 0;
-    for (size_t i = 0; i < count; ++i) {
-        is_chosen[i] = is_device_selected(building, texts[i]);
-        chosen_count += is_chosen[i];
-        if (is_chosen[i])
-            report_device(&building->report, texts[i]);
-    }
-    /* without --device, a stale program without a device is no error: its driver may have been removed */
-    if (chosen_count == 0 && (!building->is_stale || building->selectors.count != 0)) {
-        print_devices(count, texts);
-        return false;
-    }
-    for (size_t i = 0; i < building->plan.request_count; ++i) {
-        bool has_device = false;
-        for (size_t j = 0; j < count; ++j)
-            has_device = has_device || (is_chosen[j] && plan_is_for(&building->plan.requests[i], j, count, texts));
-        if (!has_device)
-            report_leave_out(&building->report, &building->plan.requests[i]);
-    }
-    return true;
-}
-
-static void begin_build_report(uint64_t job_count, uint64_t cost_ms, void *user)
-{
-    report_begin(&((struct building *)user)->report, job_count, cost_ms);
-}
-
-static void report_job_result(const struct plan_request *request, const char *device, const struct message *result,
-                              void *user)
-{
-    report_result(&((struct building *)user)->report, request, device, result);
-}
-
-static void update_build_report(void *user)
-{
-    report_tick(&((struct building *)user)->report);
-}
-
 /* ---- the store and the bundle ------------------------------------------------------------------------------------ */
 
 /* Creates the store, so that workers only open it. */
@@ -212,8 +152,6 @@ static int read_requests(struct building *building)
 /* Answers the requests, and makes the bundle. */
 static int build_requests(struct building *building)
 {
-    const struct schedule_calls calls = {choose_devices, begin_build_report, report_job_result, update_build_report,
-                                         building};
     const struct worker_setup setup = {&building->plan, &building->common, has_server(building), building->is_pull};
     const enum report_kind kind = building->is_pull ? REPORT_PULL : building->is_stale ? REPORT_STALE : REPORT_BUILD;
     uint64_t entry_count = 0;
@@ -225,7 +163,7 @@ static int build_requests(struct building *building)
     report_init(&building->report, &building->plan, building->common.is_json, kind);
     interrupt_catch();
     if (building->plan.request_count != 0)
-        code = schedule_run(&setup, &building->limits, &calls);
+        code = schedule_run(&setup, &building->limits, &building->selectors, &building->report);
     const bool is_bundled = code == EXIT_DONE && building->bundle != NULL;
     if (is_bundled)
         code = finish_bundle(building, &entry_count);

@@ -20,6 +20,7 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/memory.h"
+#include "cli/base/text.h"
 #include "cli/base/units.h"
 #include "cli/build/process.h"
 #include "util/nanoseconds.h"
@@ -45,7 +46,8 @@ struct slot {
 struct schedule {
     const struct worker_setup *setup;
     const struct schedule_limits *limits;
-    const struct schedule_calls *calls;
+    const struct text_list *selectors;
+    struct report *report;
     struct slot *slots; /* limits->job_count slots */
     struct process *processes;
     struct pollfd *polled;
@@ -82,9 +84,8 @@ static void stop_work(struct schedule *schedule, const char *sentence)
 
 static void pass_on_result(const struct schedule *schedule, const struct task *task, const struct message *result)
 {
-    const struct schedule_calls *calls = schedule->calls;
-    calls->result(&schedule->setup->plan->requests[task->request], schedule->devices[task->device], result,
-                  calls->user);
+    report_result(schedule->report, &schedule->setup->plan->requests[task->request], schedule->devices[task->device],
+                  result);
 }
 
 /* ---- the workers -------------------------------------------------------------------------------------------- */
@@ -177,13 +178,32 @@ static bool take_device(struct schedule *schedule, const struct message *message
     return true;
 }
 
-/* Adds a task for each request that should be built for a device. */
-static void add_tasks(struct schedule *schedule, size_t device)
+static bool is_device_selected(const struct schedule *schedule, const char *device)
+{
+    for (size_t i = 0; i < schedule->selectors->count; ++i) {
+        if (text_contains(device, schedule->selectors->items[i]))
+            return true;
+    }
+    return schedule->selectors->count == 0;
+}
+
+static void refuse_devices(struct schedule *schedule)
+{
+    (void)fputs("\ringot: no device of this machine is selected for these programs", stderr);
+    for (size_t i = 0; i < schedule->device_count; ++i)
+        (void)fprintf(stderr, "%s\n  %s", i == 0 ? "; there are:" : "", schedule->devices[i]);
+    (void)fputs(schedule->device_count == 0 ? "; no driver reports a device\n" : "\n", stderr);
+    schedule->code = EXIT_FAILED;
+}
+
+/* Adds a task for each request that should be built for a device, and notes these requests. */
+static void add_tasks(struct schedule *schedule, size_t device, bool *has_device)
 {
     const struct plan *plan = schedule->setup->plan;
     for (size_t i = 0; i < plan->request_count; ++i) {
         if (!plan_is_for(&plan->requests[i], device, schedule->device_count, schedule->devices))
             continue;
+        has_device[i] = true;
         schedule->tasks = memory_grow(schedule->tasks, schedule->task_count, sizeof(*schedule->tasks));
         schedule->tasks[schedule->task_count++] = (struct task){(uint32_t)i, (uint32_t)device};
         schedule->cost_ms += plan->requests[i].kept.build_time_ms;
@@ -192,20 +212,27 @@ static void add_tasks(struct schedule *schedule, size_t device)
 
 static void make_tasks(struct schedule *schedule)
 {
-    const struct schedule_calls *calls = schedule->calls;
-    bool *is_chosen = memory_get(schedule->device_count * sizeof(bool));
-    memset(is_chosen, 0, schedule->device_count * sizeof(bool));
-    if (calls->choose(schedule->device_count, schedule->devices, is_chosen, calls->user)) {
-        for (size_t i = 0; i < schedule->device_count; ++i) {
-            if (is_chosen[i])
-                add_tasks(schedule, i);
-        }
-        calls->begin(schedule->task_count, schedule->cost_ms, calls->user);
-    } else {
-        schedule->code = EXIT_FAILED;
+    const struct plan *plan = schedule->setup->plan;
+    bool is_any_selected = false;
+    bool *has_device = memory_get(plan->request_count * sizeof(bool));
+    memset(has_device, 0, plan->request_count * sizeof(bool));
+    for (size_t i = 0; i < schedule->device_count; ++i) {
+        if (!is_device_selected(schedule, schedule->devices[i]))
+            continue;
+        is_any_selected = true;
+        report_device(schedule->report, schedule->devices[i]);
+        add_tasks(schedule, i, has_device);
     }
+    /* without --device, a stale program without a device is no error: its driver may have been removed */
+    if (!is_any_selected && (schedule->report->kind != REPORT_STALE || schedule->selectors->count != 0))
+        refuse_devices(schedule);
+    for (size_t i = 0; i < plan->request_count && schedule->code == EXIT_DONE; ++i) {
+        if (!has_device[i])
+            report_leave_out(schedule->report, &plan->requests[i]);
+    }
+    report_begin(schedule->report, schedule->task_count, schedule->cost_ms);
     schedule->has_tasks = true;
-    free(is_chosen);
+    free(has_device);
 }
 
 static void take_message(struct schedule *schedule, size_t i)
@@ -304,14 +331,15 @@ static void fini_schedule(struct schedule *schedule)
 }
 
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,
-                 const struct schedule_calls *calls)
+                 const struct text_list *selectors, struct report *report)
 {
-    struct schedule schedule = {.setup = setup, .limits = limits, .calls = calls, .code = EXIT_DONE};
+    struct schedule schedule = {
+        .setup = setup, .limits = limits, .selectors = selectors, .report = report, .code = EXIT_DONE};
     init_schedule(&schedule);
     while (!is_done(&schedule)) {
         employ_workers(&schedule);
         wait_for_workers(&schedule);
-        calls->tick(calls->user);
+        report_tick(report);
         if (interrupt_seen())
             schedule.code = EXIT_INTERRUPTED;
     }

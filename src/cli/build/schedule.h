@@ -4,8 +4,9 @@
 #ifndef INGOT_CLI_BUILD_SCHEDULE_H
 #define INGOT_CLI_BUILD_SCHEDULE_H
 
-#include "cli/build/message.h"
+#include "cli/build/report.h"
 #include "cli/build/worker.h"
+#include "cli/usage/command.h"
 
 /* The default limits. */
 #define SCHEDULE_TIME_NS (UINT64_C(600) * 1000000000)
@@ -19,28 +20,14 @@ struct schedule_limits {
     uint64_t memory_bytes;
 };
 
-/* Functions that are called in the tool's own process. */
-struct schedule_calls {
-    /* Called when the devices are known; `texts` are their texts. Sets is_chosen for the devices that requests are
-     * built for. If there is nothing to build, prints a message and returns false. */
-    bool (*choose)(size_t count, char *const *texts, bool *is_chosen, void *user);
-    /* Called when all jobs are known. */
-    void (*begin)(uint64_t job_count, uint64_t cost_ms, void *user);
-    /* Called when a job has ended. */
-    void (*result)(const struct plan_request *request, const char *device, const struct message *result, void *user);
-    /* Called after each wait for the workers, usually every 25 ms. */
-    void (*tick)(void *user);
-    void *user;
-};
-
 /* Returns the number of processors that this process may use, at least 1 and at most SCHEDULE_MOST_JOBS. */
 uint32_t schedule_count_processors(void);
 
-/* Builds the plan's requests for all chosen devices of their backends, device by device, in the order of the plan. If
- * two devices have the same text, both probably give the same ids, so the store already has the programs when the
- * second one's turn comes. Returns EXIT_DONE even if programs failed, and EXIT_INTERRUPTED after a Ctrl-C. On failure,
- * prints a message and returns EXIT_FAILED. */
+/* Builds the plan's requests for all devices of their backends that one of the selectors selects, device by device, in
+ * the order of the plan. Without selectors, all devices are selected. If two devices have the same text, both probably
+ * give the same ids, so the store already has the programs when the second one's turn comes. Returns EXIT_DONE even if
+ * programs failed, and EXIT_INTERRUPTED after a Ctrl-C. On failure, prints a message and returns EXIT_FAILED. */
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,
-                 const struct schedule_calls *calls);
+                 const struct text_list *selectors, struct report *report);
 
 #endif
