@@ -1,4 +1,5 @@
-"""Processes that die, and entries that are damaged."""
+"""Processes that die, and full disks. Damaged entries and servers that lie are tested in C
+(tests/unit/front/artifact_store_test.cpp and artifact_remote_test.cpp)."""
 
 from __future__ import annotations
 
@@ -6,9 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import Spawn, entry_files
+from conftest import Spawn
 
 from ingot_cache import BUILD, STORAGE, Cache
 
@@ -116,32 +114,6 @@ def test_an_interpreter_that_exits_passes_its_turn_on(cache: Cache, spawn: Spawn
             assert turn.value is None
 
 
-def test_no_byte_that_is_changed_gives_a_wrong_value(cache: Cache, store: Path) -> None:
-    value = b"a small value"
-    cache.put("key", value)
-    (file,) = (each for each in entry_files(store) if value in each.read_bytes())
-    whole = file.read_bytes()
-    for at in range(len(whole)):
-        damaged = bytearray(whole)
-        damaged[at] ^= 0x55
-        file.write_bytes(damaged)
-        assert Cache().get("key") in (None, value)
-        assert Cache().get_or_create("key", lambda: value)[0] == value
-        assert cache.get("key") == value
-        if not file.exists():
-            (file,) = (each for each in entry_files(store) if value in each.read_bytes())
-
-
-@pytest.mark.parametrize("size", [0, 1, 20, 100])
-def test_a_cut_entry_is_made_again(cache: Cache, store: Path, size: int) -> None:
-    value = b"a small value"
-    cache.put("key", value)
-    (file,) = (each for each in entry_files(store) if value in each.read_bytes())
-    os.truncate(file, size)
-    assert Cache().get_or_create("key", lambda: value) == (value, BUILD)
-    assert cache.get("key") == value
-
-
 def test_a_maker_that_is_stopped_costs_a_bounded_time(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT_PERSIST_BUILD_WAIT", "200ms")
     holder = spawn(HOLD)
@@ -201,99 +173,6 @@ def test_a_full_disk_costs_nothing_but_the_entry(cache: Cache, spawn: Spawn) -> 
     assert process.communicate()[0].splitlines()[1:] == ["True"]
     assert process.returncode == 0
     assert len(cache.get("key") or b"") == 100000
-
-
-def test_a_full_volume(tmp_path: Path) -> None:
-    """A real small volume, in a mount namespace of its own."""
-    program = """
-        import os, subprocess, sys, ingot_cache
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", sys.argv[1]], check=True)
-        cache = ingot_cache.Cache(sys.argv[1] + "/store")
-        stored = 0
-        for number in range(20):
-            value = os.urandom(60000)
-            got, origin = cache.get_or_create(f"key {number}", lambda: value)
-            assert (got, origin) == (value, "build")
-            stored += cache.get(f"key {number}") == value
-            assert cache.get(f"key {number}") in (None, value)
-        print(0 < stored, cache.stats()["not_stored"] + stored >= 20)
-    """
-    volume = tmp_path / "volume"
-    volume.mkdir()
-    unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
-    child = subprocess.run(
-        [*unshare, sys.executable, "-c", textwrap.dedent(program), str(volume)], stdout=subprocess.PIPE, text=True
-    )
-    assert child.stdout == "True True\n"
-
-
-# ---- servers
-
-
-@contextmanager
-def _server(answer: bytes) -> Iterator[str]:
-    """A Redis that answers everything with the same bytes, and closes the connection after an empty answer."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve(connection: socket.socket) -> None:
-        with connection:
-            try:
-                while connection.recv(65536) and answer:
-                    connection.sendall(answer)
-            except OSError:
-                pass
-
-    def accept() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield f"redis://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        listener.close()
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"",
-        b"+OK\r\n",
-        b":1\r\n",
-        b"$5\r\nvalue\r\n",
-        b"$-1\r\n",
-        b"-ERR no\r\n",
-        b"*2\r\n$3\r\nkey\r\n$5\r\nvalue\r\n",
-        b"$4000000000\r\nvalue",
-        b"HTTP/1.1 200 OK\r\n\r\nvalue",
-    ],
-)
-def test_a_lying_server_gives_no_value(store: Path, answer: bytes) -> None:
-    with _server(answer) as url, Cache(store, remote=url) as cache:
-        assert cache.get("key") is None
-        assert cache.get_or_create("key", lambda: b"mine") == (b"mine", BUILD)
-        assert cache.get_or_create("key", lambda: b"other") == (b"mine", STORAGE)
-
-
-def test_a_server_that_answers_with_another_key_s_value_gives_none(redis: str, tmp_path: Path) -> None:
-    with Cache(tmp_path / "one", remote=redis) as cache:
-        cache.put("a", b"value of a")
-        cache.put("b", b"value of b")
-        cache.flush()
-    ask = ["redis-cli", "-s", redis.removeprefix("redis+unix://")]
-    one, other = subprocess.run([*ask, "keys", "*"], capture_output=True, check=True, text=True).stdout.split()
-    for names in ((one, "kept"), (other, one), ("kept", other)):
-        subprocess.run([*ask, "rename", *names], check=True, stdout=subprocess.DEVNULL)
-    with Cache(tmp_path / "two", remote=redis) as cache:
-        assert cache.get("a") is None
-        assert cache.get_or_create("a", lambda: b"made") == (b"made", BUILD)
-        assert cache.get_or_create("b", lambda: b"made") == (b"made", BUILD)
-    with Cache(tmp_path / "three", remote=redis) as cache:
-        assert cache.get("a") == cache.get("b") == b"made"  # the server's objects were replaced
 
 
 # ---- values

@@ -20,7 +20,7 @@
 
 #include "support/child_process.h"
 #include "support/level_zero_driver.h"
-#include "support/one_source.h"
+#include "support/objects.h"
 #include "support/opencl_platform.h"
 
 namespace
@@ -117,7 +117,7 @@ std::string read_file(const std::string &path)
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-ingot_context_t make_context(const std::string &api)
+Context make_context(const std::string &api)
 {
     ingot_context_t context = nullptr;
     if (api == "level_zero") {
@@ -128,53 +128,41 @@ ingot_context_t make_context(const std::string &api)
         const OpenclContext native({OpenclPlatform::get().devices()[0]});
         EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, nullptr));
     }
-    return context;
+    return Context(context);
 }
 
-ingot_program_desc_t describe(ingot_context_t context, const std::string &name)
+Desc describe(const Context &context, const std::string &name)
 {
     const bool is_spirv = name.find(".spv") != std::string::npos;
     const std::string bytes = read_file((is_spirv ? SPIRV_DIR "/" : INGOT_SOURCE_DIR "/tests/support/kernels/") + name);
-    ingot_program_desc_t desc =
-        describe_one_source(context, is_spirv ? INGOT_SOURCE_SPIRV : INGOT_SOURCE_OPENCL_C, bytes);
-    return desc;
+    const Source source = make_source(bytes, nullptr, is_spirv ? INGOT_SOURCE_SPIRV : INGOT_SOURCE_OPENCL_C);
+    return describe_source(context.get(), source.get());
 }
 
-void make_blob(ingot_program_desc_t desc, const std::string &path)
+void make_blob(const Desc &desc, const std::string &path)
 {
-    ingot_program_t program = nullptr;
-    size_t size = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr)) << ingot_last_error_detail();
-    std::string blob(size, '\0');
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, reinterpret_cast<uint8_t *>(&blob[0])));
-    std::ofstream(path, std::ios::binary) << blob;
-    ingot_program_release(program);
+    const Bytes blob = blob_of(create_program(desc));
+    std::ofstream(path, std::ios::binary) << std::string(blob.begin(), blob.end());
 }
 
-void try_blob(ingot_program_desc_t desc, const std::string &path)
+void try_blob(const Desc &desc, const std::string &path)
 {
     const std::string blob = read_file(path);
-    ingot_program_t program = nullptr;
     driver_calls = 0;
-    const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc, blob.size(),
-                                                                       reinterpret_cast<const uint8_t *>(blob.data()));
+    const ingot_status_t status = load_program(desc, Bytes(blob.begin(), blob.end()));
     std::cout << path << ": " << ingot_status_name(status) << (driver_calls > 0 ? ", seen by the driver" : ", unseen")
               << std::endl;
-    ingot_program_release(program);
 }
 
 int run_as_child(const std::vector<std::string> &arguments)
 {
     for (size_t i = 4; i < arguments.size(); ++i) {
-        ingot_context_t context = make_context(arguments[2]); /* a new one: nothing is in memory */
-        ingot_program_desc_t desc = describe(context, arguments[3]);
+        const Context context = make_context(arguments[2]); /* a new one: nothing is in memory */
+        const Desc desc = describe(context, arguments[3]);
         if (arguments[1] == "--make")
             make_blob(desc, arguments[i]);
         else
             try_blob(desc, arguments[i]);
-        ingot_program_desc_release(desc);
-        ingot_context_release(context);
     }
     return testing::Test::HasFailure() ? 1 : 0;
 }

@@ -191,11 +191,10 @@ using namespace conformance;
 static Desc describe_template(const Context &context, std::vector<const char *> expressions)
 {
     const Source source =
-        make_source(INGOT_SOURCE_CUDA_CPP,
-                    "namespace ns { template <typename T> __global__ void add(T *x) { x[threadIdx.x] += T(30); }\n"
+        make_source("namespace ns { template <typename T> __global__ void add(T *x) { x[threadIdx.x] += T(30); }\n"
                     "__constant__ int table[4]; }\n"
                     "extern \"C\" __global__ void plain(int *x) { x[threadIdx.x] += ns::table[0]; }\n",
-                    "template.cu");
+                    "template.cu", INGOT_SOURCE_CUDA_CPP);
     ingot_source_t handle = source.get();
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     info.sources = &handle;

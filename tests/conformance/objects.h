@@ -19,18 +19,6 @@ inline Context make_context(const std::vector<uint32_t> &devices = {0})
     return Context(device_under_test().make_context(devices, info));
 }
 
-inline Source make_source(ingot_source_kind_t kind, const std::string &bytes, const char *name)
-{
-    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-    info.kind = kind;
-    info.bytes = bytes.data();
-    info.size = bytes.size();
-    info.name = name;
-    ingot_source_t source = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &info)) << ingot_last_error_detail();
-    return Source(source);
-}
-
 inline Desc describe(const Context &context, const ProgramText &text)
 {
     std::vector<Source> kept;
@@ -38,11 +26,11 @@ inline Desc describe(const Context &context, const ProgramText &text)
     std::vector<ingot_source_t> headers;
     std::vector<ingot_spec_constant_t> constants;
     for (const SourceText &source : text.sources) {
-        kept.push_back(make_source(source.kind, source.bytes, nullptr));
+        kept.push_back(make_source(source.bytes, nullptr, source.kind));
         sources.push_back(kept.back().get());
     }
     for (const auto &[name, bytes] : text.headers) {
-        kept.push_back(make_source(INGOT_SOURCE_HEADER, bytes, name.c_str()));
+        kept.push_back(make_source(bytes, name.c_str(), INGOT_SOURCE_HEADER));
         headers.push_back(kept.back().get());
     }
     for (const auto &[id, value] : text.spec_constants)

@@ -177,12 +177,12 @@ static std::string kernels_of(const Program &program)
 
 static Desc describe(const Context &context, const ProgramSetup &setup)
 {
-    const Source source = make_source(device_under_test().two_kernels().sources[0].kind, setup.source,
-                                      setup.name.empty() ? nullptr : setup.name.c_str());
+    const Source source = make_source(setup.source, setup.name.empty() ? nullptr : setup.name.c_str(),
+                                      device_under_test().two_kernels().sources[0].kind);
     std::vector<Source> kept;
     std::vector<ingot_source_t> headers;
     for (const auto &[name, text] : setup.headers) {
-        kept.push_back(make_source(INGOT_SOURCE_HEADER, text, name.c_str()));
+        kept.push_back(make_source(text, name.c_str(), INGOT_SOURCE_HEADER));
         headers.push_back(kept.back().get());
     }
     ingot_source_t sources[] = {source.get()};

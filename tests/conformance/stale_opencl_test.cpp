@@ -25,13 +25,30 @@ static bool is_intel()
     return OpenclPlatform::get().is_intel();
 }
 
+/* Tests of one driver. */
+class StaleOnIntel : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!is_intel())
+            GTEST_SKIP() << "this is about Intel's driver";
+    }
+};
+class StaleOnPocl : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!is_pocl())
+            GTEST_SKIP() << "this is about PoCL";
+    }
+};
+
 /* True if the driver is known to read the two option strings of each pair below differently. */
 static bool is_known_to_differ()
 {
-    char version[256] = "";
-    EXPECT_EQ(CL_SUCCESS,
-              clGetPlatformInfo(OpenclPlatform::get().id(), CL_PLATFORM_VERSION, sizeof(version), version, nullptr));
-    return is_intel() || std::string(version).find("PoCL 3.") != std::string::npos;
+    return is_intel() || OpenclPlatform::get().version().find("PoCL 3.") != std::string::npos;
 }
 
 static std::string named(const std::string &name)
@@ -41,6 +58,9 @@ static std::string named(const std::string &name)
 
 const char kKernel[] = "__kernel void NAME(__global int *x) { x[0] = 1; }\n";
 const char kInclude[] = "#include \"k.h\"\n__kernel void NAME(__global int *x) { x[0] = 1; }\n";
+
+const std::string kComputed = "#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel);
+const std::string kKeySource = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
 
 static std::string text_of(const std::string &path)
 {
@@ -86,10 +106,8 @@ TEST(Stale, ByQuotesAroundADirectory)
 
 /* With an empty name, -I takes the next option as its value. White space other than blanks does not separate options.
  */
-TEST(Stale, ByAnEmptyDirectory)
+TEST_F(StaleOnIntel, ByAnEmptyDirectory)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
     const ProgramSetup setup{"#ifdef X\n#define NAME x\n#else\n#define NAME none\n#endif\n" + std::string(kKernel)};
     expect_told_apart(setup, "-I \"\" -DX=1", "-DX=1");
     for (const char *space : {"\n", "\v", "\f", "\r"})
@@ -97,19 +115,15 @@ TEST(Stale, ByAnEmptyDirectory)
 }
 
 /* Intel's compiler always searches ./include. */
-TEST(Stale, ByAnEditInADirectoryOfTheCompiler)
+TEST_F(StaleOnIntel, ByAnEditInADirectoryOfTheCompiler)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
     (void)expect_seen({"#ifdef __OPENCL_VERSION__\n#include \"config.h\"\n#endif\n" + std::string(kKernel)},
                       "include/config.h");
 }
 
 /* U+00A0 and U+3000 are white space for clang. */
-TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
+TEST_F(StaleOnIntel, ByAnIncludeBehindANonAsciiBlank)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
     for (const std::string blank : {"\xc2\xa0", "\xe3\x80\x80"}) {
         for (const std::string &line :
              {blank + "#include \"k.h\"\n", "#" + blank + "include \"k.h\"\n", "#include" + blank + "\"k.h\"\n"}) {
@@ -120,10 +134,8 @@ TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
 }
 
 /* Because of a non-ASCII blank in a definition, the #include H below includes b.h, although it seems to include a.h. */
-TEST(Stale, ByADefinitionBehindANonAsciiBlank)
+TEST_F(StaleOnIntel, ByADefinitionBehindANonAsciiBlank)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
     const std::string blank = "\xc2\xa0";
     for (const std::string &lines : {"#define H \"a.h\"\n#undef H\n#define H" + blank + "\"b.h\"\n",
                                      "#define H \"a.h\"\n#undef" + blank + "H\n" + blank + "#define H \"b.h\"\n"}) {
@@ -141,10 +153,8 @@ TEST(Stale, ByATimeBehindANonAsciiBlank)
 }
 
 /* The driver's own cache looks for includes in a simpler way than the compiler, so it may return an old binary. */
-TEST(Stale, ByTheDriversOwnCache)
+TEST_F(StaleOnIntel, ByTheDriversOwnCache)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
     for (const char *line : {"# include \"k.h\"\n", "%:include \"k.h\"\n", "#/**/include \"k.h\"\n",
                              "#import \"k.h\"\n", "#include \"k.h\"\n"}) {
         SCOPED_TRACE(line);
@@ -161,10 +171,8 @@ TEST(Stale, ByTheDriversOwnCache)
 
 /* PoCL puts the headers of its share folder before the text of each program, and links its device library into the
  * program. */
-TEST(Stale, ByPoclsDeviceLibrary)
+TEST_F(StaleOnPocl, ByPoclsDeviceLibrary)
 {
-    if (!is_pocl())
-        GTEST_SKIP() << "this is about PoCL";
     const std::string directory = absolute("own-pocl-" + std::to_string(getpid()));
     ProgramSetup first{"#ifdef UPDATED\n#define NAME updated\n#else\n#define NAME before\n#endif\n" +
                        std::string(kKernel)};
@@ -185,28 +193,21 @@ TEST(Stale, ByPoclsDeviceLibrary)
 }
 
 /* The compiler itself reads options from an environment variable. */
-TEST(Stale, ByOptionsOfAVariable)
+TEST_F(StaleOnPocl, ByOptionsOfAVariable)
 {
-    if (!is_pocl())
-        GTEST_SKIP() << "this is about PoCL";
     ProgramSetup setup{"#ifdef __OPENCL_VERSION__\n#include \"k.h\"\n#endif\n" + std::string(kKernel)};
     setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-Ideep"}};
     (void)expect_seen(setup, "deep/k.h");
     setup.files = {{"ops/OP.h", named("other")}};
-    setup.source = "#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel);
+    setup.source = kComputed;
     setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-DOP=max_of_two"}};
     (void)expect_seen(setup, "ops/max_of_two.h");
 }
 
 /* PoCL defines max as _cl_max. */
-TEST(Stale, ByABuiltInThatIsAMacro)
+TEST_F(StaleOnPocl, ByABuiltInThatIsAMacro)
 {
-    if (!is_pocl())
-        GTEST_SKIP() << "this is about PoCL";
-    (void)expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
-                       "-DOP=max",
-                       {{"ops/max.h", named("other")}}},
-                      "ops/_cl_max.h");
+    (void)expect_seen({kComputed, "-DOP=max", {{"ops/max.h", named("other")}}}, "ops/_cl_max.h");
 }
 
 /* For #pragma once, a link is the same file, but a copy is not. */
@@ -234,12 +235,9 @@ TEST(Stale, ByALinkThatBecomesACopy)
 }
 
 /* If NEOReadDebugKeys is set, the driver reads settings from environment variables and from a file. */
-TEST(Stale, ByAKeyOfTheDriver)
+TEST_F(StaleOnIntel, ByAKeyOfTheDriver)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
-    const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
-    ProgramSetup without{source + kKernel};
+    ProgramSetup without{kKeySource + kKernel};
     ProgramSetup with = without;
     with.environment = {{"InjectInternalBuildOptions", "-DKEY"}};
     EXPECT_TRUE(expect_not_stale(without, with));
@@ -254,12 +252,9 @@ TEST(Stale, ByAKeyOfTheDriver)
     }
 }
 
-TEST(Stale, ByTheDriversConfiguration)
+TEST_F(StaleOnIntel, ByTheDriversConfiguration)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
-    const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
-    ProgramSetup without{source + kKernel};
+    ProgramSetup without{kKeySource + kKernel};
     ProgramSetup with = without;
     /* If igdrcl.config exists, the driver does not read the environment variables. */
     const std::string device = "SetCommandStreamReceiver = 1\nProductFamilyOverride = tgllp\n";
@@ -269,16 +264,11 @@ TEST(Stale, ByTheDriversConfiguration)
     EXPECT_TRUE(expect_not_stale(with, without));
 }
 
-/* The compiler prefers a file to an embedded header whose name is the file's absolute path. */
-TEST(Stale, ByAHeaderWithAnAbsoluteName)
+/* Builds a program twice, and changes the file at `path` between. A cacheable program must be the compiler's. */
+static void expect_current(const Workplace &workplace, const char *path, const ProgramSetup &setup)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
-    const Workplace workplace;
-    const std::string path = workplace.path() + "/k.h";
-    const ProgramSetup setup{"#include \"" + path + "\"\n" + kKernel, "", {}, {{path, named("embedded")}}};
     for (const char *name : {"before", "after"}) {
-        workplace.write("k.h", named(name));
+        workplace.write(path, named(name));
         const BuildResult built = workplace.build(setup);
         const BuildResult native = workplace.build_natively(setup);
         if (built.is_cacheable()) {
@@ -287,35 +277,30 @@ TEST(Stale, ByAHeaderWithAnAbsoluteName)
     }
 }
 
-TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
+/* The compiler prefers a file to an embedded header whose name is the file's absolute path. */
+TEST_F(StaleOnIntel, ByAHeaderWithAnAbsoluteName)
 {
-    if (!is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
+    const Workplace workplace;
+    const std::string path = workplace.path() + "/k.h";
+    const ProgramSetup setup{"#include \"" + path + "\"\n" + kKernel, "", {}, {{path, named("embedded")}}};
+    expect_current(workplace, "k.h", setup);
+}
+
+TEST_F(StaleOnIntel, ByAFileBesideAHeaderWithAnAbsoluteName)
+{
     const Workplace workplace;
     const std::string path = workplace.path() + "/k.h";
     ProgramSetup setup{
         "#include \"" + path + "\"\n" + kKernel, "-Ic", {{"c/x.h", named("other")}}, {{path, "#include \"x.h\"\n"}}};
     /* In these processes, the leak checker itself crashes in memory that Intel's compiler leaves behind. */
     setup.environment = {{"ASAN_OPTIONS", "detect_leaks=0:new_delete_type_mismatch=0"}};
-    for (const char *name : {"before", "after"}) {
-        workplace.write("x.h", named(name));
-        const BuildResult built = workplace.build(setup);
-        const BuildResult native = workplace.build_natively(setup);
-        if (built.is_cacheable()) {
-            EXPECT_EQ(native.kernels, built.kernels) << built.log;
-        }
-    }
+    expect_current(workplace, "x.h", setup);
 }
 
 /* A backslash does not protect the blank after it, so -DOP is an option. */
-TEST(Stale, ByABackslashBeforeABlank)
+TEST_F(StaleOnPocl, ByABackslashBeforeABlank)
 {
-    if (!is_pocl())
-        GTEST_SKIP() << "this is about PoCL";
-    (void)expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
-                       "-DX\\ -DOP=inner",
-                       {{"ops/OP.h", named("other")}}},
-                      "ops/inner.h");
+    (void)expect_seen({kComputed, "-DX\\ -DOP=inner", {{"ops/OP.h", named("other")}}}, "ops/inner.h");
 }
 
 /* Tests the opposite: headers that only code for the host includes do not make a program uncacheable. */

@@ -15,12 +15,7 @@ using namespace store_fixture;
 namespace
 {
 
-struct StorageRelease {
-    void operator()(ingot_storage_t storage) const { ingot_storage_release(storage); }
-};
-using Storage = std::unique_ptr<std::remove_pointer_t<ingot_storage_t>, StorageRelease>;
-
-Storage open_store(const fs::path &path, uint32_t flags = 0)
+HeldStorage open_store(const fs::path &path, uint32_t flags = 0)
 {
     const std::string text = path.string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -28,23 +23,12 @@ Storage open_store(const fs::path &path, uint32_t flags = 0)
     info.store_mode = INGOT_PERSIST_STORE_NOW;
     info.flags = flags;
     info.lock_timeout_ms = 60000;
-    ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info)) << ingot_last_error_detail();
-    return Storage(storage);
+    return opened([&](ingot_storage_t *made) { return ingot_persist_open(made, &info); });
 }
 
-Storage chain_of(const std::vector<ingot_storage_t> &tiers)
+uint64_t rejected_by(const HeldStorage &storage)
 {
-    ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, tiers.size(), tiers.data()));
-    return Storage(storage);
-}
-
-uint64_t rejected_by(const Storage &storage)
-{
-    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage.get(), &stats));
-    return stats.rejected;
+    return storage.stats().rejected;
 }
 
 /* A session whose driver refuses to make kernels until it has compiled a program itself. */
@@ -60,7 +44,7 @@ struct Picky : Session {
 };
 
 /* Requests a kernel that works. Returns where its program came from. */
-ingot_origin_t ask(const Desc &desc, const Storage &storage)
+ingot_origin_t ask(const Desc &desc, const HeldStorage &storage)
 {
     ingot_kernel_t kernel = nullptr;
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
@@ -73,7 +57,7 @@ ingot_origin_t ask(const Desc &desc, const Storage &storage)
     return origin;
 }
 
-ingot_origin_t ask(const Session &session, const Storage &storage)
+ingot_origin_t ask(const Session &session, const HeldStorage &storage)
 {
     return ask(session.describe(), storage);
 }
@@ -81,24 +65,17 @@ ingot_origin_t ask(const Session &session, const Storage &storage)
 class RefusedKernel : public testing::Test
 {
 protected:
-    void fill(const Storage &storage)
+    void fill(const HeldStorage &storage)
     {
         Session session;
         EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(session, storage));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get(), nullptr, nullptr));
     }
-    void make_bundle()
+    HeldStorage make_bundle()
     {
-        const Storage made = open_store(scratch_.path() / "made");
+        const HeldStorage made = open_store(scratch_.path() / "made");
         fill(made);
-        ASSERT_EQ(INGOT_SUCCESS,
-                  ingot_persist_write_bundle(made.get(), bundle_path_.c_str(), nullptr, nullptr, nullptr));
-    }
-    Storage open_bundle()
-    {
-        ingot_storage_t storage = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle_path_.c_str(), nullptr));
-        return Storage(storage);
+        return bundle_of(made, bundle_path_);
     }
 
     ScratchDirectory scratch_;
@@ -110,7 +87,7 @@ protected:
 
 TEST_F(RefusedKernel, DropsTheEntryAndCompilesAndStoresTheProgram)
 {
-    const Storage storage = open_store(root_);
+    const HeldStorage storage = open_store(root_);
     for (const ingot_status_t refusal : {INGOT_BACKEND_ERROR, INGOT_BLOB_REJECTED}) {
         fill(storage);
         const fs::file_time_type stored = fs::last_write_time(entries_of(root_).at(0) / "kernel.bin");
@@ -135,7 +112,7 @@ TEST_F(RefusedKernel, DropsTheEntryAndCompilesAndStoresTheProgram)
 
 TEST_F(RefusedKernel, CompilesAProgramThatWasLoadedBeforeItsKernelWasRefused)
 {
-    const Storage storage = open_store(root_);
+    const HeldStorage storage = open_store(root_);
     fill(storage);
     Picky picky;
     const Desc desc = picky.describe();
@@ -155,7 +132,7 @@ TEST_F(RefusedKernel, CompilesAProgramThatWasLoadedBeforeItsKernelWasRefused)
 
 TEST_F(RefusedKernel, CompilesNothingForAMissingKernelABadDeviceOrLackOfMemory)
 {
-    const Storage storage = open_store(root_);
+    const HeldStorage storage = open_store(root_);
     fill(storage);
     Picky picky;
     const Desc desc = picky.describe();
@@ -173,7 +150,7 @@ TEST_F(RefusedKernel, CompilesNothingForAMissingKernelABadDeviceOrLackOfMemory)
 
 TEST_F(RefusedKernel, CompilesOnceIfTheCompiledProgramIsRefusedToo)
 {
-    const Storage storage = open_store(root_);
+    const HeldStorage storage = open_store(root_);
     Session session;
     session.hook = [](const char *operation) {
         return std::string(operation) == "create_kernel" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
@@ -198,7 +175,7 @@ TEST_F(RefusedKernel, ReplacesTheBlobOfASingleFile)
 {
     ingot_storage_t file = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str(), nullptr));
-    const Storage storage(file);
+    const HeldStorage storage(file);
     fill(storage);
     Picky picky;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, storage));
@@ -209,10 +186,9 @@ TEST_F(RefusedKernel, ReplacesTheBlobOfASingleFile)
 
 TEST_F(RefusedKernel, StoresInTheTierBeforeABundle)
 {
-    make_bundle();
-    const Storage bundle = open_bundle();
-    const Storage store = open_store(root_);
-    const Storage chain = chain_of({store.get(), bundle.get()});
+    const HeldStorage bundle = make_bundle();
+    const HeldStorage store = open_store(root_);
+    const HeldStorage chain = chain_of({store.get(), bundle.get()});
     Picky picky;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, chain));
     EXPECT_EQ(0u, picky.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
@@ -224,11 +200,10 @@ TEST_F(RefusedKernel, StoresInTheTierBeforeABundle)
 
 TEST_F(RefusedKernel, ReportsABundleBeforeAllOtherTiersAndCompilesInEachSession)
 {
-    make_bundle();
-    const Storage bundle = open_bundle();
-    const Storage store = open_store(root_);
-    const Storage chain = chain_of({bundle.get(), store.get()});
-    for (const Storage *storage : {&bundle, &chain}) {
+    const HeldStorage bundle = make_bundle();
+    const HeldStorage store = open_store(root_);
+    const HeldStorage chain = chain_of({bundle.get(), store.get()});
+    for (const HeldStorage *storage : {&bundle, &chain}) {
         for (int i = 0; i < 2; ++i) {
             Picky picky;
             EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, *storage));
@@ -241,7 +216,7 @@ TEST_F(RefusedKernel, ReportsABundleBeforeAllOtherTiersAndCompilesInEachSession)
 TEST_F(RefusedKernel, ReportsAReadOnlyStore)
 {
     fill(open_store(root_));
-    const Storage storage = open_store(root_, INGOT_PERSIST_READ_ONLY);
+    const HeldStorage storage = open_store(root_, INGOT_PERSIST_READ_ONLY);
     Picky picky;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, storage));
     EXPECT_EQ(1u, picky.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
@@ -250,7 +225,7 @@ TEST_F(RefusedKernel, ReportsAReadOnlyStore)
 
 TEST_F(RefusedKernel, LeavesOneSoundEntryIfManyThreadsAreRefusedAtOnce)
 {
-    const Storage storage = open_store(root_);
+    const HeldStorage storage = open_store(root_);
     fill(storage);
     for (int round = 0; round < 20; ++round) {
         Picky picky;
@@ -273,7 +248,7 @@ TEST_F(RefusedKernel, LeavesOneSoundEntryIfManyThreadsAreRefusedAtOnce)
 
 TEST_F(RefusedKernel, RejectsMissingArguments)
 {
-    const Storage storage = open_store(root_);
+    const HeldStorage storage = open_store(root_);
     Session session;
     const Desc desc = session.describe();
     ingot_kernel_t kernel = nullptr;

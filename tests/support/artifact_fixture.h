@@ -16,6 +16,8 @@ extern "C" {
 #include "front/cache.h"
 }
 
+#include "support/held_storage.h"
+
 namespace artifact_fixture
 {
 
@@ -64,6 +66,7 @@ class Cache
 public:
     /* Takes over the reference to the storage. */
     explicit Cache(ingot_storage_t storage) { cache_.storage = storage; }
+    explicit Cache(const HeldStorage &storage) : Cache(storage.get()) { ingot_storage_retain(cache_.storage); }
     explicit Cache(const ingot_persist_info_t &info)
     {
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&cache_.storage, &info)) << ingot_last_error_detail();

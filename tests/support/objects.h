@@ -28,6 +28,32 @@ using Program = Handle<ingot_program_t, ingot_program_release>;
 using Kernel = Handle<ingot_kernel_t, ingot_kernel_release>;
 using Bytes = std::vector<uint8_t>;
 
+inline Source make_source(const std::string &text, const char *name = "test",
+                          ingot_source_kind_t kind = INGOT_SOURCE_OWN_TEXT, const char *compile_options = nullptr)
+{
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    info.compile_options = compile_options;
+    info.kind = kind;
+    info.bytes = text.data();
+    info.size = text.size();
+    info.name = name;
+    ingot_source_t source = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &info)) << ingot_last_error_detail();
+    return Source(source);
+}
+
+/* Describes a program of one source. */
+inline Desc describe_source(ingot_context_t context, ingot_source_t source, const char *compile_options = nullptr)
+{
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.compile_options = compile_options;
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+    return Desc(desc);
+}
+
 inline Program create_program(const Desc &desc)
 {
     ingot_program_t program = nullptr;

@@ -80,7 +80,7 @@ struct Session {
         return text.make(context);
     }
 
-    ingot_origin_t create(const Desc &desc, const store_fixture::Store &store, Program *kept = nullptr) const
+    ingot_origin_t create(const Desc &desc, const HeldStorage &store, Program *kept = nullptr) const
     {
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;

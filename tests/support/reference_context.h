@@ -71,19 +71,6 @@ struct ReferenceDevice {
     }
 };
 
-inline Source make_source(const std::string &text, const char *name = "test",
-                          ingot_source_kind_t kind = REFERENCE_SOURCE_KIND)
-{
-    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-    info.kind = kind;
-    info.bytes = text.data();
-    info.size = text.size();
-    info.name = name;
-    ingot_source_t source = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &info)) << ingot_last_error_detail();
-    return Source(source);
-}
-
 /* Everything that can describe a program; all members are optional. */
 struct ProgramText {
     std::vector<std::string> sources{"kernel twice x 2 *\nkernel square x x *\n"};

@@ -68,59 +68,82 @@ private:
     ingot_persist_trust_t trust_ = INGOT_PERSIST_TRUST_INIT;
 };
 
-/* A storage that a test can give a trust. */
-class Held : public HeldStorage
+using ::Kept;
+using Held = HeldStorage;
+
+/* Most tests use these. */
+constexpr auto kNone = INGOT_PERSIST_TRUST_NONE;
+constexpr auto kVerify = INGOT_PERSIST_TRUST_VERIFY;
+constexpr auto kRequire = INGOT_PERSIST_TRUST_REQUIRE;
+constexpr size_t kSealSize = 128;
+const Key kSecret = secret_key(1);
+const Key kOther = secret_key(2);
+const Key kSigning = signing_key(3);
+
+inline Bytes flipped(Bytes bytes, size_t at)
 {
-public:
-    using HeldStorage::HeldStorage;
-    ingot_status_t trust(const Trust &trust) const { return ingot_persist_set_trust(storage_, trust.get()); }
-};
-
-/* A custom storage in memory. Its buffers are freed by the address in `bytes`, so the library must not change it. */
-struct Kept {
-    std::mutex mutex;
-    std::map<Bytes, Bytes> blobs;
-
-    static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-    {
-        auto *kept = static_cast<Kept *>(self);
-        const std::lock_guard<std::mutex> guard(kept->mutex);
-        const auto found = kept->blobs.find(Bytes(id, id + id_size));
-        if (found == kept->blobs.end())
-            return INGOT_NOT_FOUND;
-        auto *bytes = static_cast<uint8_t *>(std::malloc(found->second.size() + 1));
-        std::copy(found->second.begin(), found->second.end(), bytes);
-        const auto release = [](ingot_buffer_t *buffer) {
-            std::free(const_cast<uint8_t *>(buffer->bytes)); /* aborts if it is not the start of the block */
-        };
-        *blob = {found->second.size(), bytes, release, nullptr};
-        return INGOT_SUCCESS;
-    }
-    static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
-    {
-        auto *kept = static_cast<Kept *>(self);
-        const std::lock_guard<std::mutex> guard(kept->mutex);
-        kept->blobs[Bytes(id, id + id_size)] = Bytes(blob, blob + blob_size);
-        return INGOT_SUCCESS;
-    }
-
-    Held open()
-    {
-        const ingot_storage_ops_t ops = own_storage::operations(store, load);
-        ingot_storage_t storage = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
-        return Held(storage);
-    }
-};
+    bytes[at] ^= 0x10;
+    return bytes;
+}
 
 /* Returns the blob with a seal that was made with this key. */
 inline Bytes sealed(const Key &key, const Bytes &id, const Bytes &blob)
 {
     Kept kept;
-    const Held storage = kept.open();
+    const HeldStorage storage = kept.open();
     EXPECT_EQ(INGOT_SUCCESS, storage.trust(Trust(INGOT_PERSIST_TRUST_VERIFY, {key})));
     EXPECT_EQ(INGOT_SUCCESS, storage.put(id, blob));
     return kept.blobs[id];
+}
+
+/* A directory store that has these bytes for an id. */
+inline HeldStorage filled_directory(const std::filesystem::path &path, const Bytes &id, const Bytes &bytes)
+{
+    HeldStorage storage = open_directory(path);
+    EXPECT_EQ(INGOT_SUCCESS, storage.put_sealed(id, bytes));
+    return storage;
+}
+
+/* A kind of storage. `make` makes one, without a policy, that has these bytes for an id. */
+struct Kind {
+    const char *name;
+    std::function<HeldStorage(const std::filesystem::path &folder, Kept &kept, const Bytes &id, const Bytes &bytes)>
+        make;
+};
+
+inline const std::vector<Kind> &kinds()
+{
+    using Folder = std::filesystem::path;
+    static const std::vector<Kind> all = {
+        {"directory", [](const Folder &folder, Kept &, const Bytes &id,
+                         const Bytes &bytes) { return filled_directory(folder / "tier", id, bytes); }},
+        {"bundle",
+         [](const Folder &folder, Kept &, const Bytes &id, const Bytes &bytes) {
+             return bundle_of(filled_directory(folder / "tier", id, bytes), folder / "bundle");
+         }},
+        {"single file",
+         [](const Folder &folder, Kept &, const Bytes &id, const Bytes &bytes) {
+             HeldStorage file = open_file(folder / "file");
+             EXPECT_EQ(INGOT_SUCCESS, file.put_sealed(id, bytes));
+             return file;
+         }},
+        {"custom",
+         [](const Folder &, Kept &kept, const Bytes &id, const Bytes &bytes) {
+             kept.blobs = {{id, bytes}};
+             return kept.open();
+         }},
+        {"chain",
+         [](const Folder &folder, Kept &kept, const Bytes &id, const Bytes &bytes) {
+             kept.blobs = {{id, bytes}};
+             return chain_of({open_directory(folder / "empty").get(), kept.open().get()});
+         }},
+        {"chain in a chain in a chain",
+         [](const Folder &folder, Kept &, const Bytes &id, const Bytes &bytes) {
+             const HeldStorage store = filled_directory(folder / "tier", id, bytes);
+             return chain_of({chain_of({chain_of({store.get()}).get()}).get()});
+         }},
+    };
+    return all;
 }
 
 } // namespace trust_fixture

@@ -15,12 +15,12 @@ extern "C" {
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
 #include "backends/level_zero/state.h"
-#include "core/base/sink.h"
 }
 #include "support/child_process.h"
 #include "support/failing_allocator.h"
 #include "support/level_zero_driver.h"
-#include "support/one_source.h"
+#include "support/objects.h"
+#include "support/sink.h"
 #include "support/spirv_file.h"
 #include "support/spirv_module.h"
 
@@ -34,12 +34,14 @@ LevelZeroDriver &driver()
     return LevelZeroDriver::get();
 }
 
-ingot_context_t make(const ingot_context_info_t *info = nullptr, ze_context_handle_t native = driver().context())
+Context make(const ingot_context_info_t *info = nullptr, ze_context_handle_t native = driver().context(),
+             uint32_t device_count = 0, const ze_device_handle_t *devices = nullptr)
 {
     ingot_context_t context = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_level_zero_context_create(&context, driver().native(), native, 0, nullptr, info))
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_level_zero_context_create(&context, driver().native(), native, device_count, devices, info))
         << ingot_last_error_detail();
-    return context;
+    return Context(context);
 }
 
 ingot_status_t create(const std::vector<ze_device_handle_t> &devices)
@@ -53,23 +55,10 @@ ingot_status_t create(const std::vector<ze_device_handle_t> &devices)
     return status;
 }
 
-/* Bytes that an operation writes. */
-struct Sink {
-    ingot_allocator_t allocator{};
-    ingot_sink_t sink{};
-    Sink()
-    {
-        memory_init(&allocator, nullptr);
-        bytes_writer_init(&sink.writer, &allocator);
-    }
-    ~Sink() { bytes_writer_fini(&sink.writer); }
-    std::string text() const { return {reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size}; }
-};
-
 /* Calls the backend's table of operations directly, with a context that Ingot made. The core would not make such
  * calls. */
 struct Table {
-    ingot_context_t context;
+    const Context context;
     level_zero_state *state;
     std::vector<std::string> modules;
     std::vector<ingot_source_view_t> sources;
@@ -79,7 +68,7 @@ struct Table {
 
     explicit Table(const Names &names, const ingot_context_info_t *info = nullptr) : context(make(info))
     {
-        state = static_cast<level_zero_state *>(ingot_context_get_backend_state(context, &level_zero_ops));
+        state = static_cast<level_zero_state *>(ingot_context_get_backend_state(context.get(), &level_zero_ops));
         for (const std::string &name : names)
             modules.push_back(spirv_of(name));
         for (const std::string &module : modules)
@@ -90,11 +79,10 @@ struct Table {
         request.compile_options = "";
         request.link_options = "";
     }
-    ~Table() { ingot_context_release(context); }
 
     ingot_status_t build(void **program)
     {
-        return level_zero_ops.build(state, &request, 1, &device, &log.sink, program);
+        return level_zero_ops.build(state, &request, 1, &device, log.get(), program);
     }
     ingot_status_t load(const std::string &bytes, void **program)
     {
@@ -104,14 +92,14 @@ struct Table {
     std::string binary_of(void *program)
     {
         Sink binary;
-        EXPECT_EQ(INGOT_SUCCESS, level_zero_ops.get_binary(state, program, 0, &binary.sink));
+        EXPECT_EQ(INGOT_SUCCESS, level_zero_ops.get_binary(state, program, 0, binary.get()));
         return binary.text();
     }
     Names names_of(void *program)
     {
         Sink sink;
         Names names;
-        EXPECT_EQ(INGOT_SUCCESS, level_zero_ops.get_kernel_names(state, program, &sink.sink));
+        EXPECT_EQ(INGOT_SUCCESS, level_zero_ops.get_kernel_names(state, program, sink.get()));
         const std::string text = sink.text();
         for (size_t at = 0; at < text.size(); at += names.back().size() + 1)
             names.emplace_back(text.c_str() + at);
@@ -178,35 +166,22 @@ std::string product()
     return getenv("ProductFamilyOverride");
 }
 
-ingot_program_desc_t describe(ingot_context_t context, const std::string &module)
+Desc describe(const Context &context, const std::string &module, const char *own_options = nullptr,
+              const char *options = nullptr)
 {
-    ingot_program_desc_t desc = describe_one_source(context, INGOT_SOURCE_SPIRV, module);
-    return desc;
+    return describe_source(context.get(), make_source(module, nullptr, INGOT_SOURCE_SPIRV, own_options).get(), options);
 }
 
-ingot_program_t build(ingot_context_t context)
+Program build(const Context &context)
 {
-    ingot_program_desc_t desc = describe(context, spirv_of("two_kernels"));
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
-    ingot_program_desc_release(desc);
-    return program;
-}
-
-uint64_t builds_of(ingot_context_t context)
-{
-    ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context, &stats));
-    return stats.builds;
+    return create_program(describe(context, spirv_of("two_kernels")));
 }
 
 } // namespace
 
 TEST(LevelZeroContextCreate, TakesAllDevicesOfTheDriverWhenNoneIsNamed)
 {
-    ingot_context_t context = make();
-    EXPECT_EQ(driver().devices().size(), ingot_context_get_device_count(context));
-    ingot_context_release(context);
+    EXPECT_EQ(driver().devices().size(), ingot_context_get_device_count(make().get()));
 }
 
 TEST(LevelZeroContextCreate, TakesSomeDevicesInAnyOrderButNoneTwice)
@@ -250,20 +225,21 @@ TEST(LevelZeroContextCreate, MeetsNothingOfAContextThatWasAtTheSameAddress)
 {
     for (int round = 0; round < 3; ++round) {
         const ze_context_handle_t native = driver().make_context();
-        ingot_context_t context = make(nullptr, native);
-        ingot_program_release(build(context));
-        EXPECT_EQ(1u, builds_of(context));
-        ingot_context_release(context);
+        Context context = make(nullptr, native);
+        (void)build(context);
+        EXPECT_EQ(1u, stats_of(context).builds);
+        context.reset();
         EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextDestroy(native));
     }
 }
 
 TEST(LevelZeroNative, GivesTheModuleOfEachDeviceAndTheKernelBack)
 {
-    ingot_context_t context = make();
-    ingot_program_t program = build(context);
-    ingot_kernel_t kernel = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program, 1, "twice"));
+    const Context context = make();
+    const Program owned = build(context);
+    const Kernel owned_kernel = create_kernel(owned, "twice", 1);
+    ingot_program_t program = owned.get();
+    ingot_kernel_t kernel = owned_kernel.get();
     ze_module_handle_t first = nullptr;
     ze_module_handle_t second = nullptr;
     ze_kernel_handle_t native = nullptr;
@@ -280,30 +256,16 @@ TEST(LevelZeroNative, GivesTheModuleOfEachDeviceAndTheKernelBack)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_level_zero_program_get_native(program, 0, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_level_zero_kernel_get_native(nullptr, &native));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_level_zero_kernel_get_native(kernel, nullptr));
-    ingot_kernel_release(kernel);
-    ingot_program_release(program);
-    ingot_context_release(context);
 }
 
 TEST(LevelZeroDevices, ThatAreEqualShareOneCompilationAndOneSection)
 {
-    ingot_context_t both = make();
-    ASSERT_EQ(2u, ingot_context_get_device_count(both));
-    ingot_program_t program = build(both);
-    EXPECT_EQ(1u, builds_of(both));
-    ingot_context_t one = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_level_zero_context_create(&one, driver().native(), driver().context(), 1,
-                                                             driver().devices().data(), nullptr));
-    ingot_program_t alone = build(one);
-    size_t size_of_both = 0;
-    size_t size_of_one = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size_of_both, nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(alone, &size_of_one, nullptr));
-    EXPECT_EQ(size_of_one, size_of_both);
-    ingot_program_release(program);
-    ingot_program_release(alone);
-    ingot_context_release(both);
-    ingot_context_release(one);
+    const Context both = make();
+    ASSERT_EQ(2u, ingot_context_get_device_count(both.get()));
+    const Program program = build(both);
+    EXPECT_EQ(1u, stats_of(both).builds);
+    const Context one = make(nullptr, driver().context(), 1, driver().devices().data());
+    EXPECT_EQ(blob_of(build(one)).size(), blob_of(program).size());
 }
 
 TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
@@ -320,35 +282,17 @@ TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
 
 /* Returns the machine code of a module that is compiled with `own_options` for its source and `options` for the
  * program. */
-std::string code_with(const char *own_options, const char *options)
+static std::string code_with(const char *own_options, const char *options)
 {
-    const std::string module = spirv_of("two_kernels");
-    ingot_context_t context = make();
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_SPIRV;
-    source_info.bytes = module.data();
-    source_info.size = module.size();
-    source_info.compile_options = own_options;
-    ingot_source_t source = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    info.compile_options = options;
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
+    const Context context = make();
+    const Program program = create_program(describe(context, spirv_of("two_kernels"), own_options, options));
     Sink binary;
     if (program != nullptr) {
-        EXPECT_EQ(INGOT_SUCCESS, level_zero_ops.get_binary(ingot_context_get_backend_state(context, &level_zero_ops),
-                                                           ingot_program_get_backend_program(program, &level_zero_ops),
-                                                           0, &binary.sink));
+        EXPECT_EQ(INGOT_SUCCESS,
+                  level_zero_ops.get_binary(ingot_context_get_backend_state(context.get(), &level_zero_ops),
+                                            ingot_program_get_backend_program(program.get(), &level_zero_ops), 0,
+                                            binary.get()));
     }
-    ingot_program_release(program);
-    ingot_program_desc_release(desc);
-    ingot_source_release(source);
-    ingot_context_release(context);
     return binary.text();
 }
 
@@ -387,8 +331,7 @@ TEST(LevelZeroBuild, RefusesASpecializationConstantOfAnotherSize)
     table.request.spec_constants = &constant;
     table.request.spec_constant_count = 1;
     EXPECT_EQ(INGOT_BUILD_FAILED, table.build(&program));
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "specialization constant 3 cannot have 8 bytes"))
-        << ingot_last_error_detail();
+    EXPECT_TRUE(last_error_has("specialization constant 3 cannot have 8 bytes")) << ingot_last_error_detail();
 }
 
 TEST(LevelZeroBuild, TooMuchLocalMemoryIsTheProgramsOwnFailure)
@@ -459,7 +402,7 @@ TEST(LevelZeroLoad, RefusesPartsThatDoNotAddUpBeforeTheDriverSeesThem)
           with_number(16, UINT64_MAX), with_number(24, uint64_t{1} << 63), with_number(24, 0),
           sound.substr(0, sound.size() - 1), sound.substr(0, 20), sound + "1"}) {
         EXPECT_EQ(INGOT_BLOB_REJECTED, table.load(bytes, &program)) << ingot_last_error_detail();
-        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "do not add up")) << ingot_last_error_detail();
+        EXPECT_TRUE(last_error_has("do not add up")) << ingot_last_error_detail();
     }
 }
 
@@ -469,8 +412,7 @@ TEST(LevelZeroLoad, RefusesABinaryThatTheDriverDoesNotKnow)
     void *program = nullptr;
     EXPECT_EQ(INGOT_BLOB_REJECTED, table.load("garbage", &program));
     EXPECT_EQ(nullptr, program);
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY"))
-        << ingot_last_error_detail();
+    EXPECT_TRUE(last_error_has("ZE_RESULT_ERROR_INVALID_NATIVE_BINARY")) << ingot_last_error_detail();
 }
 
 TEST(LevelZeroLoad, TakesTheOfflineCompilersBinaryOfTheSameModuleAndOptions)
@@ -497,7 +439,7 @@ TEST(LevelZeroLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAg
     void *program = nullptr;
     EXPECT_EQ(INGOT_BLOB_REJECTED, table.load(compiled_offline("two_kernels", "skl", ""), &program));
     EXPECT_EQ(nullptr, program);
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "recompiled-from-ir")) << ingot_last_error_detail();
+    EXPECT_TRUE(last_error_has("recompiled-from-ir")) << ingot_last_error_detail();
 }
 
 TEST(LevelZeroLoad, FailsCleanlyAtEveryAllocation)

@@ -16,10 +16,10 @@
 
 extern "C" {
 #include "backends/opencl/backend.h"
-#include "core/base/sink.h"
 }
-#include "support/one_source.h"
+#include "support/objects.h"
 #include "support/opencl_platform.h"
+#include "support/sink.h"
 
 namespace opencl_backend
 {
@@ -36,12 +36,22 @@ inline std::vector<cl_device_id> one_device()
     return {platform().devices()[0]};
 }
 
-inline ingot_context_t make(const OpenclContext &native, const ingot_context_info_t *info = nullptr)
+inline Context make(const OpenclContext &native)
 {
     ingot_context_t context = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, info))
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, nullptr))
         << ingot_last_error_detail();
-    return context;
+    return Context(context);
+}
+
+/* Makes a context that calls these functions of the driver. */
+inline Context make_with(const cl_icd_dispatch &functions, const OpenclContext &native)
+{
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_opencl_context_create_with(&context, &functions, native.native(), 0, nullptr, nullptr))
+        << ingot_last_error_detail();
+    return Context(context);
 }
 
 inline ingot_status_t create(const OpenclContext &native, const std::vector<cl_device_id> &devices)
@@ -54,24 +64,35 @@ inline ingot_status_t create(const OpenclContext &native, const std::vector<cl_d
     return status;
 }
 
-inline ingot_program_t build(ingot_context_t context)
+inline Desc describe(const Context &context, const std::string &text)
 {
-    ingot_program_desc_t desc = describe_one_source(context, INGOT_SOURCE_OPENCL_C, kSource);
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
-    ingot_program_desc_release(desc);
-    return program;
+    return describe_source(context.get(), make_source(text, nullptr, INGOT_SOURCE_OPENCL_C).get());
+}
+
+inline Program build(const Context &context)
+{
+    return create_program(describe(context, kSource));
+}
+
+/* Returns a program's binary as the backend's table returns it. */
+inline std::string binary_of(const Context &context, const Program &program)
+{
+    Sink binary;
+    EXPECT_EQ(INGOT_SUCCESS,
+              opencl_ops.get_binary(ingot_context_get_backend_state(context.get(), &opencl_ops),
+                                    ingot_program_get_backend_program(program.get(), &opencl_ops), 0, binary.get()));
+    return binary.text();
 }
 
 /* Calls the backend's table of operations directly, with a context that Ingot made. The core would not make such
  * calls. */
 struct Table {
     OpenclContext native{one_device()};
-    ingot_context_t context = make(native);
-    void *state = ingot_context_get_backend_state(context, &opencl_ops);
-    ingot_allocator_t allocator{};
+    const Context context = make(native);
+    void *state = ingot_context_get_backend_state(context.get(), &opencl_ops);
     ingot_build_request_t request{};
-    const uint32_t device = 0;
+    uint32_t device = 0;
+    Sink log;
 
     Table()
     {
@@ -81,7 +102,12 @@ struct Table {
         request.compile_options = "";
         request.link_options = "";
     }
-    ~Table() { ingot_context_release(context); }
+    ingot_status_t build(void **program) { return opencl_ops.build(state, &request, 1, &device, log.get(), program); }
+    ingot_status_t load(size_t size, const void *bytes, void **program)
+    {
+        const ingot_binary_t binary = {size, static_cast<const uint8_t *>(bytes)};
+        return opencl_ops.load(state, &request, 1, &device, &binary, program);
+    }
 };
 
 /* The binary of a native program of kSource, as the driver returns it and as the backend's table returns it. */
@@ -92,22 +118,12 @@ struct Built {
     Built()
     {
         const OpenclContext native(one_device());
-        ingot_context_t context = make(native);
-        ingot_program_t program = build(context);
-        ingot_allocator_t allocator{};
-        ingot_sink_t binary{};
+        const Context context = make(native);
+        const Program program = build(context);
         cl_program of_context = nullptr;
-        memory_init(&allocator, nullptr);
-        bytes_writer_init(&binary.writer, &allocator);
-        EXPECT_EQ(INGOT_SUCCESS,
-                  opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
-                                        ingot_program_get_backend_program(program, &opencl_ops), 0, &binary));
-        of_table.assign(reinterpret_cast<const char *>(binary.writer.bytes), binary.writer.size);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program, &of_context));
+        of_table = binary_of(context, program);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program.get(), &of_context));
         of_driver = ask_driver(of_context);
-        bytes_writer_fini(&binary.writer);
-        ingot_program_release(program);
-        ingot_context_release(context);
     }
 
     static std::string ask_driver(cl_program native)
@@ -162,26 +178,13 @@ inline const cl_icd_dispatch &counting_functions()
     return table;
 }
 
-/* A context. Creates programs in it from source text. */
+/* A context with its native one. */
 struct Programs {
     OpenclContext native;
-    ingot_context_t context = make(native);
+    const Context context = make(native);
     explicit Programs(const std::vector<cl_device_id> &devices = one_device()) : native(devices) {}
-    ~Programs() { ingot_context_release(context); }
 
-    ingot_status_t create(const std::string &text, ingot_program_t *program) const
-    {
-        ingot_program_desc_t desc = describe_one_source(context, INGOT_SOURCE_OPENCL_C, text);
-        const ingot_status_t status = ingot_program_get(program, desc, 0);
-        ingot_program_desc_release(desc);
-        return status;
-    }
-    ingot_cache_stats_t stats() const
-    {
-        ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context, &stats));
-        return stats;
-    }
+    ingot_cache_stats_t stats() const { return stats_of(context); }
 };
 
 } // namespace opencl_backend

@@ -75,22 +75,8 @@ struct Nvidia {
     static std::string binary_of_program()
     {
         const OpenclContext native(one_device());
-        ingot_context_t context = nullptr;
-        ingot_allocator_t allocator{};
-        ingot_sink_t sink{};
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_opencl_context_create_with(&context, &functions(), native.native(), 0, nullptr, nullptr));
-        ingot_program_t program = build(context);
-        memory_init(&allocator, nullptr);
-        bytes_writer_init(&sink.writer, &allocator);
-        EXPECT_EQ(INGOT_SUCCESS,
-                  opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
-                                        ingot_program_get_backend_program(program, &opencl_ops), 0, &sink));
-        const std::string bytes(reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size);
-        bytes_writer_fini(&sink.writer);
-        ingot_program_release(program);
-        ingot_context_release(context);
-        return bytes;
+        const Context context = make_with(functions(), native);
+        return binary_of(context, build(context));
     }
 };
 
@@ -142,24 +128,17 @@ TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForO
             *size = sizeof(name);
         return CL_SUCCESS;
     };
-    ingot_context_t context = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create_with(&context, &table, native.native(), 0, nullptr, nullptr));
-    void *state = ingot_context_get_backend_state(context, &opencl_ops);
+    const Context context = make_with(table, native);
     Table request;
-    ingot_sink_t log{}, names{};
+    request.state = ingot_context_get_backend_state(context.get(), &opencl_ops);
+    request.device = 1;
+    Sink names;
     void *program = nullptr;
-    const uint32_t device = 1;
-    memory_init(&request.allocator, nullptr);
-    bytes_writer_init(&log.writer, &request.allocator);
-    bytes_writer_init(&names.writer, &request.allocator);
-    ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(state, &request.request, 1, &device, &log, &program));
-    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_kernel_names(state, program, &names)) << ingot_last_error_detail();
-    EXPECT_EQ(std::string("twice", 6),
-              std::string(reinterpret_cast<const char *>(names.writer.bytes), names.writer.size));
-    opencl_ops.destroy_program(state, program);
-    bytes_writer_fini(&names.writer);
-    bytes_writer_fini(&log.writer);
-    ingot_context_release(context);
+    ASSERT_EQ(INGOT_SUCCESS, request.build(&program));
+    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_kernel_names(request.state, program, names.get()))
+        << ingot_last_error_detail();
+    EXPECT_EQ(std::string("twice", 6), names.text());
+    opencl_ops.destroy_program(request.state, program);
 }
 
 /* PoCL would abort, because it names a file after the kernel. */
@@ -170,17 +149,12 @@ TEST(OpenclGetBinary, IsNotRequestedOfPoclIfAKernelsNameCannotBeAFiles)
         const ingot_source_view_t view = {INGOT_SOURCE_OPENCL_C, text.size(), text.data(), nullptr};
         Table table;
         table.request.sources = &view;
-        ingot_sink_t log{}, binary{};
+        Sink binary;
         void *program = nullptr;
-        memory_init(&table.allocator, nullptr);
-        bytes_writer_init(&log.writer, &table.allocator);
-        bytes_writer_init(&binary.writer, &table.allocator);
-        ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program));
+        ASSERT_EQ(INGOT_SUCCESS, table.build(&program));
         EXPECT_EQ(platform().is_pocl() && length == 253 ? INGOT_UNIMPLEMENTED : INGOT_SUCCESS,
-                  opencl_ops.get_binary(table.state, program, 0, &binary));
+                  opencl_ops.get_binary(table.state, program, 0, binary.get()));
         opencl_ops.destroy_program(table.state, program);
-        bytes_writer_fini(&binary.writer);
-        bytes_writer_fini(&log.writer);
     }
 }
 
@@ -188,11 +162,10 @@ TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
 {
     Table table;
     const uint8_t garbage[] = "garbage";
-    const ingot_binary_t binary = {sizeof(garbage), garbage};
     void *program = nullptr;
-    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program));
+    EXPECT_EQ(INGOT_BLOB_REJECTED, table.load(sizeof(garbage), garbage, &program));
     EXPECT_EQ(nullptr, program);
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CL_INVALID_BINARY")) << ingot_last_error_detail();
+    EXPECT_TRUE(last_error_has("CL_INVALID_BINARY")) << ingot_last_error_detail();
 }
 
 TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain)
@@ -211,10 +184,8 @@ TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain
         ASSERT_EQ("poclbin", std::string(bytes.begin(), bytes.begin() + 7));
         bytes[8] = static_cast<char>(bytes[8] ^ 1);
     }
-    const ingot_binary_t binary = {bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data())};
     Table table;
     void *program = nullptr;
-    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program))
-        << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_BLOB_REJECTED, table.load(bytes.size(), bytes.data(), &program)) << ingot_last_error_detail();
     EXPECT_EQ(nullptr, program);
 }

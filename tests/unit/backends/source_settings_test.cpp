@@ -16,16 +16,13 @@ namespace
 class SourceSettings : public testing::Test
 {
 protected:
-    SourceSettings() : native_({OpenclPlatform::get().devices()[0]})
+    SourceSettings() { renew_context(); }
+    void renew_context()
     {
-        EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context_, native_.native(), 0, nullptr, nullptr))
+        ingot_context_t context = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native_.native(), 0, nullptr, nullptr))
             << ingot_last_error_detail();
-    }
-    ~SourceSettings() override
-    {
-        for (ingot_source_t source : sources_)
-            ingot_source_release(source);
-        ingot_context_release(context_);
+        context_.reset(context);
     }
 
     ingot_source_t make(ingot_source_kind_t kind, const std::string &text, const char *name, const char *options,
@@ -42,7 +39,7 @@ protected:
         ingot_source_t source = nullptr;
         EXPECT_EQ(expected, ingot_source_create(&source, &info)) << ingot_last_error_detail();
         if (source != nullptr)
-            sources_.push_back(source);
+            sources_.emplace_back(source);
         return source;
     }
     ingot_source_t header(const std::string &text) { return make(INGOT_SOURCE_HEADER, text, "value.h", nullptr, {}); }
@@ -51,9 +48,8 @@ protected:
         return make(INGOT_SOURCE_OPENCL_C, text, nullptr, options, headers);
     }
 
-    ingot_program_desc_t describe(const std::vector<ingot_source_t> &sources, const char *options = nullptr,
-                                  ingot_status_t expected = INGOT_SUCCESS,
-                                  const std::vector<ingot_source_t> &headers = {})
+    Desc describe(const std::vector<ingot_source_t> &sources, const char *options = nullptr,
+                  ingot_status_t expected = INGOT_SUCCESS, const std::vector<ingot_source_t> &headers = {})
     {
         ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
         info.sources = sources.data();
@@ -62,55 +58,20 @@ protected:
         info.header_count = headers.size();
         info.compile_options = options;
         ingot_program_desc_t desc = nullptr;
-        EXPECT_EQ(expected, ingot_program_desc_create(&desc, context_, &info)) << ingot_last_error_detail();
-        return desc;
+        EXPECT_EQ(expected, ingot_program_desc_create(&desc, context_.get(), &info)) << ingot_last_error_detail();
+        return Desc(desc);
     }
-    std::string id_of(ingot_program_desc_t desc)
+    static std::string kernels_of(const Desc &desc)
     {
-        size_t size = 0;
-        const uint8_t *id = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_cache_blob_id(desc, &size, &id)) << ingot_last_error_detail();
-        return std::string(reinterpret_cast<const char *>(id), size);
-    }
-    std::string kernels_of(ingot_program_desc_t desc)
-    {
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
-        char names[256] = "";
-        size_t size = sizeof(names);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program, &size, names));
         std::string all;
-        for (size_t i = 0; i + 1 < size; ++i)
-            all += names[i] == '\0' ? ' ' : names[i];
-        ingot_program_release(program);
+        for (const std::string &name : kernel_names_of(create_program(desc)))
+            all += (all.empty() ? "" : " ") + name;
         return all;
     }
 
-    std::vector<uint8_t> blob_of(ingot_program_desc_t desc)
-    {
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
-        const Program owned(program);
-        return ::blob_of(owned);
-    }
-    std::string kernels_in(ingot_program_desc_t desc, const std::vector<uint8_t> &blob)
-    {
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&program, desc, blob.size(), blob.data()))
-            << ingot_last_error_detail();
-        ingot_program_release(program);
-        return kernels_of(desc); /* of the loaded program, which stays in the in-memory cache */
-    }
-    uint64_t builds() const
-    {
-        ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context_, &stats));
-        return stats.builds;
-    }
-
-    OpenclContext native_;
-    ingot_context_t context_ = nullptr;
-    std::vector<ingot_source_t> sources_;
+    const OpenclContext native_{{OpenclPlatform::get().devices()[0]}};
+    Context context_;
+    std::vector<Source> sources_;
 };
 
 const char kKernel[] = "#define PASTE_(a, b, c) a##_##b##_##c\n#define PASTE(a, b, c) PASTE_(a, b, c)\n"
@@ -121,41 +82,32 @@ TEST_F(SourceSettings, ApplyToTheirSourceBehindTheProgramsOptions)
 {
     const ingot_source_t first = source(kWithHeader, "-DOWN=one", {header("#define VALUE ten\n")});
     const ingot_source_t second = source(kWithHeader, "-DOWN=two", {header("#define VALUE twenty\n")});
-    ingot_program_desc_t desc = describe({first, second}, "-DBASE=k");
-    EXPECT_EQ("k_one_ten k_two_twenty", kernels_of(desc));
-    ingot_program_desc_release(desc);
+    EXPECT_EQ("k_one_ten k_two_twenty", kernels_of(describe({first, second}, "-DBASE=k")));
 }
 
 TEST_F(SourceSettings, ApplyToASourceByItself)
 {
-    ingot_program_desc_t desc = describe({source(kKernel, "-DOWN=one -DVALUE=ten")}, "-DBASE=k");
-    EXPECT_EQ("k_one_ten", kernels_of(desc));
-    ingot_program_desc_release(desc);
+    EXPECT_EQ("k_one_ten", kernels_of(describe({source(kKernel, "-DOWN=one -DVALUE=ten")}, "-DBASE=k")));
 }
 
 TEST_F(SourceSettings, ArePartOfTheIdAndOfTheSourceThatHasThem)
 {
     const ingot_source_t ten = header("#define VALUE ten\n");
     const ingot_source_t twenty = header("#define VALUE twenty\n");
-    std::vector<std::string> ids;
+    std::vector<Bytes> ids;
     for (const auto &[first, second] : std::vector<std::pair<ingot_source_t, ingot_source_t>>{
              {source(kKernel, "-DA"), source(kKernel, nullptr)},
              {source(kKernel, nullptr), source(kKernel, "-DA")},
              {source(kKernel, "-DB"), source(kKernel, nullptr)},
              {source(kKernel, nullptr, {ten}), source(kKernel, nullptr)},
              {source(kKernel, nullptr), source(kKernel, nullptr, {ten})},
-             {source(kKernel, nullptr, {twenty}), source(kKernel, nullptr)}}) {
-        ingot_program_desc_t desc = describe({first, second});
-        ids.push_back(id_of(desc));
-        ingot_program_desc_release(desc);
-    }
+             {source(kKernel, nullptr, {twenty}), source(kKernel, nullptr)}})
+        ids.push_back(id_of(describe({first, second})));
     for (size_t i = 0; i < ids.size(); ++i) {
         for (size_t j = 0; j < i; ++j)
             EXPECT_NE(ids[i], ids[j]) << i << " " << j;
     }
-    ingot_program_desc_t again = describe({source(kKernel, "-DA"), source(kKernel, nullptr)});
-    EXPECT_EQ(ids[0], id_of(again));
-    ingot_program_desc_release(again);
+    EXPECT_EQ(ids[0], id_of(describe({source(kKernel, "-DA"), source(kKernel, nullptr)})));
 }
 
 /* Another process has only the blob, and makes the descriptor from the same sources. */
@@ -164,28 +116,23 @@ TEST_F(SourceSettings, SurviveARoundTripThroughABlob)
     const ingot_source_t ten = header("#define VALUE ten\n");
     const ingot_source_t twenty = header("#define VALUE twenty\n");
     const ingot_source_t first = source(kWithHeader, "-DOWN=one", {ten});
-    ingot_program_desc_t desc = describe({first, source(kWithHeader, "-DOWN=two", {twenty})}, "-DBASE=k");
-    const std::string id = id_of(desc);
-    const std::vector<uint8_t> blob = blob_of(desc);
-    ingot_program_desc_release(desc);
+    Desc desc = describe({first, source(kWithHeader, "-DOWN=two", {twenty})}, "-DBASE=k");
+    const Bytes id = id_of(desc);
+    const Bytes blob = blob_of(create_program(desc));
 
-    ingot_context_release(context_);
-    context_ = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context_, native_.native(), 0, nullptr, nullptr));
+    renew_context();
     desc = describe({first, source(kWithHeader, "-DOWN=two", {twenty})}, "-DBASE=k");
     EXPECT_EQ(id, id_of(desc));
-    EXPECT_EQ("k_one_ten k_two_twenty", kernels_in(desc, blob));
-    EXPECT_EQ(0u, builds());
-    ingot_program_desc_release(desc);
+    Program loaded;
+    ASSERT_EQ(INGOT_SUCCESS, load_program(desc, blob, &loaded)) << ingot_last_error_detail();
+    EXPECT_EQ("k_one_ten k_two_twenty", kernels_of(desc)); /* of the loaded program, which is in memory */
+    EXPECT_EQ(0u, stats_of(context_).builds);
 
     for (const ingot_source_t second : {source(kWithHeader, "-DOWN=six", {twenty}),
                                         source(kWithHeader, "-DOWN=two", {ten}), source(kKernel, "-DOWN=two")}) {
         desc = describe({first, second}, "-DBASE=k");
         EXPECT_NE(id, id_of(desc));
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_BLOB_MISMATCH, ingot_program_create_from_cache_blob(&program, desc, blob.size(), blob.data()))
-            << ingot_last_error_detail();
-        ingot_program_desc_release(desc);
+        EXPECT_EQ(INGOT_BLOB_MISMATCH, load_program(desc, blob)) << ingot_last_error_detail();
     }
 }
 
@@ -199,10 +146,9 @@ TEST_F(SourceSettings, AreRefusedWhereTheyMakeNoSense)
     make(INGOT_SOURCE_OPENCL_C, "k", nullptr, nullptr, {nullptr}, INGOT_INVALID_ARGUMENTS);
     make(INGOT_SOURCE_OPENCL_C, "k", nullptr, nullptr, {source("k", nullptr)}, INGOT_INVALID_ARGUMENTS);
     EXPECT_EQ(nullptr, describe({source(kKernel, nullptr, {value})}, nullptr, INGOT_INVALID_ARGUMENTS, {value}));
-    ingot_program_desc_t unknown = describe({source(kKernel, "-include x.h")});
+    const Desc unknown = describe({source(kKernel, "-include x.h")});
     const char *reason = nullptr;
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(unknown, &reason));
-    ingot_program_desc_release(unknown);
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(unknown.get(), &reason));
 }
 
 TEST_F(SourceSettings, AreUnimplementedWhereTheBackendDoesNotTakeThem)

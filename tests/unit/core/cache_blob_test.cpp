@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
-#include <thread>
 
 #include "support/reference_context.h"
+#include "support/threads.h"
 
 extern "C" {
 #include "core/blob/cache_blob.h"
@@ -16,18 +16,7 @@ extern "C" {
 namespace
 {
 
-ingot_status_t try_load(const Desc &desc, const std::vector<uint8_t> &blob, Program *program = nullptr)
-{
-    ingot_program_t made = nullptr;
-    const ingot_status_t status = ingot_program_create_from_cache_blob(&made, desc.get(), blob.size(), blob.data());
-    EXPECT_EQ(status == INGOT_SUCCESS, made != nullptr);
-    Program held(made);
-    if (program != nullptr)
-        *program = std::move(held);
-    return status;
-}
-
-std::vector<uint8_t> blob_with(ReferenceDevice device, const ProgramText &text = {})
+Bytes blob_with(ReferenceDevice device, const ProgramText &text = {})
 {
     const Context context = device.make();
     return blob_of(create_program(text.make(context)));
@@ -45,7 +34,7 @@ uint64_t build_time_of(const Program &program)
     return facts.build_time_ns;
 }
 
-uint64_t build_time_of(const std::vector<uint8_t> &blob)
+uint64_t build_time_of(const Bytes &blob)
 {
     blob_view view;
     EXPECT_EQ(INGOT_SUCCESS, blob_read(&view, blob.size(), blob.data()));
@@ -71,35 +60,12 @@ TEST_F(CacheBlob, MakesTheProgramWithoutCompiling)
 {
     const auto blob = blob_with({});
     Program program;
-    ASSERT_EQ(INGOT_SUCCESS, try_load(desc_, blob, &program)) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, load_program(desc_, blob, &program)) << ingot_last_error_detail();
     EXPECT_EQ(0u, device_.counts.builds);
     EXPECT_EQ(9, run(create_kernel(program, "square"), 3));
-    size_t size = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, nullptr));
-    std::string log(size, '\0');
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, log.data()));
-    EXPECT_STREQ("compiled for alpha\n", log.c_str());
+    EXPECT_EQ("compiled for alpha\n", log_of(program));
     EXPECT_EQ(blob, blob_of(program)) << "written again, byte for byte the same";
     EXPECT_EQ(blob, blob_of(program)) << "and again";
-}
-
-TEST_F(CacheBlob, KeepsToTheSizeProtocol)
-{
-    const Program program = create_program(desc_);
-    const auto blob = blob_of(program);
-    std::vector<uint8_t> out(blob.size() + 8, 0x77);
-    const std::vector<uint8_t> untouched = out;
-    for (size_t capacity = 0; capacity < blob.size(); ++capacity) {
-        size_t size = capacity;
-        ASSERT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_cache_blob(program.get(), &size, out.data()));
-        ASSERT_EQ(blob.size(), size);
-        ASSERT_EQ(untouched, out);
-    }
-    size_t size = out.size();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, out.data()));
-    EXPECT_EQ(blob.size(), size);
-    EXPECT_TRUE(std::equal(blob.begin(), blob.end(), out.begin()));
-    EXPECT_EQ(0x77, out[blob.size()]);
 }
 
 TEST_F(CacheBlob, AsksTheDriverOnceForSizeAndBytes)
@@ -110,26 +76,19 @@ TEST_F(CacheBlob, AsksTheDriverOnceForSizeAndBytes)
     EXPECT_EQ(1u, stats_of(context_).blobs_taken);
 }
 
-TEST_F(CacheBlob, RefusesEveryTruncation)
+TEST_F(CacheBlob, RefusesEveryTruncationAndEveryFlippedByteBeforeTheDriverSeesIt)
 {
     const auto blob = blob_with({});
     for (size_t length = 0; length < blob.size(); ++length) {
-        const std::vector<uint8_t> cut(blob.begin(), blob.begin() + static_cast<ptrdiff_t>(length));
-        ASSERT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc_, cut)) << length;
+        const Bytes cut(blob.begin(), blob.begin() + static_cast<ptrdiff_t>(length));
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, load_program(desc_, cut)) << length;
     }
-    EXPECT_EQ(0u, device_.counts.loads) << "the driver saw nothing";
     EXPECT_EQ(blob.size(), stats_of(context_).load_failures);
-    EXPECT_NE(nullptr, create_program(desc_));
-}
-
-TEST_F(CacheBlob, RefusesEveryFlippedByte)
-{
-    const auto blob = blob_with({});
     for (size_t i = 0; i < blob.size(); ++i) {
         for (const uint8_t mask : {0x01, 0x80, 0xff}) {
-            std::vector<uint8_t> flipped = blob;
+            Bytes flipped = blob;
             flipped[i] ^= mask;
-            const ingot_status_t status = try_load(desc_, flipped);
+            const ingot_status_t status = load_program(desc_, flipped);
             const bool is_known = i == 8 && (flipped[i] == 1 || flipped[i] == 2); /* an earlier version */
             const ingot_status_t expected = i >= 8 && i < 12 && !is_known ? INGOT_BLOB_VERSION : INGOT_BLOB_CORRUPT;
             if (i >= 16 && i < 24) /* the total size, which may now be larger */
@@ -145,31 +104,31 @@ TEST_F(CacheBlob, RefusesEveryFlippedByte)
 TEST_F(CacheBlob, RefusesGarbage)
 {
     std::mt19937 random(7);
-    EXPECT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc_, {}));
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, load_program(desc_, {}));
     for (int round = 0; round < 1000; ++round) {
-        std::vector<uint8_t> garbage(random() % 400);
+        Bytes garbage(random() % 400);
         std::generate(garbage.begin(), garbage.end(), [&] { return static_cast<uint8_t>(random()); });
-        ASSERT_TRUE(is_refusal(try_load(desc_, garbage)));
+        ASSERT_TRUE(is_refusal(load_program(desc_, garbage)));
     }
     auto appended = blob_with({});
     appended.push_back(0);
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, try_load(desc_, appended));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, load_program(desc_, appended));
 }
 
 TEST_F(CacheBlob, TellsAnotherProgramFromAnotherDevice)
 {
     ProgramText other_program;
     other_program.compile_options = "-DA=1";
-    EXPECT_EQ(INGOT_BLOB_MISMATCH, try_load(desc_, blob_with({}, other_program)));
+    EXPECT_EQ(INGOT_BLOB_MISMATCH, load_program(desc_, blob_with({}, other_program)));
     EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find("request: expected ")) << ingot_last_error_detail();
     ReferenceDevice other_device;
     other_device.targets = {"beta"};
-    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc_, blob_with(other_device)));
+    EXPECT_EQ(INGOT_BLOB_STALE, load_program(desc_, blob_with(other_device)));
     EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find("device[0] (device, driver and compiler): expected "))
         << ingot_last_error_detail();
     ReferenceDevice other_driver;
     other_driver.driver_version = "2";
-    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc_, blob_with(other_driver)));
+    EXPECT_EQ(INGOT_BLOB_STALE, load_program(desc_, blob_with(other_driver)));
     EXPECT_EQ(0u, device_.counts.loads) << "decided before the driver sees the bytes";
 }
 
@@ -182,7 +141,7 @@ TEST_F(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
     device.targets = {"alpha", "beta", "beta", "alpha"};
     const Context context = device.make();
     Program program;
-    ASSERT_EQ(INGOT_SUCCESS, try_load(ProgramText().make(context), blob, &program)) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, load_program(ProgramText().make(context), blob, &program)) << ingot_last_error_detail();
     EXPECT_EQ(1u, device.counts.builds) << "alpha, once";
     for (uint32_t i = 0; i < 4; ++i)
         EXPECT_EQ(16, run(create_kernel(program, "square", i), 4));
@@ -212,7 +171,7 @@ TEST_F(CacheBlob, KeepsTheSumOfTheBuildTimes)
     EXPECT_LE(2000000u, build_time_of(create_program(desc))) << "of two distinct devices";
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
     Program program;
-    ASSERT_EQ(INGOT_SUCCESS, try_load(desc, blob, &program)) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, load_program(desc, blob, &program)) << ingot_last_error_detail();
     const uint64_t stored = build_time_of(blob);
     EXPECT_LE(1000000u, stored);
     EXPECT_LE(stored + 1000000u, build_time_of(program)) << "the blob's, and of the device that it lacks";
@@ -229,44 +188,28 @@ TEST_F(CacheBlob, ReportsTheDriversRefusal)
 {
     const auto blob = blob_with({});
     ReferenceDevice device;
-    device.hook = [](void *, const char *operation) {
-        return std::string(operation) == "load" ? INGOT_BLOB_REJECTED : INGOT_SUCCESS;
-    };
+    device.fail("load", INGOT_BLOB_REJECTED);
     const Context context = device.make();
     const Desc desc = ProgramText().make(context);
-    EXPECT_EQ(INGOT_BLOB_REJECTED, try_load(desc, blob));
+    EXPECT_EQ(INGOT_BLOB_REJECTED, load_program(desc, blob));
     EXPECT_NE(nullptr, create_program(desc));
     EXPECT_EQ(0, device.counts.live_programs - 1);
-}
-
-TEST_F(CacheBlob, LosesToAProgramInMemory)
-{
-    const Program built = create_program(desc_);
-    Program loaded;
-    EXPECT_EQ(INGOT_SUCCESS, try_load(desc_, {1, 2, 3}, &loaded)) << "documented: the blob is not looked at";
-    EXPECT_EQ(built, loaded);
 }
 
 TEST_F(CacheBlob, NeverPoisonsThoseWhoAskedWithoutOne)
 {
     for (int round = 0; round < 50; ++round) {
         ingot_context_clear_cache(context_.get(), nullptr);
-        std::vector<std::thread> threads;
-        for (int i = 0; i < 4; ++i) {
-            threads.emplace_back([&, i] {
-                if (i % 2 == 0) {
-                    (void)try_load(desc_, {1, 2, 3});
-                } else {
-                    EXPECT_NE(nullptr, create_program(desc_));
-                }
-            });
-        }
-        for (auto &thread : threads)
-            thread.join();
+        in_threads(4, [&](size_t i) {
+            if (i % 2 == 0)
+                (void)load_program(desc_, {1, 2, 3});
+            else
+                EXPECT_NE(nullptr, create_program(desc_));
+        });
     }
 }
 
-std::string described(const std::vector<uint8_t> &blob)
+std::string described(const Bytes &blob)
 {
     size_t size = 0;
     EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, nullptr));
@@ -316,10 +259,9 @@ TEST_F(CacheBlob, IsUnimplementedWithoutBinaries)
     const Context context = device.make();
     const Desc desc = ProgramText().make(context);
     const Program program = create_program(desc);
-    size_t size = 0;
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_program_get_cache_blob(program.get(), &size, nullptr));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, has_blob(program));
     ingot_context_clear_cache(context.get(), nullptr);
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, try_load(desc, blob));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, load_program(desc, blob));
 }
 
 TEST_F(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
@@ -327,10 +269,9 @@ TEST_F(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
     ProgramText text;
     text.sources = {"kernel a x __DATE__ no_such_word\n"};
     const Desc desc = text.make(context_);
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, try_load(desc, blob_with({})));
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, load_program(desc, blob_with({})));
     const auto builds = device_.counts.builds;
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
+    EXPECT_EQ(INGOT_BUILD_FAILED, request(desc));
     EXPECT_EQ(builds + 1, device_.counts.builds);
 }
 
@@ -340,10 +281,9 @@ TEST_F(CacheBlob, IsNotThereForAProgramThatOnlyBuildsNatively)
     ProgramText text;
     text.sources = {"kernel a x\n#include \"absent.h\"\n"};
     const Desc desc = text.make(context_);
-    ingot_program_t program = nullptr;
     for (const uint64_t builds : {2u, 3u, 4u}) {
-        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
+        EXPECT_EQ(INGOT_BUILD_FAILED, request(desc));
         EXPECT_EQ(builds, device_.counts.builds);
     }
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("no header absent.h"));
+    EXPECT_TRUE(last_error_has("no header absent.h"));
 }

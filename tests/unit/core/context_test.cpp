@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/environment.h"
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
 #include "support/scratch_directory.h"
@@ -25,17 +26,6 @@ extern "C" {
 
 namespace
 {
-
-/* Sets an environment variable for the lifetime of this object. */
-class Variable
-{
-public:
-    Variable(const char *name, const char *value) : name_(name) { setenv(name, value, 1); }
-    ~Variable() { unsetenv(name_); }
-
-private:
-    const char *name_;
-};
 
 /* Removes Ingot's variables from the environment, because some shells and build scripts set some of them. */
 void clear_variables()

@@ -609,16 +609,6 @@ Source make_source_with(const ingot_allocator_t *allocator)
     return Source(source);
 }
 
-Desc describe(ingot_context_t context, ingot_source_t source)
-{
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    ingot_program_desc_t made = nullptr;
-    info.sources = &source;
-    info.source_count = 1;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&made, context, &info)) << ingot_last_error_detail();
-    return Desc(made);
-}
-
 ingot_source_t source_of(const Desc &desc)
 {
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
@@ -628,7 +618,10 @@ ingot_source_t source_of(const Desc &desc)
 
 /* A descriptor whose source and context the application has released, with its allocator. */
 struct Orphan {
-    Orphan() { desc = describe(device.make_with(allocator.table()).get(), make_source_with(allocator.table()).get()); }
+    Orphan()
+    {
+        desc = describe_source(device.make_with(allocator.table()).get(), make_source_with(allocator.table()).get());
+    }
     ingot_context_t context() const { return ingot_program_desc_get_context(desc.get()); }
     ingot_source_t source() const { return source_of(desc); }
     /* Expects that nothing is left, now that the last reference has been dropped. */
@@ -654,7 +647,7 @@ void release_while_used(const Desc &desc, ingot_context_t context, ingot_source_
             for (int j = 0; j < 200; ++j) {
                 const ingot_source_t used = source_of(desc);
                 if (i % 2 == 0) {
-                    (void)describe(context, used);
+                    (void)describe_source(context, used);
                 } else {
                     ingot_source_retain(used);
                     ingot_context_retain(context);
@@ -689,7 +682,7 @@ TEST(ProgramDesc, KeepsSourceAndContextWhateverThreadsHoldThem)
             threads.start([&, i] {
                 std::vector<Desc> kept;
                 for (int j = 0; j < 100 + i; ++j) {
-                    kept.push_back(describe(context.get(), source.get()));
+                    kept.push_back(describe_source(context.get(), source.get()));
                     if (j % 3 != 0)
                         kept.pop_back();
                 }
@@ -729,7 +722,7 @@ TEST(ProgramDesc, LetsOthersHoldWhatTheApplicationHasReleased)
         if (is_desc_first) {
             orphan.desc.reset();
             EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
-            orphan.desc = describe(context.get(), source.get());
+            orphan.desc = describe_source(context.get(), source.get());
         }
         source.reset();
         context.reset();
@@ -745,7 +738,7 @@ TEST(ProgramDesc, SharesAReleasedSourceWithManyOthers)
     Orphan orphan;
     std::vector<Desc> descs;
     for (int i = 0; i < 200; ++i) /* so many that the references of a source that is held are spread over threads */
-        descs.push_back(describe(orphan.context(), orphan.source()));
+        descs.push_back(describe_source(orphan.context(), orphan.source()));
     orphan.desc.reset();
     descs.clear();
     orphan.expect_gone();
@@ -768,7 +761,7 @@ TEST(ProgramDesc, LetsThreadsHoldWhatTheApplicationReleases)
         ReferenceDevice device;
         Context context = device.make_with(allocator.table());
         Source source = make_source("kernel twice x 2 *\n");
-        Desc desc = describe(context.get(), source.get());
+        Desc desc = describe_source(context.get(), source.get());
         release_while_used(desc, context.release(), source.release());
         EXPECT_EQ(0u, device.counts.states_destroyed);
         desc.reset();

@@ -15,9 +15,10 @@
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"
 #include "support/gate.h"
-#include "support/own_storage.h"
+#include "support/held_storage.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
+#include "support/threads.h"
 
 using artifact_fixture::Cache;
 using artifact_fixture::Key;
@@ -117,15 +118,11 @@ TEST_F(ArtifactTurn, OneOfManyThreadsMakesTheArtifact)
     for (int round = 0; round < 20; ++round) {
         const Key key("round " + std::to_string(round));
         std::atomic<int> made{0};
-        std::vector<std::thread> threads;
-        for (int i = 0; i < kThreads; ++i)
-            threads.emplace_back([&] {
-                int count = 0;
-                EXPECT_EQ("value", cache.make(key, "value", &count));
-                made += count;
-            });
-        for (std::thread &thread : threads)
-            thread.join();
+        in_threads(kThreads, [&](size_t) {
+            int count = 0;
+            EXPECT_EQ("value", cache.make(key, "value", &count));
+            made += count;
+        });
         EXPECT_EQ(1, made);
     }
 }
@@ -139,18 +136,14 @@ TEST_F(ArtifactTurn, OneOfManyProcessesMakesTheArtifact)
     for (int i = 0; i < kProcesses; ++i)
         children.push_back(start_process([&] {
             Cache cache(info_);
-            std::vector<std::thread> threads;
             std::atomic<int> wrong{0};
-            for (int t = 0; t < 2; ++t)
-                threads.emplace_back([&] {
-                    for (int k = 0; k < kKeys; ++k) {
-                        int count = 0;
-                        wrong += cache.make(Key("k" + std::to_string(k)), "value", &count) != "value";
-                        *made += count;
-                    }
-                });
-            for (std::thread &thread : threads)
-                thread.join();
+            in_threads(2, [&](size_t) {
+                for (int k = 0; k < kKeys; ++k) {
+                    int count = 0;
+                    wrong += cache.make(Key("k" + std::to_string(k)), "value", &count) != "value";
+                    *made += count;
+                }
+            });
             return wrong.load();
         }));
     for (const pid_t child : children)
@@ -163,13 +156,12 @@ TEST_F(ArtifactTurn, ATurnEndsInAnyThreadAndWaitersGetTheArtifact)
     Cache cache(info_);
     const Begun begun = begin(&cache, key_, 0);
     ASSERT_NE(nullptr, begun.turn);
-    std::vector<std::thread> waiters;
+    Threads waiters;
     std::atomic<int> got{0};
     for (int i = 0; i < kThreads; ++i)
-        waiters.emplace_back([&] { got += begin(&cache, key_, kForever).value == "made"; });
+        waiters.start([&] { got += begin(&cache, key_, kForever).value == "made"; });
     std::thread([&] { EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made")); }).join();
-    for (std::thread &waiter : waiters)
-        waiter.join();
+    waiters.join();
     EXPECT_EQ(kThreads, got);
 }
 
@@ -264,9 +256,9 @@ TEST_F(ArtifactTurn, AnAbandonedTurnGoesToOneOther)
     Cache cache(info_);
     const Begun begun = begin(&cache, key_, 0);
     std::atomic<int> turns{0};
-    std::vector<std::thread> waiters;
+    Threads waiters;
     for (int i = 0; i < kThreads; ++i)
-        waiters.emplace_back([&] {
+        waiters.start([&] {
             const Begun mine = begin(&cache, key_, kForever);
             if (mine.turn == nullptr) {
                 EXPECT_EQ("made", mine.value);
@@ -276,8 +268,7 @@ TEST_F(ArtifactTurn, AnAbandonedTurnGoesToOneOther)
             EXPECT_EQ(INGOT_SUCCESS, finish(mine.turn, "made"));
         });
     ingot_turn_abandon(begun.turn, 1);
-    for (std::thread &waiter : waiters)
-        waiter.join();
+    waiters.join();
     EXPECT_EQ(1, turns);
 }
 
@@ -297,9 +288,9 @@ TEST_F(ArtifactTurn, AUselessTurnWakesAll)
         return mine.turn != nullptr ? 0 : 1;
     });
     waiting.wait();
-    std::vector<std::thread> waiters;
+    Threads waiters;
     for (int i = 0; i < kThreads; ++i)
-        waiters.emplace_back([&] {
+        waiters.start([&] {
             waiting.open();
             const Begun mine = begin(&cache, key_, kForever);
             EXPECT_NE(nullptr, mine.turn);
@@ -314,8 +305,7 @@ TEST_F(ArtifactTurn, AUselessTurnWakesAll)
         begun_.wait();
     for (int i = 0; i < kThreads + 1; ++i)
         go_.open();
-    for (std::thread &waiter : waiters)
-        waiter.join();
+    waiters.join();
     EXPECT_EQ(0, forked_child::wait_for(child));
 }
 
@@ -562,40 +552,22 @@ TEST_F(ArtifactTurn, ThreadsWithAStoreThatIsOffDoNotWait)
 namespace
 {
 
-/* A server that other machines share. It gives one lease per id. */
-struct Server {
-    std::mutex mutex;
-    std::map<std::vector<uint8_t>, std::vector<uint8_t>> blobs;
+/* A server that other machines share. It gives one lease. */
+struct Server : Kept {
     bool is_leased = false;
     std::atomic<bool> is_failing{false};
     const Gate asked; /* for a load that fails */
     const Gate fails;
-    std::vector<int> ends;
-    int lease = 0;
+    std::vector<int> lease_ends;
 
     static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
     {
         auto *server = static_cast<Server *>(self);
-        if (server->is_failing) {
-            server->asked.open();
-            server->fails.wait();
-            return INGOT_IO_ERROR;
-        }
-        const std::lock_guard<std::mutex> guard(server->mutex);
-        const auto found = server->blobs.find({id, id + id_size});
-        if (found == server->blobs.end())
-            return INGOT_NOT_FOUND;
-        auto *copy = new std::vector<uint8_t>(found->second);
-        const auto release = [](ingot_buffer_t *buffer) { delete static_cast<std::vector<uint8_t> *>(buffer->owner); };
-        *blob = {copy->size(), copy->data(), release, copy};
-        return INGOT_SUCCESS;
-    }
-    static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
-    {
-        auto *server = static_cast<Server *>(self);
-        const std::lock_guard<std::mutex> guard(server->mutex);
-        server->blobs[{id, id + id_size}] = {blob, blob + size};
-        return INGOT_SUCCESS;
+        if (!server->is_failing)
+            return Kept::load(self, id_size, id, blob);
+        server->asked.open();
+        server->fails.wait();
+        return INGOT_IO_ERROR;
     }
     static ingot_lease_answer_t take_lease(void *self, size_t id_size, const uint8_t *id, void **lease)
     {
@@ -606,7 +578,7 @@ struct Server {
         if (server->is_leased)
             return INGOT_LEASE_BUSY;
         server->is_leased = true;
-        *lease = &server->lease;
+        *lease = &server->lease_ends;
         return INGOT_LEASE_TAKEN;
     }
     static void end_lease(void *self, void *, int may_others_take)
@@ -614,36 +586,29 @@ struct Server {
         auto *server = static_cast<Server *>(self);
         const std::lock_guard<std::mutex> guard(server->mutex);
         server->is_leased = false;
-        server->ends.push_back(may_others_take);
+        server->lease_ends.push_back(may_others_take);
+    }
+    /* The storage of a machine: a store of its own in front of the server. */
+    HeldStorage machine(const std::string &path)
+    {
+        ingot_storage_ops_t ops = operations();
+        ops.load = load;
+        ops.take_lease = take_lease;
+        ops.end_lease = end_lease;
+        const HeldStorage own = open_directory(path);
+        const HeldStorage shared = open(ops);
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(shared.get(), &ingot_persist_settings_t::write_through, 1));
+        return chain_of({own.get(), shared.get()});
     }
 };
-
-/* A machine: a store of its own in front of the server. */
-ingot_storage_t open_machine(Server *server, const std::string &path)
-{
-    ingot_storage_ops_t ops = own_storage::operations(Server::store, Server::load);
-    ops.take_lease = Server::take_lease;
-    ops.end_lease = Server::end_lease;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
-    ingot_storage_t tiers[2] = {nullptr, nullptr};
-    ingot_storage_t chain = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&tiers[0], &info));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&tiers[1], &ops, server));
-    EXPECT_EQ(INGOT_SUCCESS, set_setting(tiers[1], &ingot_persist_settings_t::write_through, 1));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ingot_storage_release(tiers[0]);
-    ingot_storage_release(tiers[1]);
-    return chain;
-}
 
 } // namespace
 
 TEST_F(ArtifactTurn, OneMachineMakesTheArtifact)
 {
     Server server;
-    Cache one(open_machine(&server, path_ + "1"));
-    Cache two(open_machine(&server, path_ + "2"));
+    Cache one(server.machine(path_ + "1"));
+    Cache two(server.machine(path_ + "2"));
     const Begun begun = begin(&one, key_, 0);
     ASSERT_NE(nullptr, begun.turn);
     EXPECT_TRUE(server.is_leased);
@@ -652,13 +617,13 @@ TEST_F(ArtifactTurn, OneMachineMakesTheArtifact)
     EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
     waiter.join();
     EXPECT_FALSE(server.is_leased);
-    ASSERT_EQ(1u, server.ends.size());
+    ASSERT_EQ(1u, server.lease_ends.size());
 }
 
 TEST_F(ArtifactTurn, AThreadWhoseServerFailsFindsWhatWasStoredMeanwhile)
 {
     Server server;
-    Cache cache(open_machine(&server, path_));
+    Cache cache(server.machine(path_));
     const Begun begun = begin(&cache, key_, 0);
     server.is_failing = true;
     std::thread late([&] { EXPECT_EQ("made", begin(&cache, key_, kForever).value); });
@@ -671,20 +636,17 @@ TEST_F(ArtifactTurn, AThreadWhoseServerFailsFindsWhatWasStoredMeanwhile)
 TEST_F(ArtifactTurn, AnAbandonedLeaseSaysWhetherOthersMayTakeIt)
 {
     Server server;
-    Cache cache(open_machine(&server, path_));
+    Cache cache(server.machine(path_));
     ingot_turn_abandon(begin(&cache, key_, 0).turn, 1);
     ingot_turn_abandon(begin(&cache, key_, 0).turn, 0);
-    EXPECT_EQ((std::vector<int>{1, 0}), server.ends);
+    EXPECT_EQ((std::vector<int>{1, 0}), server.lease_ends);
 }
 
 /* A storage without locks still has one maker per process. */
 TEST_F(ArtifactTurn, ThreadsWaitForEachOtherWithAnyStorage)
 {
-    Server server;
-    ingot_storage_ops_t ops = own_storage::operations(Server::store, Server::load);
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &server));
-    Cache cache(storage);
+    Kept server;
+    Cache cache(server.open());
     const Begun begun = begin(&cache, key_, 0);
     EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
     std::thread waiter([&] { EXPECT_EQ("made", begin(&cache, key_, kForever).value); });

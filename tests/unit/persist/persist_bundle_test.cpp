@@ -91,28 +91,24 @@ TEST_F(PersistBundle, GivesWhatTheStoreHad)
 {
     ASSERT_NO_FATAL_FAILURE(make(100));
     fs::remove_all(root());
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
+    const HeldStorage bundle = open_bundle(path());
     for (unsigned round = 0; round < 2; ++round)
         for (unsigned i = 0; i < 100; ++i) {
             Bytes blob;
-            ASSERT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(i), &blob));
+            ASSERT_EQ(INGOT_SUCCESS, bundle.load(numbered_id(i), &blob));
             EXPECT_EQ(numbered_blob(i), blob);
         }
-    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, numbered_id(100)));
-    EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_store(bundle, 1, numbered_id(0).data(), 1, numbered_id(0).data()));
-    EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_remove(bundle, 1, numbered_id(0).data()));
-    ingot_storage_release(bundle);
+    EXPECT_EQ(INGOT_NOT_FOUND, bundle.load(numbered_id(100)));
+    EXPECT_EQ(INGOT_READ_ONLY, bundle.put(numbered_id(0), numbered_id(0)));
+    EXPECT_EQ(INGOT_READ_ONLY, bundle.remove(numbered_id(0)));
     EXPECT_FALSE(fs::exists(path().string() + ".new"));
 }
 
 TEST_F(PersistBundle, AnEmptyOneIsWholeToo)
 {
     ASSERT_NO_FATAL_FAILURE(make(0));
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, numbered_id(0)));
-    ingot_storage_release(bundle);
+    const HeldStorage bundle = open_bundle(path());
+    EXPECT_EQ(INGOT_NOT_FOUND, bundle.load(numbered_id(0)));
 }
 
 TEST_F(PersistBundle, ReportsTheErrnoIfItsSizeCannotBeSet)
@@ -131,12 +127,9 @@ TEST_F(PersistBundle, ReportsTheErrnoIfItsSizeCannotBeSet)
 TEST_F(PersistBundle, ABlobOutlivesItsStorageAndTheFile)
 {
     ASSERT_NO_FATAL_FAILURE(make(3));
-    ingot_storage_t bundle = nullptr;
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     const Bytes id = numbered_id(1);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(bundle, id.size(), id.data(), &buffer));
-    ingot_storage_release(bundle);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(open_bundle(path()).get(), id.size(), id.data(), &buffer));
     fs::remove(path());
     EXPECT_EQ(numbered_blob(1), Bytes(buffer.bytes, buffer.bytes + buffer.size));
     buffer.release(&buffer);
@@ -144,13 +137,6 @@ TEST_F(PersistBundle, ABlobOutlivesItsStorageAndTheFile)
 
 namespace
 {
-
-ingot_persist_stats_t stats_of(ingot_storage_t storage)
-{
-    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
-    return stats;
-}
 
 /* A chain of a bundle and a store. The store keeps new programs, and stores them immediately. */
 class BundleInChain : public PersistBundle
@@ -164,26 +150,20 @@ protected:
         info.store_mode = INGOT_PERSIST_STORE_NOW;
         own_ = std::make_unique<Store>(info);
         ASSERT_EQ(INGOT_SUCCESS, own_->status());
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle_, path().c_str(), nullptr));
-        ingot_storage_t tiers[] = {own_->get(), bundle_};
-        if (is_bundle_first)
-            std::swap(tiers[0], tiers[1]);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain_, 2, tiers));
+        bundle_ = std::make_unique<HeldStorage>(open_bundle(path()));
+        const Tiers tiers = is_bundle_first ? Tiers{bundle_->get(), own_->get()} : Tiers{own_->get(), bundle_->get()};
+        chain_ = std::make_unique<HeldStorage>(chain_of(tiers));
     }
-    ~BundleInChain() override
-    {
-        ingot_storage_release(chain_);
-        ingot_storage_release(bundle_);
-    }
-    ingot_storage_t chain() const { return chain_; }
-    ingot_storage_t bundle() const { return bundle_; }
+    const HeldStorage &chain() const { return *chain_; }
+    const HeldStorage &bundle() const { return *bundle_; }
     const Store &own() const { return *own_; }
 
 private:
+    using Tiers = std::vector<ingot_storage_t>;
+
     const std::string own_path_ = (path().parent_path() / "own").string();
     std::unique_ptr<Store> own_;
-    ingot_storage_t bundle_ = nullptr;
-    ingot_storage_t chain_ = nullptr;
+    std::unique_ptr<HeldStorage> bundle_, chain_;
 };
 
 } // namespace
@@ -192,24 +172,24 @@ TEST_F(BundleInChain, IsReadCountedAndPromoted)
 {
     ASSERT_NO_FATAL_FAILURE(make_chain(false));
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, load_blob(chain(), numbered_id(1), &blob));
+    ASSERT_EQ(INGOT_SUCCESS, chain().load(numbered_id(1), &blob));
     EXPECT_EQ(numbered_blob(1), blob);
-    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(chain(), numbered_id(7)));
-    EXPECT_EQ(1u, stats_of(chain()).hits);
-    EXPECT_EQ(1u, stats_of(chain()).misses);
-    EXPECT_EQ(1u, stats_of(bundle()).hits);
-    EXPECT_EQ(1u, stats_of(bundle()).misses);
-    EXPECT_EQ(2u, stats_of(own().get()).misses);
+    EXPECT_EQ(INGOT_NOT_FOUND, chain().load(numbered_id(7)));
+    EXPECT_EQ(1u, chain().stats().hits);
+    EXPECT_EQ(1u, chain().stats().misses);
+    EXPECT_EQ(1u, bundle().stats().hits);
+    EXPECT_EQ(1u, bundle().stats().misses);
+    EXPECT_EQ(2u, own().stats().misses);
 
     ASSERT_EQ(INGOT_SUCCESS, own().load(numbered_id(1), &blob));
     EXPECT_EQ(numbered_blob(1), blob);
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(2))) << "only what was used";
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(chain(), numbered_id(1)));
-    EXPECT_EQ(1u, stats_of(bundle()).hits) << "the store has it";
-    EXPECT_EQ(2u, stats_of(chain()).hits);
+    EXPECT_EQ(INGOT_SUCCESS, chain().load(numbered_id(1)));
+    EXPECT_EQ(1u, bundle().stats().hits) << "the store has it";
+    EXPECT_EQ(2u, chain().stats().hits);
 
-    EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle(), numbered_id(1))) << "a bundle never changes";
+    EXPECT_EQ(0u, bundle().stats().stores + bundle().stats().failures);
+    EXPECT_EQ(INGOT_SUCCESS, bundle().load(numbered_id(1))) << "a bundle never changes";
 }
 
 TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
@@ -217,43 +197,37 @@ TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
     ASSERT_NO_FATAL_FAILURE(make_chain(true));
     ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
     settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; /* must have no effect, because a bundle stores nothing */
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(bundle(), &settings));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(bundle().get(), &settings));
     const Session session(true);
     const Desc desc = session.describe();
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), chain(), nullptr));
-    ingot_program_release(program);
+    session.create(desc, chain());
     EXPECT_EQ(INGOT_SUCCESS, own().load(id_of(desc))) << "at once, although the device generates code at launch";
-    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle(), id_of(desc)));
-    EXPECT_EQ(1u, stats_of(own().get()).stores);
-    EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
-    EXPECT_EQ(0u, stats_of(chain()).waiting);
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(chain(), numbered_id(0))); /* from the first tier */
+    EXPECT_EQ(INGOT_NOT_FOUND, bundle().load(id_of(desc)));
+    EXPECT_EQ(1u, own().stats().stores);
+    EXPECT_EQ(0u, bundle().stats().stores + bundle().stats().failures);
+    EXPECT_EQ(0u, chain().stats().waiting);
+    EXPECT_EQ(INGOT_SUCCESS, chain().load(numbered_id(0))); /* from the first tier */
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
 }
 
 TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
 {
     ASSERT_NO_FATAL_FAILURE(make(20));
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
+    const HeldStorage bundle = open_bundle(path());
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
     EXPECT_EQ(20u, found.done_count);
     EXPECT_EQ(0u, found.bad_count);
-    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_verify(bundle, 1, nullptr, nullptr, &found));
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_verify(bundle.get(), 1, nullptr, nullptr, &found));
 
     const auto small = [](const ingot_persist_entry_t *entry, void *) { return entry->blob_size < 100 ? 1 : 0; };
     uint64_t written = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(bundle, path().c_str(), small, nullptr, &written));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(bundle.get(), path().c_str(), small, nullptr, &written));
     EXPECT_EQ(8u, written);
-    /* The open bundle is not the one that was just written. */
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(19)));
-    ingot_storage_release(bundle);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(7)));
-    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, numbered_id(19)));
-    ingot_storage_release(bundle);
+    EXPECT_EQ(INGOT_SUCCESS, bundle.load(numbered_id(19))) << "the open bundle is not the one that was just written";
+    const HeldStorage again = open_bundle(path());
+    EXPECT_EQ(INGOT_SUCCESS, again.load(numbered_id(7)));
+    EXPECT_EQ(INGOT_NOT_FOUND, again.load(numbered_id(19)));
 }
 
 TEST_F(PersistBundle, TakesTheNewestOfOneIdInTwoNamespaces)
@@ -269,12 +243,10 @@ TEST_F(PersistBundle, TakesTheNewestOfOneIdInTwoNamespaces)
     uint64_t written = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(plain.get(), path().c_str(), nullptr, nullptr, &written));
     EXPECT_EQ(1u, written);
-    ingot_storage_t bundle = nullptr;
+    const HeldStorage bundle = open_bundle(path());
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(1), &blob));
+    EXPECT_EQ(INGOT_SUCCESS, bundle.load(numbered_id(1), &blob));
     EXPECT_EQ(bytes_of("new"), blob);
-    ingot_storage_release(bundle);
 }
 
 TEST_F(PersistBundle, RefusesEveryTruncationAndGarbageBehind)
@@ -296,30 +268,27 @@ TEST_F(PersistBundle, RefusesEveryTruncationAndGarbageBehind)
 TEST_F(PersistBundle, ThatIsTruncatedWhileItIsOpenEndsNobody)
 {
     ASSERT_NO_FATAL_FAILURE(make(4));
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(0)));
+    const HeldStorage bundle = open_bundle(path());
+    EXPECT_EQ(INGOT_SUCCESS, bundle.load(numbered_id(0)));
     ASSERT_EQ(0, truncate(path().c_str(), 0));
     Bytes blob;
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(0), &blob)); /* blobs that were loaded before stay valid */
+    EXPECT_EQ(INGOT_SUCCESS, bundle.load(numbered_id(0), &blob)); /* blobs that were loaded before stay valid */
     EXPECT_EQ(numbered_blob(0), blob);
     for (unsigned i = 1; i < 4; ++i)
-        EXPECT_EQ(INGOT_BLOB_TRUNCATED, load_blob(bundle, numbered_id(i))) << i;
+        EXPECT_EQ(INGOT_BLOB_TRUNCATED, bundle.load(numbered_id(i))) << i;
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "became shorter")) << ingot_last_error_detail();
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
     EXPECT_EQ(4u, found.bad_count);
-    ingot_storage_release(bundle);
 }
 
 TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
 {
     ASSERT_NO_FATAL_FAILURE(make(4));
     const Bytes whole = read_file(path());
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
+    const HeldStorage bundle = open_bundle(path());
     for (unsigned i = 0; i < 4; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(i)));
+        ASSERT_EQ(INGOT_SUCCESS, bundle.load(numbered_id(i)));
     const Bytes blob = numbered_blob(3);
     const auto at = std::search(whole.begin(), whole.end(), blob.begin(), blob.end());
     ASSERT_NE(whole.end(), at);
@@ -327,20 +296,18 @@ TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
     flipped[static_cast<size_t>(at - whole.begin())] ^= 1;
     write_file(path(), flipped);
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
     EXPECT_EQ(1u, found.bad_count);
-    ingot_storage_release(bundle);
 }
 
 TEST_F(PersistBundle, IsVerifiedWithTheCountsOfAStore)
 {
     ASSERT_NO_FATAL_FAILURE(make(3));
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
+    const HeldStorage bundle = open_bundle(path());
     const auto verify = [&](ingot_status_t status) {
         ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
         read_status = status;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
         read_status = INGOT_SUCCESS;
         EXPECT_EQ(3u, found.bad_count + found.foreign_count + found.unread_count);
         return found;
@@ -350,7 +317,6 @@ TEST_F(PersistBundle, IsVerifiedWithTheCountsOfAStore)
     EXPECT_EQ(3u, verify(INGOT_BLOB_VERSION).foreign_count);
     EXPECT_EQ(3u, verify(INGOT_UNTRUSTED).foreign_count);
     EXPECT_EQ(3u, verify(INGOT_BLOB_TRUNCATED).bad_count);
-    ingot_storage_release(bundle);
 }
 
 TEST_F(PersistBundle, NeverGivesAWrongByteWhicheverByteIsFlipped)
@@ -362,22 +328,22 @@ TEST_F(PersistBundle, NeverGivesAWrongByteWhicheverByteIsFlipped)
         flipped[at] ^= 0x40;
         fs::remove(path());
         write_file(path(), flipped);
-        ingot_storage_t bundle = nullptr;
-        const ingot_status_t opened = ingot_persist_open_bundle(&bundle, path().c_str(), nullptr);
-        if (opened != INGOT_SUCCESS) {
-            EXPECT_TRUE(opened == INGOT_BLOB_CORRUPT || opened == INGOT_BLOB_VERSION) << at;
+        ingot_storage_t storage = nullptr;
+        const ingot_status_t found = ingot_persist_open_bundle(&storage, path().c_str(), nullptr);
+        const HeldStorage bundle(storage);
+        if (found != INGOT_SUCCESS) {
+            EXPECT_TRUE(found == INGOT_BLOB_CORRUPT || found == INGOT_BLOB_VERSION) << at;
             continue;
         }
         for (unsigned i = 0; i < 4; ++i) {
             Bytes blob;
-            const ingot_status_t status = load_blob(bundle, numbered_id(i), &blob);
+            const ingot_status_t status = bundle.load(numbered_id(i), &blob);
             if (status == INGOT_SUCCESS) {
                 ASSERT_EQ(numbered_blob(i), blob) << at;
             } else {
                 ASSERT_TRUE(status == INGOT_BLOB_CORRUPT || status == INGOT_NOT_FOUND) << at;
             }
         }
-        ingot_storage_release(bundle);
     }
 }
 
@@ -394,8 +360,8 @@ TEST_F(PersistBundle, RefusesWhatOthersCouldWriteAndWhatIsNoFile)
     EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, root().c_str(), nullptr));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&bundle, (root() / "missing").c_str(), nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_bundle(&bundle, "", nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    ingot_storage_release(bundle);
+    EXPECT_EQ(nullptr, bundle);
+    (void)open_bundle(path());
 }
 
 TEST_F(PersistBundle, AnotherWriterIsBusyAndALeftoverIsNot)
@@ -413,10 +379,8 @@ TEST_F(PersistBundle, AnotherWriterIsBusyAndALeftoverIsNot)
     EXPECT_EQ(INGOT_BUSY, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr));
     close(fd);
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr));
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(0)));
-    ingot_storage_release(bundle);
+    const HeldStorage bundle = open_bundle(path());
+    EXPECT_EQ(INGOT_SUCCESS, bundle.load(numbered_id(0)));
 }
 
 TEST_F(PersistBundle, ReadsTheGoldenBundle)
@@ -424,13 +388,11 @@ TEST_F(PersistBundle, ReadsTheGoldenBundle)
     const fs::path golden = fs::path(INGOT_SOURCE_DIR) / "tests/golden/bundle/two-entries.ingot";
     fs::copy_file(golden, path());
     ASSERT_EQ(0, chmod(path().c_str(), 0600));
-    ingot_storage_t bundle = nullptr;
+    const HeldStorage bundle = open_bundle(path());
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, bytes_of("first id"), &blob));
+    EXPECT_EQ(INGOT_SUCCESS, bundle.load(bytes_of("first id"), &blob));
     EXPECT_EQ(bytes_of("first blob"), blob);
-    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, bytes_of("second id"), &blob));
+    EXPECT_EQ(INGOT_SUCCESS, bundle.load(bytes_of("second id"), &blob));
     EXPECT_EQ(bytes_of("second blob, longer"), blob);
-    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, bytes_of("third id")));
-    ingot_storage_release(bundle);
+    EXPECT_EQ(INGOT_NOT_FOUND, bundle.load(bytes_of("third id")));
 }

@@ -283,74 +283,51 @@ TEST(PersistDeferred, ALoadNeverCompilesAndNeverStores)
 TEST(PersistDeferred, AChainStoresAsTheTierThatItStoresTo)
 {
     const ingot_storage_ops_t shipped_ops = own_storage::operations();
-    ingot_storage_t shipped = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&shipped, &shipped_ops, nullptr));
+    const HeldStorage shipped =
+        opened([&](ingot_storage_t *made) { return ingot_storage_create(made, &shipped_ops, nullptr); });
     const Session session(true);
     Recording own(INGOT_PERSIST_STORE_NOW);
-    ingot_storage_t chain = nullptr;
-    ingot_storage_t outer = nullptr;
-    const ingot_storage_t tiers[] = {shipped, own.storage};
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &chain));
-    EXPECT_EQ(INGOT_PERSIST_STORE_NOW, ingot_persist_get_store_mode(outer));
-    create(session, chain, 1);
-    EXPECT_EQ(1u, own.ids().size());
-    create(session, outer, 2);
-    EXPECT_EQ(2u, own.ids().size());
-    ASSERT_EQ(INGOT_SUCCESS, set_setting(chain, &ingot_persist_settings_t::store_mode, kOnFlush)); /* overrides it */
-    create(session, chain, 3);
-    EXPECT_EQ(2u, own.ids().size());
-    ingot_storage_release(outer);
-    ingot_storage_release(chain);
-    ingot_storage_release(shipped);
+    {
+        const HeldStorage chain = chain_of({shipped.get(), own.storage});
+        const HeldStorage outer = chain_of({chain.get()});
+        EXPECT_EQ(INGOT_PERSIST_STORE_NOW, ingot_persist_get_store_mode(outer.get()));
+        create(session, chain.get(), 1);
+        EXPECT_EQ(1u, own.ids().size());
+        create(session, outer.get(), 2);
+        EXPECT_EQ(2u, own.ids().size());
+        ASSERT_EQ(INGOT_SUCCESS, set_setting(chain.get(), &ingot_persist_settings_t::store_mode, kOnFlush))
+            << "overrides it";
+        create(session, chain.get(), 3);
+        EXPECT_EQ(2u, own.ids().size());
+    }
     EXPECT_EQ(3u, own.ids().size());
 }
 
 TEST(PersistDeferred, EveryStorageHasAModeAndStatistics)
 {
     const ScratchDirectory scratch;
-    const std::string file = (scratch.path() / "file").string();
-    const std::string bundle = (scratch.path() / "bundle").string();
+    const Session session;
     const Bytes id = bytes_of("an id");
     const Bytes blob = bytes_of("a blob");
-    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    ingot_storage_t single = nullptr;
-    ingot_storage_t chain = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str(), nullptr));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &single));
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_load(chain, id.size(), id.data(), &loaded));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, id.size(), id.data(), blob.size(), blob.data()));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, id.size(), id.data(), &loaded));
-    loaded.release(&loaded);
-    loaded = INGOT_BUFFER_INIT;
-    for (ingot_storage_t storage : {chain, single}) {
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
-        EXPECT_EQ(1u, stats.hits);
-        EXPECT_EQ(1u, stats.misses);
-        EXPECT_EQ(1u, stats.stores);
-        EXPECT_EQ(0u, stats.failures);
+    const HeldStorage single = open_file(scratch.path() / "file");
+    const HeldStorage chain = chain_of({single.get()});
+    EXPECT_EQ(INGOT_NOT_FOUND, chain.load(id));
+    EXPECT_EQ(INGOT_SUCCESS, chain.put(id, blob));
+    EXPECT_EQ(INGOT_SUCCESS, chain.load(id));
+    for (const HeldStorage *storage : {&chain, &single}) {
+        EXPECT_EQ(1u, storage->stats().hits);
+        EXPECT_EQ(1u, storage->stats().misses);
+        EXPECT_EQ(1u, storage->stats().stores);
+        EXPECT_EQ(0u, storage->stats().failures);
     }
-    {
-        const Store store(scratch.path() / "store");
-        ASSERT_EQ(INGOT_SUCCESS, store.put(id, blob));
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr));
-    }
-    ingot_storage_t shipped = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&shipped, bundle.c_str(), nullptr));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(shipped, id.size(), id.data(), &loaded)) << ingot_last_error_detail();
-    if (loaded.release != nullptr)
-        loaded.release(&loaded);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(shipped, &stats));
-    EXPECT_EQ(1u, stats.hits);
-    const Session session;
-    ASSERT_EQ(INGOT_SUCCESS, set_setting(single, &ingot_persist_settings_t::store_mode, kOnFlush));
-    create(session, single, 1);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(single, &stats));
-    EXPECT_EQ(1u, stats.waiting);
-    ingot_storage_release(shipped);
-    ingot_storage_release(chain);
-    ingot_storage_release(single);
+    const Store store(scratch.path() / "store");
+    ASSERT_EQ(INGOT_SUCCESS, store.put(id, blob));
+    const HeldStorage shipped = bundle_of(store, scratch.path() / "bundle");
+    ASSERT_EQ(INGOT_SUCCESS, shipped.load(id)) << ingot_last_error_detail();
+    EXPECT_EQ(1u, shipped.stats().hits);
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(single.get(), &ingot_persist_settings_t::store_mode, kOnFlush));
+    create(session, single.get(), 1);
+    EXPECT_EQ(1u, single.stats().waiting);
 }
 
 TEST(PersistDeferred, RefusesWhatMakesNoSense)

@@ -6,8 +6,10 @@
 #include <map>
 #include <string>
 
+#include "support/environment.h"
 #include "support/failing_allocator.h"
 #include "support/setuid_child.h"
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 extern "C" {
@@ -71,6 +73,18 @@ Outcome read(Variables variables, ingot_persist_info_t defaults = INGOT_PERSIST_
     return outcome;
 }
 
+HeldStorage open_from_environment(const ingot_persist_info_t *defaults)
+{
+    return opened([&](ingot_storage_t *made) { return ingot_persist_open_from_environment(made, defaults); });
+}
+
+/* Reads variables, and a variable for the path. */
+Outcome read_in_d(Variables variables, const ingot_persist_info_t &defaults = INGOT_PERSIST_INFO_INIT)
+{
+    variables["INGOT_PERSIST_DIR"] = "d";
+    return read(variables, defaults);
+}
+
 } // namespace
 
 TEST(PersistEnvironment, TellsOfAWrongValueOnce)
@@ -88,7 +102,7 @@ TEST(PersistEnvironment, AWrongAnswerToAMissIsFail)
 {
     testing::internal::CaptureStderr();
     for (const char *word : {"strict", "1", "fial"}) {
-        const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", word}});
+        const Outcome outcome = read_in_d({{"INGOT_ON_MISS", word}});
         EXPECT_EQ(INGOT_SUCCESS, outcome.status);
         EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, outcome.info.on_miss);
     }
@@ -135,7 +149,7 @@ TEST(PersistEnvironment, ReadsEveryVariable)
 TEST(PersistEnvironment, ZeroTurnsPersistenceOff)
 {
     EXPECT_EQ(INGOT_NOT_FOUND, read({{"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_DIR", "d"}}).status);
-    EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
+    EXPECT_EQ(0u, read_in_d({}).info.max_bytes);
 }
 
 /* In variables and in fields alike, 0 is the default, and two values mean no limit, and nothing. */
@@ -154,13 +168,12 @@ TEST(PersistEnvironment, EachLimitAndTimeHasTheSameThreeSpecialValues)
         ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
         for (const uint64_t by_default : {uint64_t{0}, uint64_t{77}}) {
             defaults.*field = by_default;
-            EXPECT_EQ(by_default, read({{"INGOT_PERSIST_DIR", "d"}, {name, "0"}}, defaults).info.*field) << name;
-            EXPECT_EQ(INGOT_UNLIMITED, read({{"INGOT_PERSIST_DIR", "d"}, {name, "unlimited"}}, defaults).info.*field);
-            EXPECT_EQ(INGOT_NONE, read({{"INGOT_PERSIST_DIR", "d"}, {name, "NONE"}}, defaults).info.*field) << name;
+            EXPECT_EQ(by_default, read_in_d({{name, "0"}}, defaults).info.*field) << name;
+            EXPECT_EQ(INGOT_UNLIMITED, read_in_d({{name, "unlimited"}}, defaults).info.*field);
+            EXPECT_EQ(INGOT_NONE, read_in_d({{name, "NONE"}}, defaults).info.*field) << name;
         }
         for (const char *text : {"18446744073709551614", "18446744073709551615", "limited", "nothing"})
-            EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read({{"INGOT_PERSIST_DIR", "d"}, {name, text}}).status)
-                << name << "=" << text;
+            EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read_in_d({{name, text}}).status) << name << "=" << text;
     }
 }
 
@@ -178,8 +191,7 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
         info.flags = INGOT_PERSIST_KEEP_REQUESTS;
         const Store store(info);
         ASSERT_EQ(INGOT_SUCCESS, store.status()) << ingot_last_error_detail();
-        ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(store.get(), &settings));
+        const ingot_persist_settings_t settings = settings_of(store);
         EXPECT_EQ(value != 0 ? value : uint64_t{1} << 30, settings.max_bytes);
         EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, settings.max_entries);
         EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, settings.max_age_ms);
@@ -233,7 +245,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_DURABLE", {"enabled"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
-            const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"}, {name, value}});
+            const Outcome outcome = read_in_d({{name, value}});
             EXPECT_EQ(INGOT_INVALID_ARGUMENTS, outcome.status) << name << "=" << value;
             EXPECT_NE(std::string::npos, outcome.detail.find(name + ": \"" + value)) << outcome.detail;
         }
@@ -259,21 +271,20 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
     EXPECT_EQ(2048u, outcome.info.max_entries);
     EXPECT_EQ(INGOT_PERSIST_STORE_ON_FLUSH, outcome.info.store_mode);
     EXPECT_EQ(0u, outcome.info.build_jobs);
-    EXPECT_EQ(3u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_BUILD_JOBS", "3"}}).info.build_jobs);
+    EXPECT_EQ(3u, read_in_d({{"INGOT_BUILD_JOBS", "3"}}).info.build_jobs);
     EXPECT_EQ(INGOT_PERSIST_ON_MISS_COMPILE, outcome.info.on_miss);
-    EXPECT_EQ(INGOT_PERSIST_ON_MISS_REPORT,
-              read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "Report"}}).info.on_miss);
-    EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "fail"}}).info.on_miss);
+    EXPECT_EQ(INGOT_PERSIST_ON_MISS_REPORT, read_in_d({{"INGOT_ON_MISS", "Report"}}).info.on_miss);
+    EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, read_in_d({{"INGOT_ON_MISS", "fail"}}).info.on_miss);
     EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
-    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_LOCK_TIMEOUT", "None"}});
+    outcome = read_in_d({{"INGOT_PERSIST_LOCK_TIMEOUT", "None"}});
     EXPECT_EQ(INGOT_NONE, outcome.info.lock_timeout_ms);
 }
 
 TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
 {
-    EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.build_wait_ms);
-    EXPECT_EQ(90000u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "90s"}}).info.build_wait_ms);
-    EXPECT_EQ(INGOT_NONE, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "none"}}).info.build_wait_ms);
+    EXPECT_EQ(0u, read_in_d({}).info.build_wait_ms);
+    EXPECT_EQ(90000u, read_in_d({{"INGOT_PERSIST_BUILD_WAIT", "90s"}}).info.build_wait_ms);
+    EXPECT_EQ(INGOT_NONE, read_in_d({{"INGOT_PERSIST_BUILD_WAIT", "none"}}).info.build_wait_ms);
 
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
     ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
@@ -289,23 +300,20 @@ TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
 TEST(PersistEnvironment, CaseAndUnitsAreAlikeEverywhere)
 {
     for (const char *on : {"1", "on", "ON", "Yes", "true"}) {
-        const Outcome outcome =
-            read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", on}, {"INGOT_PERSIST_DURABLE", on}});
+        const Outcome outcome = read_in_d({{"INGOT_PERSIST", on}, {"INGOT_PERSIST_DURABLE", on}});
         EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
         EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_DURABLE), outcome.info.flags) << on;
     }
-    EXPECT_EQ(INGOT_NOT_FOUND, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", "OFF"}}).status);
-    const Outcome lru = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EVICTION", "LRU"}});
+    EXPECT_EQ(INGOT_NOT_FOUND, read_in_d({{"INGOT_PERSIST", "OFF"}}).status);
+    const Outcome lru = read_in_d({{"INGOT_PERSIST_EVICTION", "LRU"}});
     EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, lru.info.eviction);
     for (const char *age : {"2", "2d", "48H", "2880m"})
-        EXPECT_EQ(172800000u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_MAX_AGE_DAYS", age}}).info.max_age_ms)
-            << age;
+        EXPECT_EQ(172800000u, read_in_d({{"INGOT_PERSIST_MAX_AGE_DAYS", age}}).info.max_age_ms) << age;
 }
 
 TEST(PersistEnvironment, AValueThatNothingUsesIsNoError)
 {
-    EXPECT_EQ(INGOT_NOT_FOUND,
-              read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_MAX_SIZE", "x"}}).status);
+    EXPECT_EQ(INGOT_NOT_FOUND, read_in_d({{"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_MAX_SIZE", "x"}}).status);
     const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
                                   {"INGOT_PERSIST_READ_ONLY", "1"},
                                   {"INGOT_PERSIST_MAX_SIZE", "x"},
@@ -348,18 +356,14 @@ TEST(PersistEnvironment, OpensTheStoreThatTheProcessNames)
 {
     const ScratchDirectory scratch;
     const std::string root = scratch.path() / "store";
-    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", root.c_str(), 1));
+    const Variable directory("INGOT_PERSIST_DIR", root);
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST"));
     ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
     defaults.path = "/somewhere/else"; /* not used */
     defaults.name_space = "app";
     for (const bool has_defaults : {false, true}) {
-        ingot_storage_t storage = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, has_defaults ? &defaults : nullptr))
-            << ingot_last_error_detail();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(storage, 2, reinterpret_cast<const uint8_t *>("id"), 4,
-                                                     reinterpret_cast<const uint8_t *>("blob")));
-        ingot_storage_release(storage);
+        const HeldStorage storage = open_from_environment(has_defaults ? &defaults : nullptr);
+        EXPECT_EQ(INGOT_SUCCESS, storage.put(bytes_of("id"), bytes_of("blob")));
         EXPECT_EQ(has_defaults, fs::exists(root + "/app"));
     }
     ingot_storage_t storage = nullptr;
@@ -369,19 +373,16 @@ TEST(PersistEnvironment, OpensTheStoreThatTheProcessNames)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(&storage, &defaults)) << "no struct_size";
     defaults.struct_size = 0;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(&storage, &defaults));
-    ASSERT_EQ(0, setenv("INGOT_PERSIST", "0", 1));
+    const Variable off("INGOT_PERSIST", "0");
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, nullptr));
     EXPECT_EQ(nullptr, storage);
-    ASSERT_EQ(0, unsetenv("INGOT_PERSIST"));
-    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
 }
 
 TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
 {
     const ScratchDirectory scratch;
     const std::string root = scratch.path() / "store";
-    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", root.c_str(), 1));
-    ASSERT_EQ(0, setenv("INGOT_PERSIST_MAX_SIZE", "5M", 1));
+    const Environment variables({{"INGOT_PERSIST_DIR", root}, {"INGOT_PERSIST_MAX_SIZE", "5M"}});
     struct Seen {
         std::string path;
         uint64_t max_bytes;
@@ -403,13 +404,7 @@ TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
     EXPECT_EQ(root, seen.path);
     EXPECT_EQ(uint64_t{5} << 20, seen.max_bytes);
     seen.answer = INGOT_SUCCESS;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, &defaults));
-    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(storage, &settings));
-    EXPECT_EQ(uint64_t{1} << 20, settings.max_bytes);
-    ingot_storage_release(storage);
-    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_MAX_SIZE"));
-    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
+    EXPECT_EQ(uint64_t{1} << 20, settings_of(open_from_environment(&defaults)).max_bytes);
 }
 
 TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
@@ -452,15 +447,12 @@ TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsApplied)
     ingot_storage_t storage = nullptr;
     ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
     defaults.struct_size = offsetof(ingot_persist_info_t, trust);
-    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", root.c_str(), 1));
-    ASSERT_EQ(0, setenv("INGOT_PERSIST_TRUST", "require", 1));
-    ASSERT_EQ(0, setenv("INGOT_PERSIST_KEYS", missing.c_str(), 1));
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, &defaults)) << "the key file is missing";
-    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_TRUST"));
-    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_KEYS"));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, &defaults));
-    ingot_storage_release(storage);
-    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
+    const Variable directory("INGOT_PERSIST_DIR", root);
+    {
+        const Environment policy({{"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", missing}});
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, &defaults)) << "no key file";
+    }
+    (void)open_from_environment(&defaults);
 }
 
 TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
@@ -482,12 +474,8 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
         GTEST_SKIP() << reason;
     for (const char *name : names)
         EXPECT_FALSE(fs::exists(scratch.path() / name)) << name;
-    for (const auto &[name, value] : variables) /* in this process, which has no extra rights, they take effect */
-        ASSERT_EQ(0, setenv(name.c_str(), value.c_str(), 1));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, nullptr));
+    const Environment here(variables); /* in this process, which has no extra rights, they take effect */
+    (void)open_from_environment(nullptr);
     EXPECT_TRUE(fs::exists(variables["INGOT_PERSIST_DIR"]));
     EXPECT_TRUE(fs::exists(variables["INGOT_RECORD"]));
-    ingot_storage_release(storage);
-    for (const char *name : names)
-        ASSERT_EQ(0, unsetenv(name));
 }

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <map>
 #include <vector>
 
 #include "support/persist_session.h"
@@ -21,70 +20,50 @@ const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
 
 /* A server that other machines share, with the answers that it gives to requests for a lease. */
-struct Server {
-    std::map<Bytes, Bytes> blobs;
+struct Server : Kept {
     Bytes arriving; /* a blob that another machine stores just before the answer INGOT_LEASE_STORED */
     std::deque<ingot_lease_answer_t> answers;
     ingot_lease_answer_t last = INGOT_LEASE_NONE; /* the answer when there is no other */
     unsigned requests = 0;
-    std::vector<int> ends; /* `may_others_take` of each end of a lease */
+    std::vector<int> lease_ends; /* `may_others_take` of each */
     int lease = 0;
+
+    static ingot_lease_answer_t take_lease(void *self, size_t id_size, const uint8_t *id, void **lease)
+    {
+        auto *server = static_cast<Server *>(self);
+        ++server->requests;
+        if (server->answers.empty())
+            return server->last;
+        const ingot_lease_answer_t answer = server->answers.front();
+        server->answers.pop_front();
+        if (answer == INGOT_LEASE_STORED && !server->arriving.empty())
+            server->blobs[Bytes(id, id + id_size)] = server->arriving;
+        if (answer == INGOT_LEASE_TAKEN)
+            *lease = &server->lease;
+        return answer;
+    }
+    static void end_lease(void *self, void *lease, int may_others_take)
+    {
+        auto *server = static_cast<Server *>(self);
+        EXPECT_EQ(&server->lease, lease);
+        server->lease_ends.push_back(may_others_take);
+    }
+    static ingot_storage_ops_t operations()
+    {
+        ingot_storage_ops_t ops = Kept::operations();
+        ops.take_lease = take_lease;
+        ops.end_lease = end_lease;
+        return ops;
+    }
 };
-
-ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    auto *server = static_cast<Server *>(self);
-    const auto found = server->blobs.find(Bytes(id, id + id_size));
-    if (found == server->blobs.end())
-        return INGOT_NOT_FOUND;
-    *blob = {found->second.size(), found->second.data(), nullptr, nullptr};
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
-{
-    static_cast<Server *>(self)->blobs[Bytes(id, id + id_size)] = Bytes(blob, blob + blob_size);
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
-{
-    return static_cast<Server *>(self)->blobs.erase(Bytes(id, id + id_size)) != 0 ? INGOT_SUCCESS : INGOT_NOT_FOUND;
-}
-
-ingot_lease_answer_t take(void *self, size_t id_size, const uint8_t *id, void **lease)
-{
-    auto *server = static_cast<Server *>(self);
-    ++server->requests;
-    if (server->answers.empty())
-        return server->last;
-    const ingot_lease_answer_t answer = server->answers.front();
-    server->answers.pop_front();
-    if (answer == INGOT_LEASE_STORED && !server->arriving.empty())
-        server->blobs[Bytes(id, id + id_size)] = server->arriving;
-    if (answer == INGOT_LEASE_TAKEN)
-        *lease = &server->lease;
-    return answer;
-}
-
-void end(void *self, void *lease, int may_others_take)
-{
-    auto *server = static_cast<Server *>(self);
-    EXPECT_EQ(&server->lease, lease);
-    server->ends.push_back(may_others_take);
-}
-
-const ingot_storage_ops_t kOps = {sizeof(kOps), load, store, remove_id, nullptr, take, end};
 
 class PersistLease : public testing::Test
 {
 protected:
     PersistLease()
     {
-        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&remote_, &kOps, &server_));
-        EXPECT_EQ(INGOT_SUCCESS, set_setting(remote_, &ingot_persist_settings_t::write_through, 1));
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(remote_.get(), &ingot_persist_settings_t::write_through, 1));
     }
-    ~PersistLease() override { ingot_storage_release(remote_); }
 
     ingot_origin_t request(const std::string &source = kSource, uint32_t flags = 0)
     {
@@ -93,22 +72,15 @@ protected:
         info.path = path.c_str();
         info.flags = flags;
         info.build_wait_ms = build_wait_ms_;
-        ingot_storage_t directory = nullptr;
-        ingot_storage_t chain = nullptr;
-        ingot_storage_t outer = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
-        const ingot_storage_t tiers[] = {directory, remote_};
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &chain));
+        const Store directory(info);
+        const HeldStorage chain = chain_of({directory.get(), remote_.get()});
+        const HeldStorage outer = chain_of({chain.get()});
         Session session;
         const Desc desc = session.describe(source);
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        (void)ingot_persist_program_create(&program, desc.get(), outer, &origin);
+        (void)ingot_persist_program_create(&program, desc.get(), outer.get(), &origin);
         ingot_program_release(program);
-        ingot_storage_release(outer);
-        ingot_storage_release(chain);
-        ingot_storage_release(directory);
         return origin;
     }
     void expect_not_asked(uint32_t flags = 0)
@@ -121,7 +93,7 @@ protected:
     int next_ = 0;
     uint64_t build_wait_ms_ = 0;
     Server server_;
-    ingot_storage_t remote_ = nullptr;
+    const HeldStorage remote_ = server_.open(Server::operations());
 };
 
 } // namespace
@@ -130,7 +102,7 @@ TEST_F(PersistLease, IsHeldDuringABuildAndItsStore)
 {
     server_.answers = {INGOT_LEASE_TAKEN};
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request());
-    EXPECT_EQ(std::vector<int>{0}, server_.ends);
+    EXPECT_EQ(std::vector<int>{0}, server_.lease_ends);
     EXPECT_EQ(1u, server_.blobs.size());
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request());
     EXPECT_EQ(1u, server_.requests) << "what is there needs no lease";
@@ -145,7 +117,7 @@ TEST_F(PersistLease, IsAwaitedUntilTheBlobIsThere)
     server_.answers = {INGOT_LEASE_BUSY, INGOT_LEASE_BUSY, INGOT_LEASE_STORED};
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request());
     EXPECT_EQ(3u, server_.requests);
-    EXPECT_TRUE(server_.ends.empty());
+    EXPECT_TRUE(server_.lease_ends.empty());
 }
 
 TEST_F(PersistLease, IsNotNeededWhereTheBlobIsOfNoUse)
@@ -162,7 +134,7 @@ TEST_F(PersistLease, IsNotEndedWhereThereWasNone)
     server_.answers = {INGOT_LEASE_BUSY, INGOT_LEASE_NONE};
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request());
     EXPECT_EQ(2u, server_.requests);
-    EXPECT_TRUE(server_.ends.empty());
+    EXPECT_TRUE(server_.lease_ends.empty());
 }
 
 /* A server whose leases never end holds all programs together for the time of one wait. */
@@ -189,7 +161,7 @@ TEST_F(PersistLease, OfAProgramThatDoesNotCompileIsOfNoUseToOthers)
 {
     server_.answers = {INGOT_LEASE_TAKEN};
     (void)request(kFailing);
-    EXPECT_EQ(std::vector<int>{0}, server_.ends);
+    EXPECT_EQ(std::vector<int>{0}, server_.lease_ends);
     EXPECT_TRUE(server_.blobs.empty());
 }
 
@@ -200,23 +172,23 @@ TEST_F(PersistLease, IsNotAskedForWhereNobodyWaits)
 
 TEST_F(PersistLease, IsNotAskedForWhereTheStorageDoesNotGetStores)
 {
-    ASSERT_EQ(INGOT_SUCCESS, set_setting(remote_, &ingot_persist_settings_t::write_through, 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(remote_.get(), &ingot_persist_settings_t::write_through, 0));
     expect_not_asked();
 }
 
 TEST_F(PersistLease, IsNotAskedForWhereTheStorageIsOff)
 {
-    ASSERT_EQ(INGOT_SUCCESS, set_setting(remote_, &ingot_persist_settings_t::is_off, 1));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(remote_.get(), &ingot_persist_settings_t::is_off, 1));
     expect_not_asked();
 }
 
 TEST_F(PersistLease, IsTakenAndEndedByTwoOperations)
 {
     ingot_storage_t storage = nullptr;
-    ingot_storage_ops_t ops = kOps;
+    ingot_storage_ops_t ops = Server::operations();
     ops.end_lease = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_create(&storage, &ops, &server_));
-    ops = kOps;
+    ops = Server::operations();
     ops.take_lease = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_create(&storage, &ops, &server_));
 }

@@ -20,6 +20,9 @@ using namespace store_fixture;
 namespace
 {
 
+constexpr auto kFail = INGOT_PERSIST_ON_MISS_FAIL;
+constexpr auto kCompile = INGOT_PERSIST_ON_MISS_COMPILE;
+
 class PersistMiss : public testing::Test
 {
 protected:
@@ -33,7 +36,7 @@ protected:
     }
 
     /* Requests a program, and returns the status. The event's reason and the line on standard error are kept. */
-    ingot_status_t request(Session &session, ingot_storage_t storage, const Desc &desc)
+    ingot_status_t request(Session &session, const HeldStorage &storage, const Desc &desc)
     {
         ingot_program_t program = nullptr;
         session.on_event = [this](const ingot_event_t &event) {
@@ -41,7 +44,7 @@ protected:
                 reasons_.emplace_back(event.reason);
         };
         testing::internal::CaptureStderr();
-        const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), storage, nullptr);
+        const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), storage.get(), nullptr);
         line_ = testing::internal::GetCapturedStderr();
         if (status == INGOT_NOT_FOUND)
             detail_ = ingot_last_error_detail();
@@ -60,13 +63,13 @@ protected:
 TEST_F(PersistMiss, FailsWithoutCompilingAndNamesTheFieldThatDiffers)
 {
     Session first;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), open(INGOT_PERSIST_ON_MISS_COMPILE)));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), open(kCompile)));
 
-    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    const Store store = open(kFail);
     Session same;
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, same.create(same.describe(), store));
     Session other(false, "2"); /* another version of the driver */
-    EXPECT_EQ(INGOT_NOT_FOUND, request(other, store.get(), other.describe()));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(other, store, other.describe()));
     EXPECT_EQ(0u, detail_.find("miss: nearest is ")) << detail_;
     EXPECT_NE(std::string::npos, detail_.find(": device[0].driver_version: wanted \"2\", stored \"1\"")) << detail_;
     EXPECT_NE(std::string::npos, detail_.find("wanted: the program with source ")) << detail_;
@@ -84,33 +87,33 @@ TEST_F(PersistMiss, NamesTheNamespaceThatHasTheProgram)
     for (const char *name_space : {static_cast<const char *>(nullptr), "games"}) {
         Session first;
         info.name_space = name_space;
-        info.on_miss = INGOT_PERSIST_ON_MISS_COMPILE;
+        info.on_miss = kCompile;
         first.create(first.describe(numbered_source(name_space != nullptr)), Store(info));
     }
     info.name_space = "app";
-    info.on_miss = INGOT_PERSIST_ON_MISS_FAIL;
+    info.on_miss = kFail;
     const Store store(info);
     Session session;
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(1))));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe(numbered_source(1))));
     EXPECT_EQ(0u, detail_.find("miss: it is stored in another namespace, games; wanted: ")) << detail_;
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(0))));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe(numbered_source(0))));
     EXPECT_EQ(0u, detail_.find("miss: it is stored in another namespace, the one without a name; ")) << detail_;
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(2))));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe(numbered_source(2))));
     EXPECT_EQ(std::string::npos, detail_.find("another namespace")) << detail_;
 }
 
 TEST_F(PersistMiss, NamesTheNearestOfSeveralEntries)
 {
     Session session;
-    const Store filling = open(INGOT_PERSIST_ON_MISS_COMPILE);
+    const Store filling = open(kCompile);
     for (int i = 0; i < 5; ++i)
         session.create(session.describe(numbered_source(i)), filling);
     Session other(false, "2");
-    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
-    EXPECT_EQ(INGOT_NOT_FOUND, request(other, store.get(), other.describe(numbered_source(3))));
+    const Store store = open(kFail);
+    EXPECT_EQ(INGOT_NOT_FOUND, request(other, store, other.describe(numbered_source(3))));
     EXPECT_NE(std::string::npos, detail_.find("driver_version")) << detail_;
     EXPECT_EQ(std::string::npos, detail_.find("stored null")) << detail_;
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(7))));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe(numbered_source(7))));
     EXPECT_NE(std::string::npos, detail_.find("source[0]")) << detail_;
 }
 
@@ -120,7 +123,7 @@ TEST_F(PersistMiss, NamesAProgramWithALongId)
     ProgramText text;
     for (int i = 0; i < 40; ++i)
         text.headers.emplace_back("header" + std::to_string(i), "text");
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(INGOT_PERSIST_ON_MISS_FAIL).get(), text.make(session.context)));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(kFail), text.make(session.context)));
     EXPECT_NE(std::string::npos, detail_.find("; wanted: the program with source ")) << detail_;
 }
 
@@ -129,10 +132,10 @@ TEST_F(PersistMiss, ShowsTheBeginningsOfLongValuesWithoutControlCharacters)
     Session session;
     ProgramText text;
     text.headers.emplace_back(std::string(300, 'a'), "text");
-    const Store filling = open(INGOT_PERSIST_ON_MISS_COMPILE);
+    const Store filling = open(kCompile);
     session.create(text.make(session.context), filling);
     text.headers[0].first = "\x1b\n" + std::string(300, 'b');
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(INGOT_PERSIST_ON_MISS_FAIL).get(), text.make(session.context)));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(kFail), text.make(session.context)));
     EXPECT_NE(std::string::npos, detail_.find(": header[0].name: wanted \"\\u001b\\u000ab")) << detail_;
     EXPECT_NE(std::string::npos, detail_.find("b, stored \"a")) << detail_;
     EXPECT_LT(detail_.size(), 600u);
@@ -142,12 +145,12 @@ TEST_F(PersistMiss, ReportsEachMissOnceAndCompiles)
 {
     Session session;
     const Store store = open(INGOT_PERSIST_ON_MISS_REPORT);
-    EXPECT_EQ(INGOT_SUCCESS, request(session, store.get(), session.describe()));
+    EXPECT_EQ(INGOT_SUCCESS, request(session, store, session.describe()));
     EXPECT_EQ(0u, line_.find("ingot: miss: no entry to compare with; wanted: the program with source ")) << line_;
     EXPECT_EQ(line_.size() - 1, line_.find('\n'));
     EXPECT_EQ(1u, reasons_.size());
     Session warm;
-    EXPECT_EQ(INGOT_SUCCESS, request(warm, store.get(), warm.describe()));
+    EXPECT_EQ(INGOT_SUCCESS, request(warm, store, warm.describe()));
     EXPECT_EQ("", line_);
     EXPECT_EQ(1u, reasons_.size());
 }
@@ -155,7 +158,7 @@ TEST_F(PersistMiss, ReportsEachMissOnceAndCompiles)
 TEST_F(PersistMiss, IsSilentByDefault)
 {
     Session session;
-    EXPECT_EQ(INGOT_SUCCESS, request(session, open(INGOT_PERSIST_ON_MISS_COMPILE).get(), session.describe()));
+    EXPECT_EQ(INGOT_SUCCESS, request(session, open(kCompile), session.describe()));
     EXPECT_EQ("", line_);
     EXPECT_TRUE(reasons_.empty());
 }
@@ -163,21 +166,21 @@ TEST_F(PersistMiss, IsSilentByDefault)
 TEST_F(PersistMiss, FailsAlsoForWhatTheStorageCannotHave)
 {
     Session session;
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(INGOT_PERSIST_ON_MISS_FAIL, "opencl").get(), session.describe()));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(kFail, "opencl"), session.describe()));
     EXPECT_EQ("miss: the storage does not serve programs of this backend", detail_);
-    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    const Store store = open(kFail);
     ASSERT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::is_off, 1));
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe()));
     EXPECT_EQ("miss: the storage is off", detail_);
 }
 
 /* The policy still promises that nothing is compiled. */
 TEST_F(PersistMiss, FailsInAForkedChildAndNamesTheFork)
 {
-    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    const Store store = open(kFail);
     EXPECT_EQ(0, forked_child::run([&] {
                   Session session;
-                  EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
+                  EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe()));
                   EXPECT_EQ(0u, detail_.find("miss: the storage is off in this process, which was forked")) << detail_;
                   EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_BUILD, INGOT_SUCCESS));
                   return testing::Test::HasFailure() ? 1 : 0;
@@ -214,33 +217,27 @@ TEST_F(PersistMiss, AForkedChildIsToldOnceThatItsParentsStorageIsOff)
 TEST_F(PersistMiss, AppliesToAChainThroughItsFirstTierWithAPolicy)
 {
     Session session;
-    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    const std::string other = (scratch_.path() / "other").string();
-    info.path = other.c_str();
-    const Store behind(info);
-    const ingot_storage_t tiers[] = {behind.get(), store.get()};
-    ingot_storage_t chain = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    const Store store = open(kFail);
+    const Store behind(scratch_.path() / "other");
+    const HeldStorage chain = chain_of({behind.get(), store.get()});
     EXPECT_EQ(INGOT_NOT_FOUND, request(session, chain, session.describe()));
     EXPECT_EQ(0u, detail_.find("miss: no entry to compare with")) << detail_;
     session.create(session.describe(), behind);
     Session warm;
     EXPECT_EQ(INGOT_SUCCESS, request(warm, chain, warm.describe()));
-    ingot_storage_release(chain);
 }
 
 TEST_F(PersistMiss, BeginsWithWhyTheStoreCannotBeRead)
 {
     {
         Session filling;
-        filling.create(filling.describe(), open(INGOT_PERSIST_ON_MISS_COMPILE));
+        filling.create(filling.describe(), open(kCompile));
     }
-    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    const Store store = open(kFail);
     const uid_t user = geteuid();
     ASSERT_EQ(0, user == 0 ? seteuid(65534) : chmod(path_.c_str(), 0)); /* root may read everything */
     Session session;
-    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe()));
     ASSERT_EQ(0, user == 0 ? seteuid(user) : chmod(path_.c_str(), 0700));
     EXPECT_EQ(0u, detail_.find("miss: ")) << detail_;
     EXPECT_EQ(std::string::npos, detail_.find("no entry to compare with")) << detail_;

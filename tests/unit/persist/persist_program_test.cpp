@@ -13,6 +13,7 @@
 #include "support/own_storage.h"
 #include "support/persist_session.h"
 #include "support/small_stack.h"
+#include "support/threads.h"
 
 using namespace store_fixture;
 
@@ -92,32 +93,22 @@ TEST_F(PersistProgram, ARefusedBlobIsReplaced)
     EXPECT_EQ(1u, entries_of(path_).size());
 }
 
-TEST_F(PersistProgram, ABlobThatTheDriverRefusesIsReplaced)
+TEST_F(PersistProgram, ABlobThatTheDriverRefusesIsReplacedAndOneThatItFailsToLoadStays)
 {
-    Session first;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
-    Session second;
-    second.hook = [](const char *operation) {
-        return std::string(operation) == "load" ? INGOT_BLOB_REJECTED : INGOT_SUCCESS;
-    };
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
-    EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
-    Session third;
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store()));
-}
-
-TEST_F(PersistProgram, ABlobThatADriverFailsToLoadStays)
-{
-    Session first;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
-    Session second;
-    second.hook = [](const char *operation) {
-        return std::string(operation) == "load" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    };
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
-    EXPECT_EQ(1u, store().stats().stores);
-    Session third;
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store()));
+    for (const ingot_status_t failure : {INGOT_BLOB_REJECTED, INGOT_BACKEND_ERROR}) {
+        fs::remove_all(fs::path(path_));
+        reopen();
+        const Session first;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+        Session second;
+        second.hook = [&](const char *operation) { return std::string(operation) == "load" ? failure : INGOT_SUCCESS; };
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
+        const size_t replacements = failure == INGOT_BLOB_REJECTED ? 1 : 0;
+        EXPECT_EQ(replacements, second.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+        EXPECT_EQ(1 + replacements, store().stats().stores);
+        const Session third;
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store()));
+    }
 }
 
 TEST_F(PersistProgram, EveryTruncationAndFlippedByteOfTheFilesStillGivesTheProgram)
@@ -187,19 +178,10 @@ TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
     bad.back() ^= 1u;
     write_file(file, bad);
 
-    ingot_storage_t chain = nullptr, through = nullptr;
-    const ingot_storage_t tiers[] = {store().get(), second_tier.get()};
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&through, 1, &chain)); /* the second tier must be asked all the same */
-    Session session;
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
-    const Desc desc = session.describe();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), through, &origin));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
-    ingot_program_release(program);
-    ingot_storage_release(through);
-    ingot_storage_release(chain);
+    const HeldStorage chain = chain_of({store().get(), second_tier.get()});
+    const Session session;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(session.describe(), chain_of({chain.get()})))
+        << "the second tier must be asked all the same";
     EXPECT_EQ(good, read_file(entries_of(path_).at(0) / "kernel.bin")) << "what was promoted";
 }
 
@@ -267,18 +249,12 @@ TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
     const ingot_storage_ops_t broken =
         own_storage::operations([](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; },
                                 [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_IO_ERROR; });
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &broken, nullptr));
+    const HeldStorage storage =
+        opened([&](ingot_storage_t *made) { return ingot_storage_create(made, &broken, nullptr); });
     Session session;
-    const Desc desc = session.describe();
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), storage));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_IO_ERROR));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
-    ingot_program_release(program);
-    ingot_storage_release(storage);
 }
 
 TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
@@ -306,14 +282,14 @@ TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
     store_.reset();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path_.c_str();
-    info.max_bytes = 4000;
+    info.max_bytes = 40000;
     store_ = std::make_unique<Store>(info);
     Session session;
     for (int i = 0; i < 10; ++i)
         session.create(session.describe(numbered_source(i)), store());
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
     EXPECT_GT(session.seen.count(INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS), 0u);
-    EXPECT_LE(bytes_in(path_), 4000u);
+    EXPECT_LE(bytes_in(path_), 40000u);
 }
 
 TEST_F(PersistProgram, ThreadsThatAskAtOnceShareOneBuild)
@@ -321,18 +297,10 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceShareOneBuild)
     Session session;
     const Desc desc = session.describe();
     ASSERT_FALSE(id_of(desc).empty());
-    std::vector<std::thread> threads;
-    std::vector<ingot_program_t> programs(8);
-    for (ingot_program_t &program : programs)
-        threads.emplace_back([&] {
-            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store().get(), nullptr));
-        });
-    for (std::thread &thread : threads)
-        thread.join();
-    for (const ingot_program_t program : programs) {
+    std::vector<Program> programs(8);
+    in_threads(8, [&](size_t i) { session.create(desc, store(), &programs[i]); });
+    for (const Program &program : programs)
         EXPECT_EQ(programs[0], program);
-        ingot_program_release(program);
-    }
     EXPECT_EQ(1u, session.counts.builds);
     EXPECT_EQ(1u, entries_of(path_).size());
 }
@@ -350,11 +318,7 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
     };
     const Desc desc = session.describe("kernel twice x 2 *\n", INGOT_PROGRAM_NO_MEMORY_CACHE);
     std::atomic<int> built{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i)
-        threads.emplace_back([&] { built += session.create(desc, store()) == INGOT_ORIGIN_BUILD ? 1 : 0; });
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(8, [&](size_t) { built += session.create(desc, store()) == INGOT_ORIGIN_BUILD ? 1 : 0; });
     EXPECT_EQ(1, built);
     EXPECT_EQ(1u, session.counts.builds);
     EXPECT_EQ(1u, stats_of(session.context).misses);

@@ -47,30 +47,17 @@ namespace
 {
 
 /* Requests a program as a new process would. Returns where the program comes from. */
-ingot_origin_t origin_of(ingot_storage_t storage, int number = 0)
+ingot_origin_t origin_of(const HeldStorage &storage, int number = 0)
 {
-    Session session;
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    EXPECT_EQ(INGOT_SUCCESS,
-              ingot_persist_program_create(&program, session.describe(numbered_source(number)).get(), storage, &origin))
-        << ingot_last_error_detail();
-    ingot_program_release(program);
-    return origin;
+    const Session session;
+    return session.create(session.describe(numbered_source(number)), storage);
 }
 
-ingot_persist_settings_t settings_of(ingot_storage_t storage)
-{
-    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(storage, &settings));
-    return settings;
-}
-
-ingot_status_t set_backends(ingot_storage_t storage, const std::string &backends)
+ingot_status_t set_backends(const HeldStorage &storage, const std::string &backends)
 {
     ingot_persist_settings_t settings = settings_of(storage);
     std::memcpy(settings.backends, backends.c_str(), std::min(backends.size() + 1, sizeof(settings.backends)));
-    return ingot_persist_set_settings(storage, &settings);
+    return ingot_persist_set_settings(storage.get(), &settings);
 }
 
 class PersistServing : public testing::Test
@@ -86,59 +73,56 @@ protected:
 TEST_F(PersistServing, AStoreThatIsOffHasNothingAndTakesNothing)
 {
     ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 1));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
     EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(0u, store_.stats().misses);
     ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 0));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_));
     ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 1));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
 }
 
 TEST_F(PersistServing, ATierThatIsOffIsPassedOver)
 {
     Store other(scratch_.path() / "other");
-    const ingot_storage_t tiers[] = {store_.get(), other.get()};
-    ingot_storage_t chain = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    const HeldStorage chain = chain_of({store_.get(), other.get()});
     ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 1));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(chain));
     EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(1u, entries_of(scratch_.path() / "other").size());
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(chain));
-    ingot_storage_release(chain);
 }
 
 TEST_F(PersistServing, ServesTheBackendsThatItIsToldTo)
 {
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "opencl, cuda"));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "opencl, cuda"));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
     EXPECT_EQ(0u, entries_of(root_).size());
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "opencl,Reference"));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "-reference"));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "-opencl"));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
-    EXPECT_STREQ("-opencl", settings_of(store_.get()).backends);
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), ""));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "opencl,Reference"));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "-reference"));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "-opencl"));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_));
+    EXPECT_STREQ("-opencl", settings_of(store_).backends);
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, ""));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_));
     const std::string too_long(128, 'a');
     for (const std::string &nonsense :
          {std::string("open.cl"), std::string("-"), std::string("opencl,-,cuda"), too_long})
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, set_backends(store_.get(), nonsense)) << nonsense;
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, set_backends(store_, nonsense)) << nonsense;
 }
 
 TEST_F(PersistServing, ServesTheListThatTheLastOfTwoThreadsSet)
 {
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
     const std::function<void()> another_thread = [this] { serving_set_backends(store_.get(), "-reference"); };
     after_a_lock_is_given = &another_thread;
     serving_set_backends(store_.get(), "");
-    EXPECT_STREQ("-reference", settings_of(store_.get()).backends);
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_STREQ("-reference", settings_of(store_).backends);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
 }
 
 TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)
@@ -149,8 +133,8 @@ TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)
     info.backends = "-reference";
     Store told(info);
     ASSERT_EQ(INGOT_SUCCESS, told.status());
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told.get()));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told));
     info.backends = "a b;c";
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
@@ -161,7 +145,7 @@ TEST_F(PersistServing, LimitsMayChange)
     for (int i = 0; i < 20; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), blob));
     EXPECT_EQ(20u, entries_of(root_).size());
-    ingot_persist_settings_t settings = settings_of(store_.get());
+    ingot_persist_settings_t settings = settings_of(store_);
     EXPECT_EQ(uint64_t{1} << 30, settings.max_bytes);
     EXPECT_EQ(UINT64_MAX, settings.max_entries);
     EXPECT_EQ(UINT64_MAX, settings.max_age_ms);
@@ -172,7 +156,7 @@ TEST_F(PersistServing, LimitsMayChange)
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), blob));
     EXPECT_GE(10u, entries_of(root_).size());
     EXPECT_LE(1u, entries_of(root_).size());
-    settings = settings_of(store_.get());
+    settings = settings_of(store_);
     EXPECT_EQ(86400500u, settings.max_age_ms);
 
     settings = INGOT_PERSIST_SETTINGS_INIT;
@@ -220,7 +204,7 @@ TEST_F(PersistServing, LimitsOfZeroAreTheDefaults)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store_.get(), &settings));
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), random_bytes(1, 1000)));
     EXPECT_EQ(4u, entries_of(root_).size());
-    settings = settings_of(store_.get());
+    settings = settings_of(store_);
     EXPECT_EQ(uint64_t{1} << 30, settings.max_bytes);
     EXPECT_EQ(UINT64_MAX, settings.max_entries);
     EXPECT_EQ(UINT64_MAX, settings.max_age_ms);
@@ -228,18 +212,16 @@ TEST_F(PersistServing, LimitsOfZeroAreTheDefaults)
 
 TEST_F(PersistServing, LimitsAreThoseOfADirectory)
 {
-    ingot_storage_t storage = nullptr;
-    const ingot_storage_t tiers[] = {store_.get()};
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, 1, tiers));
-    ingot_persist_settings_t settings = settings_of(storage);
+    const HeldStorage chain = chain_of({store_.get()});
+    ingot_storage_t storage = chain.get();
+    ingot_persist_settings_t settings = settings_of(chain);
     EXPECT_EQ(0u, settings.max_bytes);
     settings.is_off = 1;
     settings.max_entries = INGOT_UNLIMITED;
     EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_set_settings(storage, &settings));
-    EXPECT_EQ(0, settings_of(storage).is_off) << "all or none";
+    EXPECT_EQ(0, settings_of(chain).is_off) << "all or none";
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(storage, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(storage, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(nullptr, &settings));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(nullptr, &settings));
-    ingot_storage_release(storage);
 }

@@ -3,12 +3,12 @@
  * are its tiers.
  */
 #include <gtest/gtest.h>
+#include <ingot/backend.h>
 
 #include <sys/stat.h>
 
 #include <string>
 
-#include "support/own_storage.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
@@ -21,20 +21,6 @@ const Bytes kId = bytes_of("an id");
 const Bytes kOther = bytes_of("another id");
 const Bytes kBlob = random_bytes(1, 300);
 const Bytes kOtherBlob = random_bytes(2, 200);
-
-ingot_storage_t open_file(const fs::path &path)
-{
-    ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str(), nullptr));
-    return storage;
-}
-
-ingot_storage_t chain_of(const std::vector<ingot_storage_t> &tiers)
-{
-    ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, tiers.size(), tiers.data()));
-    return storage;
-}
 
 class PersistTiers : public testing::Test
 {
@@ -53,7 +39,7 @@ private:
 
 TEST_F(PersistTiers, AFileKeepsOneProgramsBlob)
 {
-    HeldStorage file(open_file(at("blob")));
+    const HeldStorage file = open_file(at("blob"));
     EXPECT_EQ(INGOT_NOT_FOUND, file.load(kId));
     EXPECT_EQ(0u, file_count());
     ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
@@ -72,7 +58,7 @@ TEST_F(PersistTiers, AFileKeepsOneProgramsBlob)
 
 TEST_F(PersistTiers, AFileThatIsDamagedAnywhereIsAMissAndIsReplaced)
 {
-    HeldStorage file(open_file(at("blob")));
+    const HeldStorage file = open_file(at("blob"));
     ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
     const Bytes whole = read_file(at("blob"));
     for (size_t size = 0; size < whole.size(); ++size) {
@@ -105,13 +91,13 @@ TEST_F(PersistTiers, AFileThatIsDamagedAnywhereIsAMissAndIsReplaced)
 
 TEST_F(PersistTiers, AFileIsNotReadThroughLinksNorWhereOthersCouldWrite)
 {
-    HeldStorage file(open_file(at("blob")));
+    const HeldStorage file = open_file(at("blob"));
     ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
     ASSERT_EQ(0, chmod(at("blob").c_str(), 0622));
     EXPECT_EQ(INGOT_UNTRUSTED, file.load(kId));
     ASSERT_EQ(0, chmod(at("blob").c_str(), 0600));
     fs::create_symlink(at("blob"), at("link"));
-    HeldStorage link(open_file(at("link")));
+    const HeldStorage link = open_file(at("link"));
     EXPECT_EQ(INGOT_UNTRUSTED, link.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, link.put(kOther, kBlob)); /* the link is replaced, not what it points to */
     EXPECT_EQ(INGOT_SUCCESS, file.load(kId));
@@ -121,7 +107,7 @@ TEST_F(PersistTiers, AFileIsStoredWithoutWritingToAHardLinkAtItsTemporaryName)
 {
     write_file(at("precious"), kOtherBlob);
     fs::create_hard_link(at("precious"), at("one.new"));
-    const HeldStorage file(open_file(at("one")));
+    const HeldStorage file = open_file(at("one"));
     EXPECT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
     EXPECT_EQ(kOtherBlob, read_file(at("precious")));
     Bytes blob;
@@ -140,11 +126,11 @@ TEST_F(PersistTiers, AFileNeedsItsDirectoryAndAName)
 
 TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
 {
-    HeldStorage first(open_file(at("first")));
+    const HeldStorage first = open_file(at("first"));
     Store second(at("second"));
     Store third(at("third"));
     ASSERT_EQ(INGOT_SUCCESS, third.put(kId, kBlob));
-    HeldStorage chain(chain_of({first.get(), second.get(), third.get()}));
+    const HeldStorage chain = chain_of({first.get(), second.get(), third.get()});
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
@@ -158,13 +144,13 @@ TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
 
 TEST_F(PersistTiers, AChainPromotesIntoAChain)
 {
-    const HeldStorage first(open_file(at("first")));
-    const HeldStorage copy(open_file(at("copy")));
+    const HeldStorage first = open_file(at("first"));
+    const HeldStorage copy = open_file(at("copy"));
     const Store last(at("last"));
     ASSERT_EQ(INGOT_SUCCESS, last.put(kId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, set_setting(copy.get(), &ingot_persist_settings_t::write_through, 1));
-    const HeldStorage inner(chain_of({first.get(), copy.get()}));
-    const HeldStorage outer(chain_of({inner.get(), last.get()}));
+    const HeldStorage inner = chain_of({first.get(), copy.get()});
+    const HeldStorage outer = chain_of({inner.get(), last.get()});
     ASSERT_EQ(INGOT_SUCCESS, outer.load(kId));
     for (const HeldStorage *tier : {&first, &copy}) {
         Bytes blob;
@@ -173,51 +159,27 @@ TEST_F(PersistTiers, AChainPromotesIntoAChain)
     }
 }
 
-/* An empty storage of an application, which notes what it is told to store. */
-struct Noting {
-    Noting()
-    {
-        const ingot_storage_ops_t ops = own_storage::operations(store);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
-    }
-    Noting(const Noting &) = delete;
-    Noting &operator=(const Noting &) = delete;
-    ~Noting() { ingot_storage_release(storage); }
-
-    static ingot_status_t store(void *user, size_t, const uint8_t *, size_t size, const uint8_t *blob)
-    {
-        auto *self = static_cast<Noting *>(user);
-        self->stored.emplace_back(blob, blob + size);
-        return self->answer;
-    }
-
-    ingot_storage_t storage = nullptr;
-    ingot_status_t answer = INGOT_SUCCESS;
-    std::vector<Bytes> stored;
-};
-
 /* Whenever programs are stored, a promotion is part of the load. */
 TEST_F(PersistTiers, ALoadPromotesWhateverTheModeIs)
 {
     for (const auto mode : {INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_STORE_ON_FLUSH}) {
-        Noting upper;
+        Kept upper;
         Store second(at("second"));
         ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-        HeldStorage chain(chain_of({upper.storage, second.get()}));
+        const HeldStorage chain = chain_of({upper.open().get(), second.get()});
         ASSERT_EQ(INGOT_SUCCESS, set_setting(chain.get(), &ingot_persist_settings_t::store_mode, mode));
         Bytes blob;
         ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
         EXPECT_EQ(kBlob, blob);
-        EXPECT_EQ(std::vector<Bytes>{kBlob}, upper.stored);
+        EXPECT_EQ(1, upper.stores);
+        EXPECT_EQ(kBlob, upper.blobs[kId]);
     }
 }
 
 TEST_F(PersistTiers, APromotionThatFailsIsTold)
 {
-    struct Told {
-        std::vector<std::pair<ingot_status_t, std::string>> events;
-    } told;
-    Noting upper;
+    std::vector<std::pair<ingot_status_t, std::string>> told;
+    Kept upper;
     upper.answer = INGOT_NO_SPACE;
     const std::string path = at("second").string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -225,43 +187,40 @@ TEST_F(PersistTiers, APromotionThatFailsIsTold)
     info.on_event_user = &told;
     info.on_event = [](const ingot_event_t *event, void *user) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
-            static_cast<Told *>(user)->events.emplace_back(event->status, event->reason);
+            static_cast<decltype(told) *>(user)->emplace_back(event->status, event->reason);
     };
     Store second(info);
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    HeldStorage chain(chain_of({upper.storage, second.get()}));
+    const HeldStorage chain = chain_of({upper.open().get(), second.get()});
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr)); /* a tier has the blob */
-    ASSERT_EQ(1u, told.events.size());
-    EXPECT_EQ(INGOT_NO_SPACE, told.events[0].first);
-    EXPECT_EQ(0u, told.events[0].second.find("a blob was not promoted to tier 0: ")) << told.events[0].second;
+    ASSERT_EQ(1u, told.size());
+    EXPECT_EQ(INGOT_NO_SPACE, told[0].first);
+    EXPECT_EQ(0u, told[0].second.find("a blob was not promoted to tier 0: ")) << told[0].second;
 }
 
 TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
 {
     Store source(at("source"));
     ASSERT_EQ(INGOT_SUCCESS, source.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(source.get(), at("bundle").c_str(), nullptr, nullptr, nullptr));
-    ingot_storage_t opened = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&opened, at("bundle").c_str(), nullptr));
-    HeldStorage bundle(opened);
+    const HeldStorage bundle = bundle_of(source, at("bundle"));
     Store second(at("second"));
     Store third(at("third"));
-    HeldStorage chain(chain_of({bundle.get(), second.get(), third.get()}));
+    const HeldStorage chain = chain_of({bundle.get(), second.get(), third.get()});
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId)); /* blobs are not promoted to tiers behind the one that has them */
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_SUCCESS, second.load(kOther));
     EXPECT_EQ(INGOT_NOT_FOUND, third.load(kOther));
-    EXPECT_EQ(INGOT_READ_ONLY, HeldStorage(chain_of({bundle.get()})).put(kOther, kOtherBlob));
+    EXPECT_EQ(INGOT_READ_ONLY, chain_of({bundle.get()}).put(kOther, kOtherBlob));
 }
 
 TEST_F(PersistTiers, AChainWritesThroughToATierThatAsksForIt)
 {
     const Store directory(at("store"));
-    const HeldStorage middle(open_file(at("middle")));
-    const HeldStorage shared(open_file(at("shared")));
-    const HeldStorage chain(chain_of({directory.get(), middle.get(), shared.get()}));
+    const HeldStorage middle = open_file(at("middle"));
+    const HeldStorage shared = open_file(at("shared"));
+    const HeldStorage chain = chain_of({directory.get(), middle.get(), shared.get()});
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_NOT_FOUND, shared.load(kOther)) << "off at first";
     ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.get(), &ingot_persist_settings_t::write_through, 1));
@@ -286,20 +245,42 @@ TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
             *static_cast<std::string *>(user) = event->reason;
     };
     const Store directory(info);
-    Noting shared;
-    const HeldStorage chain(chain_of({directory.get(), shared.storage}));
-    shared.answer = INGOT_NO_SPACE;
-    ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.storage, &ingot_persist_settings_t::write_through, 1));
+    Kept kept;
+    kept.answer = INGOT_NO_SPACE;
+    const HeldStorage shared = kept.open();
+    const HeldStorage chain = chain_of({directory.get(), shared.get()});
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.get(), &ingot_persist_settings_t::write_through, 1));
     EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
     EXPECT_NE(std::string::npos, reason.find("not stored in tier 1")) << reason;
 }
 
+TEST_F(PersistTiers, TheDetailOfAFailureIsNotThatOfATierThatIsWrittenThrough)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const fs::path path = at("store");
+    info.path = path.c_str();
+    info.max_blob_bytes = 1;
+    const Store directory(info);
+    ingot_storage_ops_t ops = Kept::operations();
+    ops.store = [](void *, size_t, const uint8_t *, size_t, const uint8_t *) {
+        return ingot_set_error_detail(INGOT_IO_ERROR, "of the shared tier");
+    };
+    Kept kept;
+    const HeldStorage shared = kept.open(ops);
+    const HeldStorage chain = chain_of({directory.get(), shared.get()});
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.get(), &ingot_persist_settings_t::write_through, 1));
+    EXPECT_EQ(INGOT_NO_SPACE, directory.put(kId, kBlob));
+    const std::string detail = ingot_last_error_detail();
+    EXPECT_EQ(INGOT_NO_SPACE, chain.put(kId, kBlob));
+    EXPECT_EQ(detail, ingot_last_error_detail());
+}
+
 TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
 {
-    HeldStorage first(open_file(at("first")));
+    const HeldStorage first = open_file(at("first"));
     Store second(at("second"));
     write_file(at("first"), bytes_of("garbage"));
-    HeldStorage chain(chain_of({first.get(), second.get()}));
+    const HeldStorage chain = chain_of({first.get(), second.get()});
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
@@ -315,8 +296,5 @@ TEST_F(PersistTiers, AChainTakesSixteenTiersAndItsOwnReferences)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_chain(&storage, 0, tiers.data()));
     tiers[3] = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_chain(&storage, 16, tiers.data()));
-    ingot_storage_t file = open_file(at("file"));
-    HeldStorage chain(chain_of({file}));
-    ingot_storage_release(file);
-    EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, chain_of({open_file(at("file")).get()}).put(kId, kBlob));
 }

@@ -16,14 +16,6 @@ using namespace trust_fixture;
 namespace
 {
 
-constexpr size_t kSealSize = 128;
-
-Bytes flipped(Bytes bytes, size_t at)
-{
-    bytes[at] ^= 0x10;
-    return bytes;
-}
-
 Bytes without_seal(const Bytes &kept)
 {
     return Bytes(kept.begin() + kSealSize, kept.end());
@@ -58,7 +50,9 @@ protected:
         Session second;
         EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store));
         EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_UNTRUSTED));
+        EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_UNTRUSTED));
         EXPECT_EQ(before.distrusted + 1, store.stats().distrusted);
+        EXPECT_EQ(before.untrusted + 1, store.stats().untrusted);
         EXPECT_EQ(before.misses + 1, store.stats().misses);
         EXPECT_EQ(before.hits, store.stats().hits);
         Session third;

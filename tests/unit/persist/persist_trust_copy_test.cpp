@@ -26,43 +26,27 @@ using namespace trust_fixture;
 namespace
 {
 
-constexpr auto kVerify = INGOT_PERSIST_TRUST_VERIFY;
-constexpr auto kRequire = INGOT_PERSIST_TRUST_REQUIRE;
-
 const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 100);
-const Key kSecret = secret_key(1);
-const Key kOther = secret_key(2);
-
-Held chain_of(const std::vector<ingot_storage_t> &tiers)
-{
-    ingot_storage_t chain = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, tiers.size(), tiers.data()));
-    return Held(chain);
-}
-
 } // namespace
 
 TEST(PersistTrustCopy, AKeptBlobIsStoredAsItIs)
 {
-    const auto store_sealed = [](const Held &storage, const Bytes &bytes) {
-        return ingot_persist_store_sealed(storage.get(), kId.size(), kId.data(), bytes.size(), bytes.data());
-    };
     const Bytes good = sealed(kSecret, kId, kBlob);
     Kept kept;
     const Held storage = kept.open();
-    EXPECT_EQ(INGOT_SUCCESS, store_sealed(storage, kBlob)) << "no policy";
+    EXPECT_EQ(INGOT_SUCCESS, storage.put_sealed(kId, kBlob)) << "no policy";
     EXPECT_EQ(kBlob, kept.blobs[kId]);
     ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kVerify, {kSecret})));
     kept.blobs.clear();
-    EXPECT_EQ(INGOT_SUCCESS, store_sealed(storage, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, storage.put_sealed(kId, kBlob));
     EXPECT_EQ(kBlob, kept.blobs[kId]) << "a key must not vouch for what came from elsewhere";
     ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kSecret})));
     kept.blobs.clear();
-    EXPECT_EQ(INGOT_UNTRUSTED, store_sealed(storage, kBlob));
-    EXPECT_EQ(INGOT_UNTRUSTED, store_sealed(storage, sealed(kOther, kId, kBlob)));
+    EXPECT_EQ(INGOT_UNTRUSTED, storage.put_sealed(kId, kBlob));
+    EXPECT_EQ(INGOT_UNTRUSTED, storage.put_sealed(kId, sealed(kOther, kId, kBlob)));
     EXPECT_TRUE(kept.blobs.empty());
-    EXPECT_EQ(INGOT_SUCCESS, store_sealed(storage, good));
+    EXPECT_EQ(INGOT_SUCCESS, storage.put_sealed(kId, good));
     EXPECT_EQ(good, kept.blobs[kId]);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_store_sealed(nullptr, 1, kId.data(), 1, kBlob.data()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_store_sealed(storage.get(), 0, kId.data(), 1, kBlob.data()));
@@ -78,23 +62,14 @@ TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
                                              "INGOTID\n",    "INGOTBLB",     "INGOTMEM",     "INGOTCUD",
                                              "INGOTZEM",     "INGOTAID",     "INGOTART",     "ingot key 1\n"};
     const ScratchDirectory scratch(fast_volume());
-    const auto open_directory = [&] {
-        const std::string path = scratch.path() / "store";
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        ingot_storage_t storage = nullptr;
-        info.path = path.c_str();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
-        return Held(storage);
-    };
+    const fs::path store = scratch.path() / "store";
     Kept kept;
-    ingot_storage_t file = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch.path() / "file").c_str(), nullptr));
     std::vector<std::pair<std::string, Held>> storages;
-    storages.emplace_back("directory", open_directory());
-    storages.emplace_back("single file", Held(file));
+    storages.emplace_back("directory", open_directory(store));
+    storages.emplace_back("single file", open_file(scratch.path() / "file"));
     storages.emplace_back("custom", kept.open());
-    storages.emplace_back("chain", chain_of({kept.open().get(), open_directory().get()}));
-    storages.emplace_back("chain in a chain", chain_of({chain_of({open_directory().get()}).get()}));
+    storages.emplace_back("chain", chain_of({kept.open().get(), open_directory(store).get()}));
+    storages.emplace_back("chain in a chain", chain_of({chain_of({open_directory(store).get()}).get()}));
     for (const auto &[name, storage] : storages)
         for (const auto policy : {INGOT_PERSIST_TRUST_NONE, kVerify, kRequire})
             for (const std::string &magic : magics)
@@ -105,7 +80,7 @@ TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
                         blob.insert(blob.end(), {version, 0, 0, 0});
                         blob.insert(blob.end(), rest.begin(), rest.end());
                         ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(policy, {kSecret})));
-                        (void)ingot_storage_remove(storage.get(), kId.size(), kId.data());
+                        (void)storage.remove(kId);
                         kept.blobs.clear();
                         const ingot_status_t status = storage.put(kId, blob);
                         Bytes loaded;
@@ -122,39 +97,30 @@ TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
 
 TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
 {
-    struct Case {
-        const char *name;
-        std::function<Held(const Held &inner)> around;
-    };
-    const std::vector<Case> cases = {
-        {"chain", [](const Held &inner) { return chain_of({inner.get()}); }},
-        {"chain of a chain", [](const Held &inner) { return chain_of({chain_of({inner.get()}).get()}); }},
-    };
-    for (const auto &[name, make] : cases) {
-        Kept upper_kept;
-        Kept bad_kept;
-        Kept good_kept;
+    for (const bool is_nested : {false, true}) {
+        SCOPED_TRACE(is_nested);
+        Kept upper_kept, bad_kept, good_kept;
         bad_kept.blobs[kId] = kBlob;
         const Held upper = upper_kept.open();
         const Held bad = bad_kept.open();
         const Held good = good_kept.open();
         const Held inner = chain_of({upper.get(), bad.get(), good.get()});
-        const Held outer = make(inner);
-        ASSERT_EQ(INGOT_SUCCESS, outer.trust(Trust(kRequire, {kSecret}))) << name;
-        EXPECT_EQ(INGOT_UNTRUSTED, outer.load(kId)) << name;
+        const Held outer = chain_of({is_nested ? chain_of({inner.get()}).get() : inner.get()});
+        ASSERT_EQ(INGOT_SUCCESS, outer.trust(Trust(kRequire, {kSecret})));
+        EXPECT_EQ(INGOT_UNTRUSTED, outer.load(kId));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get(), nullptr, nullptr));
-        EXPECT_TRUE(upper_kept.blobs.empty()) << name << ": users of the first tier alone would run it";
-        EXPECT_EQ(1u, outer.stats().distrusted) << name;
-        EXPECT_EQ(1u, outer.stats().untrusted) << name;
-        EXPECT_EQ(1u, bad.stats().distrusted) << name;
-        EXPECT_EQ(0u, bad.stats().hits) << name;
+        EXPECT_TRUE(upper_kept.blobs.empty()) << "users of the first tier alone would run it";
+        EXPECT_EQ(1u, outer.stats().distrusted);
+        EXPECT_EQ(1u, outer.stats().untrusted);
+        EXPECT_EQ(1u, bad.stats().distrusted);
+        EXPECT_EQ(0u, bad.stats().hits);
 
         good_kept.blobs[kId] = sealed(kSecret, kId, kBlob);
         Bytes loaded;
-        EXPECT_EQ(INGOT_SUCCESS, outer.load(kId, &loaded)) << name << ": the next tier has it";
+        EXPECT_EQ(INGOT_SUCCESS, outer.load(kId, &loaded)) << "the next tier has it";
         EXPECT_EQ(kBlob, loaded);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get(), nullptr, nullptr));
-        EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << name;
+        EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]);
     }
 }
 
@@ -162,26 +128,18 @@ TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
 {
     const Bytes good = sealed(kSecret, kId, kBlob);
     const Trust trust(kRequire, {kSecret});
-    const auto put_there = [](const fs::path &path, const Bytes &bytes) {
-        ingot_storage_t storage = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str(), nullptr));
-        ASSERT_EQ(INGOT_SUCCESS, Held(storage).put_sealed(kId, bytes));
-    };
-    const auto remove = [](const Held &held) { return ingot_storage_remove(held.get(), kId.size(), kId.data()); };
     ScratchDirectory scratch;
     const fs::path folder = scratch.path() / "folder";
     const fs::path path = folder / "file";
     fs::create_directory(folder);
     ASSERT_EQ(0, chmod(folder.c_str(), 0755));
-    put_there(path, good);
+    ASSERT_EQ(INGOT_SUCCESS, open_file(path).put_sealed(kId, good));
     const Bytes before = read_file(path);
     ASSERT_EQ(0, chmod(path.c_str(), 0666));
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str(), trust.get()));
-    const Held held(storage);
+    const Held held = open_file(path, trust.get());
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
     EXPECT_EQ(INGOT_READ_ONLY, held.put(kId, kBlob));
-    EXPECT_EQ(INGOT_READ_ONLY, remove(held));
+    EXPECT_EQ(INGOT_READ_ONLY, held.remove(kId));
     EXPECT_EQ(before, read_file(path));
     EXPECT_EQ(1, std::distance(fs::directory_iterator(folder), fs::directory_iterator())) << "nothing is left there";
     if (geteuid() == 0) {
@@ -189,13 +147,13 @@ TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
         ASSERT_EQ(0, chown(path.c_str(), 65534, 65534));
         EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
         EXPECT_EQ(INGOT_READ_ONLY, held.put(kId, kBlob));
-        EXPECT_EQ(INGOT_READ_ONLY, remove(held));
+        EXPECT_EQ(INGOT_READ_ONLY, held.remove(kId));
         EXPECT_EQ(before, read_file(path));
         ASSERT_EQ(0, chown(path.c_str(), 0, 0));
     }
     ASSERT_EQ(0, chmod(path.c_str(), 0600));
     EXPECT_EQ(INGOT_SUCCESS, held.put(kId, random_bytes(2, 50))) << "the user's own";
-    EXPECT_EQ(INGOT_SUCCESS, remove(held));
+    EXPECT_EQ(INGOT_SUCCESS, held.remove(kId));
     EXPECT_FALSE(fs::exists(path));
     ASSERT_EQ(0, chmod(folder.c_str(), 0777));
     EXPECT_EQ(INGOT_READ_ONLY, held.put(kId, kBlob)) << "others may make files there";
@@ -240,10 +198,7 @@ TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
     const Trust trust(kRequire, {kSecret});
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
-    {
-        const Store writer(info);
-        ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
-    }
+    (void)filled_directory(path, kId, kBlob);
     info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
@@ -262,10 +217,7 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     const Trust trust(kRequire, {kSecret});
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
-    {
-        const Store writer(info);
-        ASSERT_EQ(INGOT_SUCCESS, writer.put_sealed(kId, sealed(kSecret, kId, kBlob)));
-    }
+    (void)filled_directory(path, kId, sealed(kSecret, kId, kBlob));
     struct key_file key = key_file_of(kId.size(), kId.data(), kBlob.size(), kBlob.data(), 1);
     key.blob_size_bytes = kLarge;
     Bytes file(KEY_FILE_HEADER_SIZE);
@@ -282,9 +234,7 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     const Store store(info);
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
     EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "256 MiB")) << ingot_last_error_detail();
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, single.c_str(), trust.get()));
-    EXPECT_EQ(INGOT_UNTRUSTED, Held(storage).load(kId)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_UNTRUSTED, open_file(single, trust.get()).load(kId)) << ingot_last_error_detail();
 }
 
 TEST(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
@@ -309,10 +259,7 @@ TEST(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
     ASSERT_EQ(0, truncate(path.c_str(), static_cast<off_t>(record.blob_offset + kLarge))) << "a sparse file";
     std::ofstream(path, std::ios::binary | std::ios::app)
         .write(reinterpret_cast<const char *>(index.data()), static_cast<std::streamsize>(index.size()));
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, path.c_str(), trust.get()))
-        << ingot_last_error_detail();
-    const Held bundle(storage);
+    const Held bundle = open_bundle(path, trust.get());
     const auto load = [](const ingot_persist_entry_t *entry, void *user) {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         EXPECT_EQ(INGOT_SUCCESS, entry->status) << entry->reason;

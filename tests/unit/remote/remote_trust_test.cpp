@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "support/environment.h"
 #include "support/machine_fixture.h"
 #include "support/server_process.h"
 #include "support/storage_settings.h"
@@ -23,27 +24,6 @@ namespace
 
 constexpr const char *kPolicies[] = {"none", "verify", "require"};
 const std::string kSource = "kernel twice x 2 *\n";
-
-/* Sets environment variables, and unsets them at the end. */
-class Variables
-{
-public:
-    explicit Variables(const std::map<std::string, std::string> &values) : values_(values)
-    {
-        for (const auto &[name, value] : values_)
-            setenv(name.c_str(), value.c_str(), 1);
-    }
-    Variables(const Variables &) = delete;
-    Variables &operator=(const Variables &) = delete;
-    ~Variables()
-    {
-        for (const auto &[name, value] : values_)
-            unsetenv(name.c_str());
-    }
-
-private:
-    std::map<std::string, std::string> values_;
-};
 
 /* What a way to open a tier needs. */
 struct Settings {
@@ -82,7 +62,7 @@ ingot_storage_t open_directory(const Settings &settings)
 
 ingot_storage_t open_directory_of_environment(const Settings &settings)
 {
-    const Variables variables(settings.variables());
+    const Environment variables(settings.variables());
     ingot_storage_t directory = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&directory, nullptr)) << ingot_last_error_detail();
     return directory;
@@ -91,7 +71,7 @@ ingot_storage_t open_directory_of_environment(const Settings &settings)
 /* Opens a tier with the environment's settings, or with its URL alone. */
 template <typename Open> void with_info(const Settings &settings, bool from_environment, const Open &open)
 {
-    const Variables variables(from_environment ? settings.variables() : std::map<std::string, std::string>());
+    const Environment variables(from_environment ? settings.variables() : std::map<std::string, std::string>());
     char url[4096];
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_remote_info_t info = patient();
@@ -291,13 +271,13 @@ TEST(RemoteTrustEnvironment, SaysWhatIsWrong)
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     {
-        const Variables variables({{"INGOT_PERSIST_REMOTE", "redis://host"}, {"INGOT_PERSIST_TRUST", "yse"}});
+        const Environment variables({{"INGOT_PERSIST_REMOTE", "redis://host"}, {"INGOT_PERSIST_TRUST", "yse"}});
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
         EXPECT_STREQ("INGOT_PERSIST_TRUST: \"yse\" is not none, verify or require", ingot_last_error_detail());
     }
-    const Variables variables({{"INGOT_PERSIST_REMOTE", "redis://host"},
-                               {"INGOT_PERSIST_TRUST", "require"},
-                               {"INGOT_PERSIST_KEYS", "/no/such/key"}});
+    const Environment variables({{"INGOT_PERSIST_REMOTE", "redis://host"},
+                                 {"INGOT_PERSIST_TRUST", "require"},
+                                 {"INGOT_PERSIST_KEYS", "/no/such/key"}});
     info.struct_size = offsetof(ingot_remote_info_t, trust);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url))
         << "an application that was built with an earlier version would not check seals";

@@ -1,0 +1,39 @@
+/*
+ * environment.h - environment variables of the process for as long as a test needs them.
+ */
+#pragma once
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
+/* Sets variables, and unsets them at the end. */
+class Environment
+{
+public:
+    using Values = std::map<std::string, std::string>;
+
+    explicit Environment(Values values) : values_(std::move(values))
+    {
+        for (const auto &[name, value] : values_)
+            setenv(name.c_str(), value.c_str(), 1);
+    }
+    Environment(const Environment &) = delete;
+    Environment &operator=(const Environment &) = delete;
+    ~Environment()
+    {
+        for (const auto &[name, value] : values_)
+            unsetenv(name.c_str());
+    }
+
+private:
+    Values values_;
+};
+
+/* Sets one variable, and unsets it at the end. */
+class Variable : public Environment
+{
+public:
+    Variable(const std::string &name, const std::string &value) : Environment(Values{{name, value}}) {}
+};
