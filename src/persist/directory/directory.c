@@ -191,6 +191,7 @@ static void get_limits(void *self, ingot_persist_settings_t *settings)
 
 static void change_limits(void *self, const ingot_persist_settings_t *settings)
 {
+    account_return_reserved(self); /* there may be no room for it anymore */
     set_limits(self, settings->max_bytes, settings->max_entries, settings->max_age_ms);
 }
 
