@@ -16,8 +16,9 @@
 #include "bench/bench_report.h"
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
-#include "support/recorded_requests.h"
 #include "support/scratch_directory.h"
+
+#include <ingot/private/request.h>
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -57,14 +58,25 @@ std::vector<startup::ProgramFile> programs_of(const std::string &set, bool is_cp
 
 /* ---- the processes ---- */
 
+ingot_storage_t open_store(const std::string &path, uint32_t flags)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t store = nullptr;
+    info.path = path.c_str();
+    info.flags = flags;
+    require_ingot(ingot_persist_open(&store, &info), path);
+    return store;
+}
+
 /* Returns the milliseconds that recording the programs in a store takes. */
 double time_of_recording(const std::string &path,
                          const std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> &programs)
 {
     const auto start = Clock::now();
-    const store_fixture::Store store = recorded_requests::open_keeping_store(path);
+    ingot_storage_t store = open_store(path, INGOT_PERSIST_KEEP_REQUESTS);
     for (const auto &[desc, program] : programs)
-        ingot_persist_record_request(store.get(), desc, program);
+        ingot_persist_record_request(store, desc, program);
+    ingot_storage_release(store);
     return milliseconds_since(start);
 }
 
@@ -170,23 +182,37 @@ void compile_at_once(int processes, const std::string &set)
 /* ---- the size ---- */
 
 struct Size {
-    double blobs = 0;
+    ingot_storage_t store = nullptr;
+    size_t count = 0;
+    double blobs = 0; /* of requests, and of the texts that they share */
     double texts = 0; /* uncompressed, with all that they include */
 };
+
+ingot_status_t add_size(const ingot_persist_entry_t *entry, void *user)
+{
+    Size &size = *static_cast<Size *>(user);
+    ingot_buffer_t blob = INGOT_BUFFER_INIT, bytes = INGOT_BUFFER_INIT;
+    ingot_kept_request_t request;
+    size.blobs += static_cast<double>(entry->blob_size);
+    if (ingot_request_is_id(entry->id_size, entry->id) == 0)
+        return INGOT_SUCCESS;
+    require_ingot(ingot_persist_load_entry(size.store, entry, 0, &blob), "a request");
+    require_ingot(ingot_request_open(&request, entry->id_size, entry->id, &blob), "a request");
+    require_ingot(ingot_request_unpack(&request, size.store, &bytes), request.name);
+    size.texts += static_cast<double>(bytes.size);
+    ++size.count;
+    bytes.release(&bytes);
+    ingot_request_close(&request);
+    return INGOT_SUCCESS;
+}
 
 Size size_of(const std::string &path)
 {
     Size size;
-    const store_fixture::Store store(path);
-    const size_t count =
-        recorded_requests::visit(store.get(), [&](const ingot_persist_entry_t &entry, ingot_kept_request_t &request) {
-            ingot_buffer_t bytes = INGOT_BUFFER_INIT;
-            require_ingot(ingot_request_unpack(&request, store.get(), &bytes), path);
-            size.blobs += static_cast<double>(entry.blob_size);
-            size.texts += static_cast<double>(bytes.size);
-            bytes.release(&bytes);
-        });
-    std::printf("%zu requests of %.0f bytes, in blobs of %.0f\n", count, size.texts, size.blobs);
+    size.store = open_store(path, INGOT_PERSIST_READ_ONLY);
+    require_ingot(ingot_persist_for_each(size.store, add_size, &size), path);
+    std::printf("%zu requests of %.0f bytes, in blobs of %.0f\n", size.count, size.texts, size.blobs);
+    ingot_storage_release(size.store);
     return size;
 }
 
