@@ -8,7 +8,10 @@
  *
  * A store that has stored some entries reserves room for further ones: it adds them to the totals before they exist, so
  * that their storing does not use the file. What is reserved is one number, so that a thread takes from it at once: the
- * pages of 4,096 bytes in the upper bits, and the number of entries in the lower ones.
+ * pages of 4,096 bytes in the upper bits, and the number of entries in the lower ones. What is owed has the same form.
+ *
+ * On a machine with more work than processors, a thread that has the lock may not run for a long time. A store that
+ * does not get the lock in time therefore puts its entry in its place all the same, and owes it to the account.
  */
 #include "persist/directory/account.h"
 
@@ -35,6 +38,7 @@
 /* A store that asked for room this often reserves it for several further entries. */
 #define MANY_STORED 64u
 #define RESERVED_ENTRIES 32u
+#define MOST_OWED 32u /* entries that a store may owe */
 #define COUNT_BITS 16u
 #define COUNT_MASK (((uint64_t)1 << COUNT_BITS) - 1)
 #define ROOM_PART 64u /* at most this part of the free room is reserved */
@@ -115,6 +119,40 @@ static int write_total(const struct account *account)
     return result == 0 && account->is_long ? files_truncate(account->fd, sizeof(text) - 1) : result;
 }
 
+static uint64_t saturating_sum(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+static uint64_t positive_difference(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void add_to_total(struct account_total *total, uint64_t added)
+{
+    total->bytes = saturating_sum(total->bytes, (added >> COUNT_BITS) * ENTRY_PAGE_SIZE);
+    total->entry_count = saturating_sum(total->entry_count, added & COUNT_MASK);
+}
+
+/* Adds what the store owes. If the totals are not known, the next count has it. */
+static void settle(struct account *account)
+{
+    _Atomic uint64_t *owed = &account->root->directory->owed;
+    if (atomic_load_explicit(owed, memory_order_relaxed) == 0)
+        return;
+    const uint64_t added = atomic_exchange_explicit(owed, 0, memory_order_relaxed);
+    if (!account->total.is_known)
+        return;
+    add_to_total(&account->total, added);
+    (void)write_total(account);
+}
+
 ingot_status_t account_begin(const struct root *root, const char *name_space, uint64_t deadline_ns,
                              struct account *account)
 {
@@ -125,11 +163,14 @@ ingot_status_t account_begin(const struct root *root, const char *name_space, ui
         return account->fd == -ENOENT ? ingot_set_error(INGOT_NOT_FOUND, ENOENT, "%s has no directory", path)
                                       : files_write_failed(account->fd, "opening", path);
     const ingot_status_t status = lock_file(root->directory, account->fd, deadline_ns);
-    if (status == INGOT_SUCCESS)
-        (void)read_total(account->fd, &account->total, &account->is_long);
-    else
+    if (status != INGOT_SUCCESS) {
         (void)files_close(account->fd);
-    return status;
+        return status;
+    }
+    (void)read_total(account->fd, &account->total, &account->is_long);
+    if (strcmp(name_space, root->directory->name_space) == 0)
+        settle(account);
+    return INGOT_SUCCESS;
 }
 
 void account_end(struct account *account)
@@ -158,21 +199,6 @@ ingot_status_t account_forget(struct account *account)
     account->total = (struct account_total){0, 0, false};
     const int result = files_truncate(account->fd, 0);
     return result < 0 ? files_write_failed(result, "truncating", NAME) : INGOT_SUCCESS;
-}
-
-static uint64_t saturating_sum(uint64_t a, uint64_t b)
-{
-    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
-}
-
-static uint64_t positive_difference(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- room that is reserved ---- */
@@ -205,11 +231,12 @@ void account_return_reserved(struct directory *directory)
     struct root root;
     struct account account;
     const uint64_t reserved = atomic_exchange_explicit(&directory->reserved, 0, memory_order_relaxed);
-    if (reserved == 0)
+    if (reserved == 0 && atomic_load_explicit(&directory->owed, memory_order_relaxed) == 0)
         return;
     if (root_open_existing(directory, &root) == INGOT_SUCCESS &&
         account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS) {
-        account_subtract(&account, (reserved >> COUNT_BITS) * ENTRY_PAGE_SIZE, reserved & COUNT_MASK);
+        if (reserved != 0)
+            account_subtract(&account, (reserved >> COUNT_BITS) * ENTRY_PAGE_SIZE, reserved & COUNT_MASK);
         account_end(&account);
     }
     root_close(&root);
@@ -243,6 +270,21 @@ ingot_status_t account_add(struct account *account, uint64_t bytes, uint64_t max
     if (status == INGOT_SUCCESS && more != 0)
         atomic_store_explicit(reserved, more_pages << COUNT_BITS | more, memory_order_relaxed);
     return status;
+}
+
+/* ---- what is owed ---- */
+
+bool account_may_owe(const struct directory *directory, struct account_total *total)
+{
+    const uint64_t owed = atomic_load_explicit(&directory->owed, memory_order_relaxed);
+    add_to_total(total, owed);
+    return (owed & COUNT_MASK) < MOST_OWED;
+}
+
+void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_count)
+{
+    (void)atomic_fetch_add_explicit(&directory->owed, pages_of(bytes) << COUNT_BITS | entry_count,
+                                    memory_order_relaxed);
 }
 
 /* ---- */

@@ -3,7 +3,7 @@
  *
  * To put an entry in its place or to remove one, a thread calls account_begin first and account_end last, so that a
  * small store can be counted while nothing changes. A store that has reserved room puts entries in their places without
- * the lock.
+ * the lock, and so does one that did not get it in time.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_ACCOUNT_H
 #define INGOT_PERSIST_DIRECTORY_ACCOUNT_H
@@ -27,8 +27,8 @@ struct account {
 /* Returns the time until which to wait for locks, on the clock of files_steady_clock_ns. */
 uint64_t account_deadline(const struct directory *directory);
 
-/* Locks the account and reads it. Returns INGOT_BUSY if the lock was not free by the deadline. A deadline in the past
- * means not to wait at all. */
+/* Locks the account, reads it, and adds what this store owes. Returns INGOT_BUSY if the lock was not free by the
+ * deadline. A deadline in the past means not to wait at all. */
 ingot_status_t account_begin(const struct root *root, const char *name_space, uint64_t deadline_ns,
                              struct account *account);
 void account_end(struct account *account);
@@ -45,8 +45,14 @@ ingot_status_t account_forget(struct account *account);
 ingot_status_t account_add(struct account *account, uint64_t bytes, uint64_t max_bytes, uint64_t max_entries);
 /* Takes room for an entry from what this store has reserved. Returns false if it has reserved too little. */
 bool account_take_reserved(struct directory *directory, uint64_t bytes);
-/* Subtracts the room that is still reserved. Called before the store is closed. */
+/* Subtracts the room that is still reserved, and adds what is owed. Called before the store is closed. */
 void account_return_reserved(struct directory *directory);
+
+/* Adds what this store owes to a total that account_peek read. Returns false if it must not owe more. */
+bool account_may_owe(const struct directory *directory, struct account_total *total);
+/* Notes an entry that was put in its place without the lock, for the next account_begin. If the process is killed
+ * before that, the total is too low until an eviction corrects it. */
+void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_count);
 
 /* Subtracts entries that were removed. If that fails, the total is too high until an eviction corrects it. */
 void account_subtract(struct account *account, uint64_t bytes, uint64_t entry_count);

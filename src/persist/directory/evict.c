@@ -256,6 +256,13 @@ static struct evict_limits limits_for(const struct directory *directory, uint64_
     };
 }
 
+/* True if the totals are known and leave room for an entry. */
+static bool has_room(const struct directory *directory, const struct account_total *total, uint64_t wanted_bytes)
+{
+    const struct evict_limits limits = limits_for(directory, total->bytes, total->entry_count, wanted_bytes);
+    return total->is_known && limits.bytes == UINT64_MAX && limits.entry_count == UINT64_MAX;
+}
+
 /* Notes the time of the oldest entry that is left. Requires a sorted scan of the whole store. */
 static void note_oldest(struct directory *directory, const struct scan *scan, uint64_t removed_count)
 {
@@ -303,9 +310,15 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     unsigned part = 0;
     int result = 0;
     *is_done = false;
-    ingot_status_t status = scan_init(&scan, root, directory->name_space, &watch);
-    if (status == INGOT_SUCCESS)
-        status = account_begin(root, directory->name_space, account_deadline(directory), &account);
+    ingot_status_t status = account_begin(root, directory->name_space, account_deadline(directory), &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (wanted_bytes != 0 && has_room(directory, &account.total, wanted_bytes)) {
+        account_end(&account); /* another thread has evicted meanwhile */
+        *is_done = true;
+        return INGOT_SUCCESS;
+    }
+    status = scan_init(&scan, root, directory->name_space, &watch);
     if (status == INGOT_SUCCESS) {
         result = scan_find_shards(&scan, 0);
         for (; result == 0 && part < PATHS_SHARD_COUNT && watch.ended == INGOT_SUCCESS; ++part)
@@ -315,8 +328,8 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
             status = files_read_failed(result, "listing", "the store");
         else if (*is_done && scan.unread_count == 0)
             status = account_set_counted(&account, scan.total_bytes, scan.entry_count);
-        account_end(&account);
     }
+    account_end(&account);
     watch.on_progress = NULL;
     if (status == INGOT_SUCCESS && *is_done) {
         const struct evict_limits limits = limits_for(directory, scan.total_bytes, scan.entry_count, wanted_bytes);

@@ -3,8 +3,8 @@
  *
  * An entry is prepared in tmp without a lock. Under the lock of size.txt, to which it is added first, it is renamed
  * into its place. That fails if an entry is already there, which is then examined and exchanged for the new one. A
- * store that has reserved room renames without the lock. If storing fails, nothing remains except possibly a leftover
- * in tmp.
+ * store that has reserved room renames without the lock, and so does one that did not get the lock in time. If storing
+ * fails, nothing remains except possibly a leftover in tmp.
  *
  * If the entry does not fit, this thread evicts. It takes some milliseconds at most to evict from a large store, which
  * may exceed its limits by a fifth if that was not enough.
@@ -289,6 +289,8 @@ static ingot_status_t publish_reserved(struct publication *publication)
     }
     ingot_status_t status =
         account_begin(root, root->directory->name_space, account_deadline(root->directory), &account);
+    if (status == INGOT_BUSY)
+        return put_in_place(publication); /* the total may be too high until an eviction corrects it */
     if (status != INGOT_SUCCESS)
         return status;
     status = publish_in_account(publication, &account);
@@ -296,9 +298,28 @@ static ingot_status_t publish_reserved(struct publication *publication)
     return status;
 }
 
+/* Publishes the entry without the lock, which was not free in time, because a program that is not stored is compiled
+ * again. Adds the entry to the account later. If an eviction has chosen the entry that is replaced, it may move the new
+ * one away instead, which costs a miss. Returns INGOT_BUSY if there is no room. */
+static ingot_status_t publish_without_lock(struct publication *publication)
+{
+    const struct root *root = publication->root;
+    struct directory *directory = root->directory;
+    struct account_total total;
+    (void)account_peek(root, directory->name_space, &total); /* if they are not known, the next count has the entry */
+    if (publication->prepared[0] == '\0' || !account_may_owe(directory, &total) || !is_room(publication, &total, true))
+        return INGOT_BUSY;
+    const ingot_status_t status = put_in_place(publication);
+    const bool is_replaced = publication->aside[0] != '\0';
+    const uint64_t old_bytes = is_replaced ? entry_bytes(root->fd, publication->aside, NULL) : 0;
+    if (publication->is_published)
+        account_owe(directory, publication->bytes > old_bytes ? publication->bytes - old_bytes : 0, !is_replaced);
+    return status;
+}
+
 /* Publishes the entry, and evicts others if there is no room. If the process is killed meanwhile, the total is too high
  * until an eviction corrects it. */
-static ingot_status_t publish_prepared(struct publication *publication)
+static ingot_status_t publish_with_room(struct publication *publication)
 {
     const struct root *root = publication->root;
     struct directory *directory = root->directory;
@@ -308,8 +329,6 @@ static ingot_status_t publish_prepared(struct publication *publication)
     bool has_tried_shards = false;
     bool is_done = false;
     ingot_status_t status = INGOT_SUCCESS;
-    if (account_take_reserved(directory, publication->bytes))
-        return publish_reserved(publication);
     for (unsigned evictions = 0; status == INGOT_SUCCESS; ++evictions) {
         const bool may_exceed = has_tried_shards && total.entry_count > EVICT_EXACT;
         status = try_to_publish(publication, may_exceed, has_counted, &total, &is_done);
@@ -339,8 +358,13 @@ static ingot_status_t prepare_and_publish(struct publication *publication)
     ingot_status_t status = ready_shard(publication, false);
     if (status == INGOT_SUCCESS)
         status = prepare_entry(publication);
-    if (status == INGOT_SUCCESS)
-        status = publish_prepared(publication);
+    if (status == INGOT_SUCCESS && account_take_reserved(directory, publication->bytes)) {
+        status = publish_reserved(publication);
+    } else if (status == INGOT_SUCCESS) {
+        status = publish_with_room(publication);
+        if (status == INGOT_BUSY)
+            status = publish_without_lock(publication);
+    }
     if (status == INGOT_SUCCESS && directory->is_durable) {
         const int result = files_sync_directory(root->fd, publication->shard);
         if (result < 0)

@@ -549,6 +549,7 @@ TEST_F(BuildTurn, LeavesNoFileOpen)
 TEST_F(BuildTurn, ThatCouldNotBeStoredForAReasonThatMayPassIsForgottenAtOnce)
 {
     info_.lock_timeout_ms = 1;
+    info_.max_entries = 1; /* there is no room until an eviction has the lock */
     const Store store(info_);
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);

@@ -59,18 +59,50 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
     const int stopped = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(stopped, LOCK_EX));
     paused_ns = 0;
-    for (unsigned i = 1; i <= 50; ++i)
-        EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(i), kBlob));
+    for (unsigned i = 1; i <= 50; ++i) /* a store owes at most 32 entries to the account */
+        EXPECT_EQ(i <= 32 ? INGOT_SUCCESS : INGOT_BUSY, store.put(numbered_id(i), kBlob));
+    EXPECT_EQ(33u, entries_of(root).size());
     EXPECT_GE(uint64_t{500} * 1000000, paused_ns) << "each store waits for 200 ms";
     EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "the first one does not wait";
     close(stopped); /* it continues */
-    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(50), kBlob));
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(34u, count.entry_count);
+    EXPECT_EQ(count.counted_bytes, count.recorded_bytes) << "what it owed was added";
     const int later = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(later, LOCK_EX));
     paused_ns = 0;
-    EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));
     EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "it waits as long as at first";
     close(later);
+    EXPECT_EQ(34u, entries_of(root).size()) << "it was replaced";
+}
+
+/* The totals that are known and the room that is owed may exceed a limit by a fifth. */
+TEST(PersistLock, AStoreThatIsFullWaitsForTheLock)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    ingot_persist_info_t info = info_at(root);
+    info.max_entries = 10;
+    {
+        const Store store(info);
+        for (unsigned i = 0; i < 10; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
+        const int held = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+        ASSERT_EQ(0, flock(held, LOCK_EX));
+        for (unsigned i = 10; i < 20; ++i)
+            EXPECT_EQ(i < 12 ? INGOT_SUCCESS : INGOT_BUSY, store.put(numbered_id(i), kBlob));
+        close(held);
+        EXPECT_EQ(12u, entries_of(root).size());
+    }
+    const Store store(info); /* closing has added what was owed */
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(count.counted_bytes, count.recorded_bytes);
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(20), kBlob));
+    EXPECT_EQ(6u, entries_of(root).size());
 }
 
 /* What another process puts there may be older, such as a promoted blob of a server. */
