@@ -29,9 +29,9 @@ static ingot_status_t refuse_option(struct hermetic *hermetic, const char *what,
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Checks all options that apply: those of the program, of the sources, of Ingot's
- * environment variables, and of the compiler's environment variables. Adds them to the survey. If an option is unknown,
- * sets the reason why the program is not cacheable. */
+/* Checks all options that apply: those of the program, of the sources, of Ingot's environment variables, and of the
+ * compiler's environment variables. Adds them to the survey. If an option is unknown, sets the reason why the program
+ * is not cacheable. */
 static ingot_status_t check_applied_options(struct hermetic *hermetic, const struct ingot_program_desc *desc,
                                             struct arena *arena, struct option_survey *survey)
 {

@@ -76,7 +76,6 @@ static void add_view(struct source_graph *graph, enum text_origin origin, const 
     if (origin != TEXT_HEADER)
         return;
     text->normal = include_normal_path(&graph->arena, view->name);
-    text->header_index = graph->header_count;
     graph->headers[graph->header_count++] = text;
 }
 

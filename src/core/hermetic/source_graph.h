@@ -91,11 +91,10 @@ struct graph_text {
     struct graph_text *next;      /* next in the list of all texts, in the order in which they were found */
     struct graph_text *in_bucket; /* next file in the same bucket of paths */
     enum text_origin origin;
-    const char *path;    /* the path under which a file was found, or the name of a source or embedded header */
-    const char *shown;   /* the name in line markers; NULL if the text was not written */
-    const char *normal;  /* an embedded header's name, without "." and ".." */
-    size_t header_index; /* an embedded header's index in the input */
-    bool absent;         /* true if there is no such file */
+    const char *path;   /* the path under which a file was found, or the name of a source or embedded header */
+    const char *shown;  /* the name in line markers; NULL if the text was not written */
+    const char *normal; /* an embedded header's name, without "." and ".." */
+    bool absent;        /* true if there is no such file */
     struct os_file_identity identity;
     struct known_file *file; /* holds a reference; NULL unless the text was read from a file */
     const char *bytes;
