@@ -170,10 +170,20 @@ ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage
     return INGOT_SUCCESS;
 }
 
+static void store_waiting(void *storage, void *unused)
+{
+    (void)unused;
+    (void)ingot_persist_flush(storage, NULL, NULL); /* events report failures */
+}
+
 void ingot_cache_release(ingot_cache_t cache)
 {
     if (cache == NULL || (cache->storage != NULL && cache_storage(cache) == NULL))
         return; /* a forked child leaks its parent's cache */
+    /* Programs that wait in the storage hold contexts whose events come to this cache, which a storage that the
+     * application retained would outlive. */
+    if (cache->storage != NULL)
+        error_keep(store_waiting, cache->storage, NULL);
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);
