@@ -18,10 +18,15 @@ enum { MOST_HEADERS = 4096 }; /* of the program and its sources; their names are
 
 /* ---- checks ---- */
 
-/* True if a compiler may take part of the options for the name of a file. For options that are not parsed. */
+/* True if a compiler may take part of the options for the name of a file, or pass it on to a tool that may: -X does so,
+ * and -igc_opts. For options that are not parsed. */
 static bool may_name_file(const char *options)
 {
-    return strpbrk(options, "/@") != NULL || strstr(options, "-I") != NULL || strstr(options, "include") != NULL;
+    static const char *const parts[] = {"/", "@", "-I", "include", "-X", "file", "optf", "igc_opts"};
+    bool may = false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i)
+        may = may || strstr(options, parts[i]) != NULL;
+    return may;
 }
 
 static bool has_text(const ingot_build_request_t *build)

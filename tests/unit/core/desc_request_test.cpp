@@ -230,7 +230,8 @@ TEST_F(DescRequest, OfAStrangerReadsNoFile)
         forged.options = options;
         EXPECT_EQ(INGOT_NOT_CACHEABLE, create_from(context, forged.bytes())) << options;
     }
-    for (const char *options : {"-I.", "/etc/passwd", "@file", "-include x"}) {
+    for (const char *options : {"-I.", "/etc/passwd", "@x", "-include x", "-Xptxas=-optf=x", "--options-file x",
+                                "-optf x", "-igc_opts 'ShaderDumpEnable=1'"}) {
         Forged forged;
         forged.link_options = options;
         EXPECT_EQ(INGOT_NOT_CACHEABLE, create_from(context, forged.bytes())) << options;
