@@ -33,7 +33,7 @@
 #define FIRST_PAUSE_NS 20000u
 #define LONGEST_PAUSE_NS 2000000u
 #define MAX_HALVINGS 20u
-/* A recount replaces a total that changed during the recount only if they differ by more than 1/16 of the total. */
+/* A recount replaces a total that changed during the recount only if that is too low by more than 1/16. */
 #define MAX_ERROR_PART 16u
 /* A store that asked for room this often reserves it for several further entries. */
 #define MANY_STORED 64u
@@ -231,8 +231,11 @@ void account_return_reserved(struct directory *directory)
     struct root root;
     struct account account;
     const uint64_t reserved = atomic_exchange_explicit(&directory->reserved, 0, memory_order_relaxed);
-    if (reserved == 0 && atomic_load_explicit(&directory->owed, memory_order_relaxed) == 0)
+    const bool owes = atomic_load_explicit(&directory->owed, memory_order_relaxed) != 0;
+    if (reserved == 0 && !owes)
         return;
+    if (owes)
+        atomic_store_explicit(&directory->lock_timeouts, 0, memory_order_relaxed); /* this is the last chance */
     if (root_open_existing(directory, &root) == INGOT_SUCCESS &&
         account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS) {
         if (reserved != 0)
@@ -311,11 +314,12 @@ bool account_peek(const struct root *root, const char *name_space, struct accoun
 }
 
 /* Adds to a number that was counted what was stored during the count, because the count may have missed it. Returns the
- * number that is recorded if the difference is small. */
+ * number that is recorded if that is higher, because as many entries may have been removed as stored, or if the
+ * difference is small. */
 static uint64_t correct_counted_total(uint64_t counted, uint64_t before, uint64_t now)
 {
     const uint64_t most = saturating_sum(counted, positive_difference(now, before));
-    return positive_difference(most, now) + positive_difference(now, most) > now / MAX_ERROR_PART ? most : now;
+    return positive_difference(most, now) > now / MAX_ERROR_PART ? most : now;
 }
 
 ingot_status_t account_correct(const struct root *root, const char *name_space, const struct account_total *before,
