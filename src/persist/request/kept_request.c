@@ -426,6 +426,7 @@ ingot_status_t ingot_request_unpack(const ingot_kept_request_t *request, ingot_s
     ingot_buffer_t rest = INGOT_BUFFER_INIT;
     if (request == NULL || bytes == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "request or bytes is NULL");
+    *bytes = (ingot_buffer_t)INGOT_BUFFER_INIT;
     ingot_status_t status = decompress(request->packed_size, request->packed, &rest);
     if (status == INGOT_SUCCESS && rest.size > MAX_REQUEST_BYTES)
         status = fail_corrupt("it is too large");
