@@ -13,16 +13,10 @@
 extern "C" {
 #endif
 
-/** What a backend's load operation made, and how long the program's build took, or 0. */
-struct ingot_native_program {
-    void *native;
-    uint64_t build_ns;
-};
-
 /** Does what ingot_program_load does, but makes only the native program, which the caller destroys by the operation of
  *  the backend. */
-INGOT_API ingot_status_t ingot_program_load_native(struct ingot_native_program *native, const_ingot_program_desc_t desc,
-                                                   size_t size, const uint8_t *cache_blob);
+INGOT_API ingot_status_t ingot_program_load_native(void **native, const_ingot_program_desc_t desc, size_t size,
+                                                   const uint8_t *cache_blob);
 
 #ifdef __cplusplus
 }

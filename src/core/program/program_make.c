@@ -468,8 +468,8 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
 }
 
 /* Loads the program if `program` is not NULL, and otherwise only the native program. */
-static ingot_status_t load_program(ingot_program_t *program, struct ingot_native_program *native,
-                                   const struct ingot_program_desc *desc, size_t size, const uint8_t *cache_blob)
+static ingot_status_t load_program(ingot_program_t *program, void **native, const struct ingot_program_desc *desc,
+                                   size_t size, const uint8_t *cache_blob)
 {
     struct workshop shop;
     struct program_parts parts = {0};
@@ -481,7 +481,7 @@ static ingot_status_t load_program(ingot_program_t *program, struct ingot_native
     if (status == INGOT_SUCCESS && program != NULL)
         status = finish_program(&shop, &parts, program);
     else if (status == INGOT_SUCCESS)
-        *native = (struct ingot_native_program){parts.native, parts.build_ns};
+        *native = parts.native;
     workshop_fini(&shop);
     context_count(status == INGOT_SUCCESS ? &context->counters.loads : &context->counters.load_failures);
     program_emit(desc, INGOT_EVENT_LOAD, status, start, size, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
@@ -496,8 +496,8 @@ ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_
     return load_program(program, NULL, desc, size, cache_blob);
 }
 
-ingot_status_t ingot_program_load_native(struct ingot_native_program *native, const_ingot_program_desc_t desc,
-                                         size_t size, const uint8_t *cache_blob)
+ingot_status_t ingot_program_load_native(void **native, const_ingot_program_desc_t desc, size_t size,
+                                         const uint8_t *cache_blob)
 {
     if (native == NULL || desc == NULL || (cache_blob == NULL && size != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "native, desc or cache_blob is NULL");

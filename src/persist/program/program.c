@@ -62,8 +62,8 @@ const char *ingot_origin_name(ingot_origin_t origin)
 
 /* Loads the program from the storage. If that fails because the blob is missing or useless, sets is_to_store, so that
  * the program is stored once it is built. */
-static ingot_status_t load_program(ingot_program_t *program, struct ingot_native_program *native,
-                                   const_ingot_program_desc_t desc, struct request *request)
+static ingot_status_t load_program(ingot_program_t *program, void **native, const_ingot_program_desc_t desc,
+                                   struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status =
@@ -264,13 +264,11 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
 ingot_status_t persist_program_get(void **native, ingot_program_t *program, const_ingot_program_desc_t desc,
                                    ingot_storage_t storage, ingot_origin_t *origin)
 {
-    struct ingot_native_program loaded = {NULL, 0};
     struct request request = {
         .storage = storage, .context = ingot_program_desc_get_context(desc), .waits_for_threads = true};
     const struct ingot_context *before = events_enter(request.context);
     request.has_id = get_id(desc, &request);
-    if (request.has_id && load_program(NULL, &loaded, desc, &request) == INGOT_SUCCESS) {
-        *native = loaded.native;
+    if (request.has_id && load_program(NULL, native, desc, &request) == INGOT_SUCCESS) {
         *origin = INGOT_ORIGIN_STORAGE;
         ingot_persist_record_request(storage, desc, NULL);
         events_leave(before);

@@ -481,16 +481,16 @@ void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
 }
 
-static ingot_status_t load_from_blob(ingot_program_t *program, struct ingot_native_program *native,
-                                     const_ingot_program_desc_t desc, const ingot_buffer_t *blob)
+static ingot_status_t load_from_blob(ingot_program_t *program, void **native, const_ingot_program_desc_t desc,
+                                     const ingot_buffer_t *blob)
 {
     return native != NULL ? ingot_program_load_native(native, desc, blob->size, blob->bytes)
                           : ingot_program_load(program, desc, blob->size, blob->bytes);
 }
 
-ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program,
-                                    struct ingot_native_program *native, const_ingot_program_desc_t desc,
-                                    size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
+ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, void **native,
+                                    const_ingot_program_desc_t desc, size_t id_size, const uint8_t *id,
+                                    const ingot_buffer_t *blob)
 {
     const struct ingot_context *context = ingot_program_desc_get_context(desc);
     ingot_buffer_t checked = INGOT_BUFFER_INIT;
