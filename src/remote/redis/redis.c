@@ -334,8 +334,8 @@ static enum outcome redis_read_lease(void *self, struct request *request, const 
         reply->type == REDIS_REPLY_STRING && (strcmp(reply->str, LEASE_POINTLESS) == 0 ||
                                               (reply->len == LEASE_TOKEN_CAPACITY - 1 &&
                                                strspn(reply->str, "0123456789abcdef") == LEASE_TOKEN_CAPACITY - 1));
-    if (is_lease)
-        memcpy(token, reply->str, reply->len + 1);
+    if (is_lease) /* not reply->len bytes: what a server sends may go on after a NUL */
+        (void)snprintf(token, LEASE_TOKEN_CAPACITY, "%s", reply->str);
     freeReplyObject(reply);
     return is_lease ? OUTCOME_DONE
                     : request_fail(request, OUTCOME_BAD_ANSWER, "the value of a lease's key is none of a lease");

@@ -318,6 +318,12 @@ TEST_F(RemoteLease, EndsForAllIfTheServerDoesNotTakeTheProgram)
     EXPECT_TRUE(becomes_true([&] { return redis.ask({"GET", key}) == "-\n"; }));
     const Machine other(folder(2), redis.url(), info_with_wait(kLongMs), remote_info());
     expect_no_wait(other);
+    /* anybody who can write to the server can let the value go on after a NUL */
+    (void)redis.ask(
+        {"EVAL", "return redis.call('SET', KEYS[1], '-\\0' .. string.rep('a', 200), 'PX', 60000)", "1", key});
+    ASSERT_EQ("202\n", redis.ask({"STRLEN", key}));
+    const Machine third(folder(3), redis.url(), info_with_wait(kLongMs), small);
+    expect_no_wait(third);
 }
 
 TEST_F(RemoteLease, IsLostWithTheServersMemory)
