@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "persist/base/memory.h"
+#include "persist/directory/format/paths.h"
 #include "persist/storage/storage.h"
 #include "util/bytes_writer.h"
 #include "util/little_endian.h"
@@ -323,6 +324,8 @@ ingot_status_t ingot_request_open(ingot_kept_request_t *request, size_t id_size,
             !read_text_part(&value, &info, PART_NAMESPACE, &request->name_space) ||
             !read_text_part(&value, &info, PART_DEVICE, &request->device))
             status = fail_corrupt("a part is missing, or is not a text");
+        else if (request->name_space[0] != '\0' && !paths_is_namespace(request->name_space))
+            status = fail_corrupt("its namespace is not the name of one");
     }
     if (status != INGOT_SUCCESS)
         memory_release_buffer(&value);
