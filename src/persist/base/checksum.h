@@ -1,5 +1,5 @@
 /*
- * checksum.h - computes the hashes that a store uses: checksums, in the byte order of its files, and bucket numbers.
+ * checksum.h - computes the hashes that a store uses: checksums, in the byte order of its files, and short hashes.
  */
 #ifndef INGOT_PERSIST_BASE_CHECKSUM_H
 #define INGOT_PERSIST_BASE_CHECKSUM_H
@@ -20,7 +20,7 @@ struct checksum checksum_of(size_t size, const void *bytes);
 /* True if the bytes match the checksum. */
 bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes);
 
-/* Returns the XXH3-64 hash of an id. In a directory store, this is the number of the id's bucket. */
+/* Returns the XXH3-64 hash of an id or a name. */
 uint64_t checksum_bucket_of(size_t size, const uint8_t *id);
 
 #endif

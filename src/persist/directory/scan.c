@@ -2,7 +2,7 @@
  * scan.c - lists the namespaces and entries of a store; see scan.h.
  *
  * A scan of a whole store takes time in proportion to its size. It is therefore made only on request, or of a store
- * that is known to be small. No account is locked during a scan.
+ * that is known to be small, whose account is locked then; otherwise, none is.
  */
 #include "persist/directory/scan.h"
 

@@ -15,6 +15,7 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/directory/format/entry.h"
+#include "util/process_number.h"
 
 #define TEMPORARY PATHS_TEMPORARY
 #define ATTEMPTS 16
@@ -49,11 +50,14 @@ ingot_status_t temporary_ready(const struct root *root)
 }
 
 /* What a store prepares or takes gets random names, which other processes are unlikely to choose. The next entries of
- * the thread get the numbers after it, because each random number costs a system call. */
+ * the thread get the numbers after it, because each random number costs a system call. A forked child has the number of
+ * its parent, and must not continue with it. */
 static uint64_t next_number(bool is_first)
 {
     static _Thread_local uint64_t number;
-    number = is_first || number == 0 ? files_random() : number + 1;
+    static _Thread_local unsigned long process;
+    number = is_first || process != process_number() ? files_random() : number + 1;
+    process = process_number();
     return number;
 }
 

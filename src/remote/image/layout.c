@@ -238,6 +238,8 @@ ingot_status_t layout_read_image(const char *directory, struct image *image)
     text = NULL;
     status = read_blob(directory, &manifest, MOST_JSON_BYTES, &text);
     json = status == INGOT_SUCCESS ? parse_json(text) : NULL;
+    if (status == INGOT_SUCCESS && json == NULL)
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the image's manifest is malformed");
     if (status == INGOT_SUCCESS)
         status = read_layers(json, image);
     cJSON_Delete(json);

@@ -9,9 +9,9 @@
  * appear while the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth
  * longer than the build, and a long wait costs next to nothing.
  *
- * A waiting process looks in the store only if the modification time of the id's bucket, which is a directory, has
- * changed. But a blob may appear without changing that time, because many file systems only use the time of the clock's
- * last tick. So each wait ends with a last look in the store, even if the bucket's time is unchanged.
+ * A waiting process looks in the store only if the directory of the id's entry is another one, or its time of change is
+ * another. But many file systems only use the time of the clock's last tick, and may give a new directory the inode of
+ * an old one. So each wait ends with a last look in the store, even if neither has changed.
  *
  * If machines share a storage, the process that has taken the lock on its machine asks that storage for a lease. It
  * waits in the same way while another machine has the lease. A server may claim anything, so such a wait ends if no
