@@ -28,6 +28,7 @@
 #define SHARDS_NS (6 * NS_PER_MS)       /* how long an eviction from shards goes on */
 #define LEISURE_NS (60 * NS_PER_SECOND) /* between two looks for old entries in a large store */
 #define BATCH 16u                       /* removals for each of which the lock is held */
+#define MOST_AT_ONCE 256u               /* removals by one store from a small store; they take as long as the count */
 /* An estimate replaces the totals if it differs by more than this part, and its shards should have so many entries. */
 #define MAX_ERROR_PART 4u
 #define LEAST_ESTIMATED 1024u
@@ -75,6 +76,7 @@ struct eviction {
     struct upkeep_watch *watch;
     uint64_t now_ns; /* on the clock of the entries' times */
     size_t next;     /* the entry to look at next */
+    size_t end;      /* no entry from this one on is removed */
     uint64_t bytes;  /* what is left */
     size_t left;
 };
@@ -82,7 +84,7 @@ struct eviction {
 static bool is_over(const struct eviction *eviction)
 {
     const struct evict_limits *limits = eviction->limits;
-    return eviction->next < eviction->scan->entry_count &&
+    return eviction->next < eviction->end &&
            (eviction->bytes > limits->bytes || eviction->left > limits->entry_count ||
             directory_age_ns(eviction->now_ns, scan_entry_at(eviction->scan, eviction->next)->time_ns) >
                 limits->age_ns);
@@ -129,11 +131,17 @@ static ingot_status_t remove_some(struct eviction *eviction)
     return status;
 }
 
-/* Evicts entries until the limits are met, or until the time is over. Sorts the entries. */
-static ingot_status_t remove_oldest(struct scan *scan, const struct evict_limits *limits, uint64_t end_ns,
+/* Evicts at most this number of entries until the limits are met, or until the time is over. Sorts the entries. */
+static ingot_status_t remove_oldest(struct scan *scan, const struct evict_limits *limits, size_t most, uint64_t end_ns,
                                     struct upkeep_watch *watch)
 {
-    struct eviction eviction = {scan, limits, watch, files_wall_clock_ns(), 0, scan->total_bytes, scan->entry_count};
+    struct eviction eviction = {.scan = scan,
+                                .limits = limits,
+                                .watch = watch,
+                                .now_ns = files_wall_clock_ns(),
+                                .end = most < scan->entry_count ? most : scan->entry_count,
+                                .bytes = scan->total_bytes,
+                                .left = scan->entry_count};
     correct_future_times(scan, eviction.now_ns);
     scan_sort_by_time(scan);
     ingot_status_t status = is_over(&eviction) ? temporary_ready(scan->root) : INGOT_SUCCESS;
@@ -191,7 +199,7 @@ ingot_status_t evict_to_limits(const struct root *root, const char *name_space, 
     for (size_t i = 0; i < scan.name_space_count && status == INGOT_SUCCESS; ++i)
         status = correct_totals(&scan, scan_name_space_at(&scan, i));
     if (status == INGOT_SUCCESS)
-        status = remove_oldest(&scan, limits, UINT64_MAX, watch);
+        status = remove_oldest(&scan, limits, SIZE_MAX, UINT64_MAX, watch);
     scan_fini(&scan);
     tell_evicted_entries(root->directory, status, started_ns, reason, watch);
     return status;
@@ -333,7 +341,7 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     watch.on_progress = NULL;
     if (status == INGOT_SUCCESS && *is_done) {
         const struct evict_limits limits = limits_for(directory, scan.total_bytes, scan.entry_count, wanted_bytes);
-        status = remove_oldest(&scan, &limits, UINT64_MAX, &watch);
+        status = remove_oldest(&scan, &limits, MOST_AT_ONCE, UINT64_MAX, &watch);
         note_oldest(directory, &scan, watch.progress.removed_count);
     } else if (status == INGOT_SUCCESS) {
         status = correct_by_estimate(root, scan.total_bytes, scan.entry_count, part);
@@ -372,7 +380,7 @@ ingot_status_t evict_from_shards(const struct root *root, uint64_t wanted_bytes)
         found_bytes += scan.total_bytes;
         found_count += scan.entry_count;
         status = result < 0 ? files_read_failed(result, "listing", "the store")
-                            : remove_oldest(&scan, &of_shard, started_ns + SHARDS_NS, &watch);
+                            : remove_oldest(&scan, &of_shard, SIZE_MAX, started_ns + SHARDS_NS, &watch);
         is_known = account_peek(root, directory->name_space, &total);
     }
     if (status == INGOT_SUCCESS)
