@@ -50,7 +50,7 @@ set(suite ${PROJECT_SOURCE_DIR}/tests/conformance)
 include(${suite}/IngotConformance.cmake)
 install(FILES ${INGOT_CONFORMANCE_SOURCES} ${suite}/children.h ${suite}/device_under_test.h ${suite}/impostor.h
     ${suite}/objects.h ${suite}/IngotConformance.cmake DESTINATION ${ingot_conformance_dir} COMPONENT conformance)
-install(FILES ${PROJECT_SOURCE_DIR}/tests/support/child_process.h
+install(FILES ${PROJECT_SOURCE_DIR}/tests/support/child_process.h ${PROJECT_SOURCE_DIR}/tests/support/objects.h
     DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot/support COMPONENT conformance)
 
 configure_package_config_file(cmake/ingotConfig.cmake.in ${PROJECT_BINARY_DIR}/ingotConfig.cmake

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/context/context.h"
-#include "persist/base/lock.h"
+#include "front/lock.h"
 
 struct kept_target {
     struct kept_target *next;

@@ -25,7 +25,7 @@ std::vector<std::string> list_store(const std::string &root)
 
 void expect_whole_entries_only(const std::string &root, size_t entries)
 {
-    const std::regex known("CACHEDIR\\.TAG|size\\.txt|index\\.bin|lock|tmp|[0-9]+(/[0-9]+(/(key|kernel)\\.bin)?)?");
+    const std::regex known("CACHEDIR\\.TAG|size\\.txt|lock|tmp|[0-9a-f]{2}(/[0-9a-f]{30}(/(key|kernel)\\.bin)?)?");
     size_t keys = 0, blobs = 0;
     for (const std::string &path : list_store(root)) {
         EXPECT_TRUE(std::regex_match(path, known)) << path << " was left over";

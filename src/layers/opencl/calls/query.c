@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "front/lock.h"
 #include "layers/opencl/program/shadow.h"
-#include "persist/base/lock.h"
 
 static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *value, size_t *size_ret)
 {

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/lock.h"
 #include "layers/common/settings.h"
 #include "layers/opencl/compiler/compiler.h"
-#include "persist/base/lock.h"
 
 static struct layer_context *contexts; /* guarded by the lock */
 

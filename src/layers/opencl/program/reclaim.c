@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "persist/base/lock.h"
+#include "front/lock.h"
 
 #define MOST_OTHERS 16u
 

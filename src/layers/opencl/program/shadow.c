@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "persist/base/lock.h"
+#include "front/lock.h"
 
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
 {

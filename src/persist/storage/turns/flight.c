@@ -8,22 +8,22 @@
  * If waiting for an id is useless, its flights are not in the list, and that is noted for some time. Otherwise, a
  * thread that comes later would be listed, and those that come after it would wait for it.
  *
- * After a fork, the child has none of its parent's flights in the list.
- *
- * The lock of lock.h guards everything here. It is held for a few instructions.
+ * One lock guards everything here. It is held for a few instructions. A fork does not wait for it: the application may
+ * hold a lock of its own while it requests a program and while it forks. So a child begins with a new lock and none of
+ * its parent's flights and notes.
  */
 #include "persist/storage/turns/flight.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
-#include "persist/base/lock.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
-#include "util/process_number.h"
+#include "util/thread.h"
 
 #define BIN_COUNT 64u
 #define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
@@ -40,18 +40,37 @@ struct note {
     uint64_t waited_until_ns;  /* its last call so far ended then; 0: there was none */
 };
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed; /* a flight has ended, or has a limit now */
 static struct flight *first_flight;
 static struct note *notes[BIN_COUNT]; /* by the hash of the id */
-static unsigned long owner;           /* the process of all this */
 
-/* Takes the lock. In a forked child, drops what belongs to the parent. */
+/* Called in a forked child right after the fork, in its only thread. A thread of the parent may have been changing the
+ * notes, so they are not freed. */
+static void forget_parent(void)
+{
+    (void)pthread_mutex_init(&mutex, NULL);
+    thread_condition_init(&changed);
+    first_flight = NULL;
+    memset(notes, 0, sizeof(notes));
+}
+
+static void prepare(void)
+{
+    thread_condition_init(&changed);
+    (void)pthread_atfork(NULL, NULL, forget_parent);
+}
+
 static void take_lock(void)
 {
-    lock_take();
-    if (owner == process_number())
-        return;
-    owner = process_number();
-    first_flight = NULL;
+    static pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&is_prepared, prepare);
+    (void)pthread_mutex_lock(&mutex);
+}
+
+static void give_lock(void)
+{
+    (void)pthread_mutex_unlock(&mutex);
 }
 
 /* Returns a number of the calling thread that no other thread of the process ever has. */
@@ -84,7 +103,7 @@ bool flight_is_own(size_t id_size, const uint8_t *id)
     const struct flight *flight = first_flight;
     while (flight != NULL && (flight->thread != thread_number() || !has_id(flight, id_size, id)))
         flight = flight->next;
-    lock_give();
+    give_lock();
     return flight != NULL;
 }
 
@@ -144,7 +163,7 @@ uint64_t flight_wait_since(const struct flight *flight, uint64_t now_ns)
     const uint64_t since_ns = continues ? note->waiting_since_ns : now_ns;
     if (note != NULL)
         note->waited_until_ns = 0;
-    lock_give();
+    give_lock();
     return since_ns;
 }
 
@@ -156,7 +175,7 @@ void flight_note_wait(const struct flight *flight, uint64_t since_ns, uint64_t n
         note->waiting_since_ns = since_ns;
         note->waited_until_ns = now_ns;
     }
-    lock_give();
+    give_lock();
 }
 
 /* ---- flights ---- */
@@ -176,7 +195,7 @@ static enum flight_claim wait_for_threads(const struct flight *wanted, uint64_t 
             return FLIGHT_ALONE;
         if (now_ns >= until_ns)
             return FLIGHT_BUSY;
-        lock_wait_until(late_ns < until_ns ? late_ns : until_ns);
+        thread_wait(&changed, &mutex, late_ns < until_ns ? late_ns : until_ns);
     }
 }
 
@@ -193,7 +212,7 @@ enum flight_claim flight_claim(struct flight *flight, bool may_wait, uint64_t un
         flight->is_listed = true;
         first_flight = flight;
     }
-    lock_give();
+    give_lock();
     return claim;
 }
 
@@ -202,8 +221,8 @@ void flight_begin(struct flight *flight, uint64_t limit_ns)
     take_lock();
     flight->limit_ns = limit_ns;
     flight->began_ns = files_steady_clock_ns();
-    lock_wake(); /* those who wait learn the limit */
-    lock_give();
+    (void)pthread_cond_broadcast(&changed); /* those who wait learn the limit */
+    give_lock();
 }
 
 void flight_end(struct flight *flight, bool is_pointless)
@@ -219,7 +238,7 @@ void flight_end(struct flight *flight, bool is_pointless)
         if (*at != NULL)
             *at = flight->next;
         flight->is_listed = false;
-        lock_wake();
+        (void)pthread_cond_broadcast(&changed);
     }
-    lock_give();
+    give_lock();
 }

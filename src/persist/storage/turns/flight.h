@@ -13,7 +13,7 @@
 #define FLIGHT_NO_TIME UINT64_MAX /* a time that never comes */
 
 struct flight {
-    struct flight *next; /* the lock of lock.h guards this field and those up to began_ns */
+    struct flight *next; /* a lock guards this field and those up to began_ns */
     bool is_listed;      /* other threads wait for this flight */
     uint64_t limit_ns;   /* how long they wait after began_ns */
     uint64_t began_ns;   /* FLIGHT_NO_TIME while the thread still waits for another process */

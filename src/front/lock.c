@@ -1,7 +1,7 @@
 /*
  * lock.c - one lock for the process; see lock.h.
  */
-#include "persist/base/lock.h"
+#include "front/lock.h"
 
 #include <pthread.h>
 
@@ -48,11 +48,6 @@ void lock_give(void)
 void lock_wait(void)
 {
     thread_wait(&changed, &mutex, NS_NEVER);
-}
-
-void lock_wait_until(uint64_t moment_ns)
-{
-    thread_wait(&changed, &mutex, moment_ns);
 }
 
 void lock_wake(void)
