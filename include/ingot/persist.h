@@ -108,10 +108,10 @@ typedef struct ingot_persist_info {
     uint64_t max_age_ms;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
-    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. With more than 128 entries, a
-     *  thread evicts, and the store may exceed its limits by a fifth meanwhile. Storing a blob that would exceed more
-     *  waits for 8 ms at most, and then fails (INGOT_NO_SPACE). The last release waits for the thread for up to a
-     *  second. */
+    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. The thread that stores a blob
+     *  evicts entries until the store is at the mark, or for a short time: then, further stores continue. A store may
+     *  exceed its limits by a fifth if it has more than 4096 entries, or if other processes keep its lock. A blob for
+     *  which there is still no room is not stored (INGOT_NO_SPACE or INGOT_BUSY). */
     uint32_t low_water_percent;
     const char *backends; /**< See ingot_persist_settings_t. NULL: all. */
     /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 10
