@@ -283,9 +283,9 @@ typedef struct ingot_persist_settings {
      *  two, "-level_zero" all except this one, "" all. */
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY];
     /** The limits of a directory store, as in ingot_persist_info_t; 0 for all other storages. 0 stands for the default,
-     *  which ingot_persist_get_settings fills in. The entries that exceed new limits are evicted when the next blob is
-     *  stored, by a thread if there are more than 128 entries. Until it has made room, blobs that would exceed a limit
-     *  by more than a fifth are not stored (INGOT_NO_SPACE). ingot_persist_evict evicts all of these entries at once.
+     *  which ingot_persist_get_settings fills in. The entries that exceed new limits are evicted by the threads that
+     *  store the next blobs. A store of more than 4096 entries stores none while it exceeds a limit by more than a
+     *  fifth (INGOT_NO_SPACE). ingot_persist_evict evicts all of these entries at once.
      *  Other processes that have the store open use their own limits. */
     uint64_t max_bytes, max_entries, max_age_ms;
 } ingot_persist_settings_t;
