@@ -156,6 +156,23 @@ TEST_F(CliImage, RefusesAForeignLayoutEntryByEntry)
     EXPECT_EQ(4, pull("third", {"--layout", path("layout")}).code);
 }
 
+TEST_F(CliImage, KeepsAnEarlierImageThatCannotBeRead)
+{
+    const std::vector<std::string> layout{"--layout", path("layout")};
+    fill(0, 5);
+    ASSERT_EQ(0, push(layout).code);
+    const auto count_blobs = [&] {
+        const fs::directory_iterator blobs(path("layout") + "/blobs/sha256");
+        return std::distance(begin(blobs), end(blobs));
+    };
+    EXPECT_EQ(3, count_blobs());
+    fs::resize_file(path("layout") + "/index.json", 5 << 20);
+    const Result result = push(layout);
+    EXPECT_NE(0, result.code);
+    EXPECT_NE(std::string::npos, result.output.find("cannot be read")) << result.output;
+    EXPECT_EQ(3, count_blobs());
+}
+
 TEST_F(CliImage, SaysHowToGetSkopeo)
 {
     fill(0, 1);

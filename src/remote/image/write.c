@@ -97,17 +97,28 @@ static ingot_status_t note_place(const ingot_persist_entry_t *entry, void *user)
     return INGOT_SUCCESS;
 }
 
+/* True if an image, or a layer, is missing or of no use. Another failure may pass, and what could not be read then must
+ * not be removed. */
+static bool is_unusable(ingot_status_t status)
+{
+    return status == INGOT_NOT_FOUND || status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED ||
+           status == INGOT_BLOB_VERSION || status == INGOT_UNTRUSTED;
+}
+
 static ingot_status_t read_old(struct writing *writing)
 {
     ingot_status_t status = layout_read_image(writing->directory, &writing->old);
-    status = status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS;
+    status = is_unusable(status) ? INGOT_SUCCESS : status;
     for (size_t i = 0; i < writing->old.count && status == INGOT_SUCCESS; ++i) {
         writing->layer = i;
-        if (writing->old.count > MOST_KEPT_LAYERS ||
-            layout_open_layer(writing->directory, &writing->old.layers[i], &writing->bundle) != INGOT_SUCCESS)
-            continue;
-        status = ingot_persist_for_each(writing->bundle, note_place, writing);
-        ingot_storage_release(writing->bundle);
+        if (writing->old.count > MOST_KEPT_LAYERS)
+            break;
+        status = layout_open_layer(writing->directory, &writing->old.layers[i], &writing->bundle);
+        if (status == INGOT_SUCCESS) {
+            status = ingot_persist_for_each(writing->bundle, note_place, writing);
+            ingot_storage_release(writing->bundle);
+        }
+        status = is_unusable(status) ? INGOT_SUCCESS : status;
     }
     if (writing->place_count > 1)
         qsort(writing->places, writing->place_count, sizeof(*writing->places), compare_places);
