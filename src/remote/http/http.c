@@ -126,6 +126,7 @@ static enum outcome s3_list_objects(void *self, struct request *request, char cu
 {
     struct http *http = self;
     char path[LIST_CAPACITY];
+    char before[TRANSPORT_CURSOR_CAPACITY];
     struct exchange exchange = {.method = HTTP_GET,
                                 .base = http->root,
                                 .path = path,
@@ -139,10 +140,13 @@ static enum outcome s3_list_objects(void *self, struct request *request, char cu
         return outcome == OUTCOME_MISSING ? request_fail(request, OUTCOME_REFUSED, "the server has no such bucket")
                                           : outcome;
     const uint8_t end = 0;
+    (void)snprintf(before, sizeof(before), "%s", cursor);
     if (!answer_body_add(&exchange.body, -1, 1, &end))
         outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for a list of objects");
     else if (!answer_list((const char *)exchange.body.bytes, cursor, visit, user))
         outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not a list of objects");
+    else if (cursor[0] != '\0' && strcmp(cursor, before) <= 0)
+        outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the list of objects does not go on after the last key");
     free(exchange.body.bytes);
     return outcome;
 }

@@ -11,6 +11,7 @@
 #include "remote/tier/tier.h"
 #include "util/nanoseconds.h"
 
+#define MOST_PAGES (1u << 20)               /* of a list of objects */
 #define BYTES_PER_SECOND UINT64_C(16777216) /* a slower transfer counts as lost time */
 
 static void release_bytes(ingot_buffer_t *buffer)
@@ -157,17 +158,21 @@ ingot_status_t ingot_remote_list(ingot_storage_t storage, void (*visit)(void *us
 {
     struct tier *tier = NULL;
     char cursor[TRANSPORT_CURSOR_CAPACITY] = "";
+    char before[TRANSPORT_CURSOR_CAPACITY];
     struct tier_request asked;
     ingot_status_t status = tier_find(storage, &tier);
     if (status == INGOT_SUCCESS && tier->transport.ops->list == NULL)
         status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "this server cannot list its objects; Redis and S3 can");
-    while (status == INGOT_SUCCESS) {
+    for (unsigned pages = 1; status == INGOT_SUCCESS; ++pages) {
+        memcpy(before, cursor, sizeof(before));
         status = admit_question(tier, &asked);
         if (status == INGOT_SUCCESS)
             status = conclude_load(
                 tier, &asked, tier->transport.ops->list(tier->transport.self, &asked.request, cursor, visit, user));
         if (cursor[0] == '\0')
             break;
+        if (status == INGOT_SUCCESS && (strcmp(cursor, before) == 0 || pages == MOST_PAGES))
+            status = ingot_set_error_detail(INGOT_IO_ERROR, "the server's list of objects does not end");
     }
     return status;
 }

@@ -492,3 +492,19 @@ TEST(RemoteRedis, AConnectionThatEndsWhenItIsAskedCostsNoLoad)
     EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << ingot_last_error_detail();
     EXPECT_EQ(2u, count);
 }
+
+TEST(RemoteRedis, AListThatDoesNotEndFails)
+{
+    const std::string key = "ingot:1:default:" + std::string(64, 'a');
+    const FaultyServer server([&](FaultyConnection &connection) {
+        while (connection.read_request() &&
+               connection.send_bytes("*2\r\n$1\r\n7\r\n*1\r\n$" + std::to_string(key.size()) + "\r\n" + key + "\r\n")) {
+        }
+    });
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    unsigned count = 0;
+    const auto visit = [](void *user, const char *) { ++*static_cast<unsigned *>(user); };
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_list(tier.get(), visit, &count));
+    EXPECT_EQ("the server's list of objects does not end", std::string(ingot_last_error_detail()));
+    EXPECT_EQ(2u, count);
+}
