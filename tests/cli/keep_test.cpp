@@ -143,6 +143,25 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
+/* An artifact may have another blob under the same id. */
+TEST_F(CliKeep, PullsNoEntryThatTheStoreHas)
+{
+    add_plain(2);
+    const std::string bundle = (scratch() / "bundle").string();
+    ASSERT_EQ(0, run({"bundle", bundle}).code);
+    const store_fixture::Bytes id = store_fixture::bytes_of("plain 0");
+    const store_fixture::Bytes newer = random_bytes(77, 100);
+    ASSERT_EQ(INGOT_SUCCESS, open_store().put(id, newer));
+    damage(root() / store_fixture::place_of(store_fixture::bytes_of("plain 1")) / "kernel.bin");
+    const Result result = run({"pull", "--from", bundle});
+    EXPECT_EQ(0, result.code);
+    EXPECT_EQ("1 entries pulled; the store already had 1\n", result.output);
+    store_fixture::Bytes found;
+    EXPECT_EQ(INGOT_SUCCESS, open_store().load(id, &found));
+    EXPECT_EQ(newer, found);
+    EXPECT_EQ(0, run({"verify"}).code);
+}
+
 TEST_F(CliKeep, TellsATerminalHowFarABundleIs)
 {
     add_plain(3);

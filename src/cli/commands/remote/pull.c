@@ -1,9 +1,14 @@
 /*
  * pull.c - `ingot pull`: stores in a store what a bundle, a server or an image has.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
+#include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/build/build.h"
@@ -18,6 +23,16 @@
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
 
+#if INGOT_WITH_REMOTE
+#define MANY_KEYS 65536u
+
+/* The name of an object that the server has. */
+struct server_key {
+    char text[INGOT_REMOTE_KEY_CAPACITY];
+    bool is_present; /* in the store */
+};
+#endif
+
 struct pulling {
     struct common_options common;
     const char *bundle;        /* NULL: a server */
@@ -25,11 +40,13 @@ struct pulling {
     struct text_list requests; /* those of --for */
     ingot_storage_t from;      /* a bundle or a server */
     ingot_storage_t store;
-    cJSON *keys; /* its members have the names of the objects that the server has, and the store lacks */
     uint64_t present_count;
     uint64_t entry_count;
     uint64_t failed_count;
 #if INGOT_WITH_REMOTE
+    size_t key_count;
+    size_t key_limit; /* duplicates are dropped when there are so many keys */
+    struct server_key *keys;
     struct image_options image;
 #endif
 };
@@ -53,12 +70,18 @@ static const struct command_option options[] = {
 
 /* ---- a bundle ---- */
 
-/* Copies an entry with its seal. If one cannot be stored, others may still be. */
+/* Copies an entry with its seal, unless the store has one. If one cannot be stored, others may still be. */
 static int copy_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pulling *pulling = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = entry->status;
+    if (status == INGOT_SUCCESS &&
+        ingot_storage_load(pulling->store, entry->id_size, entry->id, &blob) == INGOT_SUCCESS) {
+        store_release_blob(&blob);
+        ++pulling->present_count;
+        return 1;
+    }
     if (status == INGOT_SUCCESS)
         status = ingot_persist_load_entry(pulling->from, entry, 1, &blob);
     if (status == INGOT_SUCCESS)
@@ -89,8 +112,10 @@ static int pull_bundle(struct pulling *pulling)
         code = entry_visit_all(pulling->from, copy_entry, pulling);
         cJSON *json = cJSON_CreateObject();
         json_add_u64(json, "entries", pulling->entry_count);
+        json_add_u64(json, "present", pulling->present_count);
         json_add_u64(json, "failed", pulling->failed_count);
-        output_print(json, pulling->common.is_json, "{entries} entries pulled[failed?, {failed} failed]\n");
+        output_print(json, pulling->common.is_json,
+                     "{entries} entries pulled[present?; the store already had {present}][failed?, {failed} failed]\n");
     }
     ingot_storage_release(pulling->store);
     ingot_storage_release(pulling->from);
@@ -100,21 +125,48 @@ static int pull_bundle(struct pulling *pulling)
 /* ---- a server ---- */
 
 #if INGOT_WITH_REMOTE
-static void note_key(void *user, const char *key)
+static int compare_keys(const void *a, const void *b)
 {
-    (void)cJSON_AddItemToObject(user, key, cJSON_CreateTrue());
+    return strcmp(((const struct server_key *)a)->text, ((const struct server_key *)b)->text);
 }
 
-/* Drops the keys of the entries that the store has. */
-static int drop_present(const ingot_persist_entry_t *entry, void *user)
+/* Sorts the keys, and drops those that the server has listed again. */
+static void sort_keys(struct pulling *pulling)
+{
+    size_t count = 0;
+    if (pulling->key_count != 0)
+        qsort(pulling->keys, pulling->key_count, sizeof(*pulling->keys), compare_keys);
+    for (size_t i = 0; i < pulling->key_count; ++i)
+        if (count == 0 || compare_keys(&pulling->keys[count - 1], &pulling->keys[i]) != 0)
+            pulling->keys[count++] = pulling->keys[i];
+    pulling->key_count = count;
+}
+
+static void note_key(void *user, const char *key)
 {
     struct pulling *pulling = user;
-    char key[INGOT_REMOTE_KEY_CAPACITY];
-    if (entry->id != NULL && entry->status == INGOT_SUCCESS &&
-        ingot_remote_key_of(pulling->from, entry->id_size, entry->id, key) == INGOT_SUCCESS) {
-        cJSON *present = cJSON_DetachItemFromObjectCaseSensitive(pulling->keys, key);
-        pulling->present_count += present != NULL;
-        cJSON_Delete(present);
+    if (pulling->key_count == pulling->key_limit) {
+        sort_keys(pulling);
+        pulling->key_limit = pulling->key_count * 2 + MANY_KEYS;
+    }
+    pulling->keys = memory_grow(pulling->keys, pulling->key_count, sizeof(*pulling->keys));
+    struct server_key *added = &pulling->keys[pulling->key_count++];
+    *added = (struct server_key){.is_present = false};
+    (void)snprintf(added->text, sizeof(added->text), "%s", key);
+}
+
+/* Marks the key of an entry that the store has. */
+static int mark_present(const ingot_persist_entry_t *entry, void *user)
+{
+    struct pulling *pulling = user;
+    struct server_key key;
+    if (entry->id != NULL && entry->status == INGOT_SUCCESS && pulling->key_count != 0 &&
+        ingot_remote_key_of(pulling->from, entry->id_size, entry->id, key.text) == INGOT_SUCCESS) {
+        struct server_key *found = bsearch(&key, pulling->keys, pulling->key_count, sizeof(key), compare_keys);
+        if (found != NULL && !found->is_present) {
+            found->is_present = true;
+            ++pulling->present_count;
+        }
     }
     return 1;
 }
@@ -138,22 +190,19 @@ static void pull_key(struct pulling *pulling, const char *key)
 
 static int pull_all(struct pulling *pulling)
 {
-    const cJSON *key;
-    pulling->keys = cJSON_CreateObject();
-    const ingot_status_t status = ingot_remote_list(pulling->from, note_key, pulling->keys);
+    const ingot_status_t status = ingot_remote_list(pulling->from, note_key, pulling);
     if (status == INGOT_UNIMPLEMENTED)
         return parse_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
     if (status != INGOT_SUCCESS)
         return store_failed("listing the server", status);
+    sort_keys(pulling);
     interrupt_catch();
-    const int code = entry_visit_all(pulling->store, drop_present, pulling);
+    const int code = entry_visit_all(pulling->store, mark_present, pulling);
     if (code != EXIT_DONE)
         return code;
-    cJSON_ArrayForEach(key, pulling->keys)
-    {
-        if (!interrupt_seen())
-            pull_key(pulling, key->string);
-    }
+    for (size_t i = 0; i < pulling->key_count && !interrupt_seen(); ++i)
+        if (!pulling->keys[i].is_present)
+            pull_key(pulling, pulling->keys[i].text);
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", pulling->entry_count);
     json_add_u64(json, "present", pulling->present_count);
@@ -171,6 +220,7 @@ static int pull_from_server(struct pulling *pulling)
         code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
         if (code == EXIT_DONE)
             code = pull_all(pulling);
+        free(pulling->keys);
         ingot_storage_release(pulling->store);
     }
     ingot_storage_release(pulling->from); /* the workers open it as the environment says, which now has this URL */
