@@ -2,8 +2,9 @@
  * worker.c - answers requests in a worker process; see worker.h.
  *
  * A request counts as answered if the store returns its blob, whatever happened before. The process ends with _exit(),
- * because a damaged driver may hang in its exit handlers. All built programs are in the store by then. Each blob is
- * loaded once before it is stored, so that a blob with which the driver ends the process ends only the worker.
+ * because a damaged driver may hang in its exit handlers. All built programs are in the stores by then, which are
+ * released first, so that their accounts are right. Each blob is loaded once before it is stored, so that a blob with
+ * which the driver ends the process ends only the worker.
  */
 #include "cli/build/worker.h"
 
@@ -278,6 +279,10 @@ void worker_run(int socket, void *user)
         struct message result = {.kind = MESSAGE_RESULT, .request = message.request, .device = message.device};
         answer_request(&worker, &result);
         is_connected = message_send(socket, &result);
+    }
+    for (size_t i = 0; i < worker.setup->plan->name_space_count; ++i) {
+        ingot_storage_release(worker.stores[i].chain);
+        ingot_storage_release(worker.stores[i].store);
     }
     _exit(EXIT_DONE);
 }
