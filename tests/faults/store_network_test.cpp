@@ -149,6 +149,33 @@ TEST_P(StoreWithoutExchange, IsReadAndWritten)
     EXPECT_EQ(0, failed_check);
     expect_sound();
 }
+/* Another store, which does not get the lock, takes the place from which the entry has just been moved away. */
+TEST_P(StoreWithoutExchange, MovesAwayWhatAnotherStoreHasPutThereMeanwhile)
+{
+    const int error = GetParam();
+    fill(root_);
+    ingot_persist_info_t info = info_at(root_);
+    info.lock_timeout_ms = 1;
+    const Store other(info);
+    unsigned renames = 0;
+    const auto outcome = traced_child::run_and_stop_before_calls(
+        [&] {
+            if (!failing_calls::install({{SYS_renameat2, kAny, error}}))
+                return kNoFilter;
+            return static_cast<int>(Store(root_, kLimit).put(numbered_id(0), kNewBlob));
+        },
+        [&](pid_t, const user_regs_struct &registers) {
+            /* the first finds the place taken, the second moves the entry away, the third publishes */
+            if (registers.orig_rax == SYS_renameat && ++renames == 3) {
+                EXPECT_EQ(INGOT_SUCCESS, other.put(numbered_id(0), random_bytes(3, 650)));
+            }
+        });
+    EXPECT_EQ(0, outcome.exit_status);
+    EXPECT_EQ(5u, renames);
+    EXPECT_TRUE(loads(other, 0, kNewBlob));
+    EXPECT_EQ(INGOT_SUCCESS, other.put(numbered_id(0), kBlob));
+    expect_sound();
+}
 INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutExchange, testing::Values(EINVAL, ENOSYS, EPERM),
                          [](const auto &error) { return std::string(strerrorname_np(error.param)); });
 

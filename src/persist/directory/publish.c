@@ -47,6 +47,8 @@ struct publication {
     char shard[PATH_CAPACITY];
     char prepared[PATH_CAPACITY]; /* path in tmp, or in the shard; "" if there is nothing to delete */
     char aside[PATH_CAPACITY];    /* where an entry is now that was replaced; "" if none */
+    uint64_t replaced_count;      /* entries that had the place */
+    uint64_t replaced_bytes;
 };
 
 static ingot_status_t check_entry_sizes(struct directory *directory, size_t id_size, size_t blob_size)
@@ -175,9 +177,16 @@ static ingot_status_t judge_occupant(const struct publication *publication, bool
     return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS;
 }
 
+static void note_replaced(struct publication *publication, uint64_t bytes)
+{
+    ++publication->replaced_count;
+    publication->replaced_bytes += bytes;
+}
+
 /* Exchanges the entry for what has its place, so that a reader finds the one or the other at any moment. Where the file
  * system exchanges no directories, moves the old one to tmp: readers find none until the new one is renamed into place,
- * and so does the next process if this one is killed then. Returns 0 or a negated errno. */
+ * and so does the next process if this one is killed then. Another writer may take the place meanwhile, whose entry is
+ * moved, too. Returns 0 or a negated errno. */
 static int replace_occupant(struct publication *publication)
 {
     const struct root *root = publication->root;
@@ -186,11 +195,18 @@ static int replace_occupant(struct publication *publication)
     if (result == 0) {
         memcpy(publication->aside, publication->prepared, sizeof(publication->aside));
         publication->prepared[0] = '\0';
+        note_replaced(publication, entry_bytes(root->fd, publication->aside, NULL));
         return 0;
     }
-    if ((result != -EOPNOTSUPP && !(result == -EXDEV && publication->is_in_shard)) || publication->aside[0] != '\0')
+    if (result != -EOPNOTSUPP && !(result == -EXDEV && publication->is_in_shard))
         return result == -ENOENT ? 0 : result;
+    temporary_delete(root, publication->aside);
+    const uint64_t old_bytes = entry_bytes(root->fd, publication->path, NULL);
     result = temporary_take(root, publication->path, publication->aside);
+    if (result == 0)
+        note_replaced(publication, old_bytes);
+    else
+        publication->aside[0] = '\0';
     return result == -ENOENT ? 0 : result;
 }
 
@@ -247,11 +263,9 @@ static bool is_room(const struct publication *publication, const struct account_
 static ingot_status_t publish_in_account(struct publication *publication, struct account *account)
 {
     const ingot_status_t status = put_in_place(publication);
-    const bool is_replaced = publication->aside[0] != '\0';
-    const uint64_t old_bytes = is_replaced ? entry_bytes(publication->root->fd, publication->aside, NULL) : 0;
-    if (is_replaced || !publication->is_published)
-        account_subtract(account, old_bytes + (publication->is_published ? 0 : publication->bytes),
-                         (uint64_t)is_replaced + !publication->is_published);
+    if (publication->replaced_count != 0 || !publication->is_published)
+        account_subtract(account, publication->replaced_bytes + (publication->is_published ? 0 : publication->bytes),
+                         publication->replaced_count + !publication->is_published);
     return status;
 }
 
@@ -310,10 +324,10 @@ static ingot_status_t publish_without_lock(struct publication *publication)
     if (publication->prepared[0] == '\0' || !account_may_owe(directory, &total) || !is_room(publication, &total, true))
         return INGOT_BUSY;
     const ingot_status_t status = put_in_place(publication);
-    const bool is_replaced = publication->aside[0] != '\0';
-    const uint64_t old_bytes = is_replaced ? entry_bytes(root->fd, publication->aside, NULL) : 0;
+    const uint64_t old_bytes = publication->replaced_bytes;
     if (publication->is_published)
-        account_owe(directory, publication->bytes > old_bytes ? publication->bytes - old_bytes : 0, !is_replaced);
+        account_owe(directory, publication->bytes > old_bytes ? publication->bytes - old_bytes : 0,
+                    publication->replaced_count == 0);
     return status;
 }
 
