@@ -75,6 +75,7 @@ struct eviction {
     const struct evict_limits *limits;
     struct upkeep_watch *watch;
     uint64_t now_ns; /* on the clock of the entries' times */
+    uint64_t end_ns; /* on the steady clock: when the time is over */
     size_t next;     /* the entry to look at next */
     size_t end;      /* no entry from this one on is removed */
     uint64_t bytes;  /* what is left */
@@ -100,10 +101,13 @@ static ingot_status_t remove_some(struct eviction *eviction)
     const unsigned most = eviction->watch->on_progress != NULL ? 1 : BATCH; /* the caller may stop after each */
     unsigned count = 0;
     uint64_t removed_bytes = 0;
+    const uint64_t deadline_ns = account_deadline(scan->root->directory);
     struct account account;
     int result = 0;
     ingot_status_t status = account_begin(scan->root, scan_name_space_at(scan, name_space)->name,
-                                          account_deadline(scan->root->directory), &account);
+                                          deadline_ns < eviction->end_ns ? deadline_ns : eviction->end_ns, &account);
+    if (status == INGOT_BUSY && deadline_ns >= eviction->end_ns)
+        return INGOT_SUCCESS; /* the time is over */
     if (status != INGOT_SUCCESS)
         return status;
     while (count < most && is_over(eviction) && scan_entry_at(scan, eviction->next)->name_space == name_space) {
@@ -139,6 +143,7 @@ static ingot_status_t remove_oldest(struct scan *scan, const struct evict_limits
                                 .limits = limits,
                                 .watch = watch,
                                 .now_ns = files_wall_clock_ns(),
+                                .end_ns = end_ns,
                                 .end = most < scan->entry_count ? most : scan->entry_count,
                                 .bytes = scan->total_bytes,
                                 .left = scan->entry_count};
@@ -286,18 +291,18 @@ static ingot_status_t ends_at_many(const ingot_persist_upkeep_progress_t *so_far
 }
 
 /* If the totals are not known, or differ much from those of `part` shards times their number, sets them to these. Makes
- * them unknown if so few entries are left that they can be counted. */
-static ingot_status_t correct_by_estimate(const struct root *root, uint64_t bytes, uint64_t entry_count, unsigned part)
+ * them unknown if so few entries are left that they can be counted. Does nothing if the lock is not free in time. */
+static ingot_status_t correct_by_estimate(const struct root *root, uint64_t bytes, uint64_t entry_count, unsigned part,
+                                          uint64_t deadline_ns)
 {
     struct account account;
     if (part == 0)
         return INGOT_SUCCESS;
     bytes = scale_limit(bytes, PATHS_SHARD_COUNT, part);
     entry_count = scale_limit(entry_count, PATHS_SHARD_COUNT, part);
-    ingot_status_t status =
-        account_begin(root, root->directory->name_space, account_deadline(root->directory), &account);
+    ingot_status_t status = account_begin(root, root->directory->name_space, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
-        return status;
+        return status == INGOT_BUSY ? INGOT_SUCCESS : status;
     const uint64_t recorded = account.total.entry_count;
     const uint64_t error = recorded > entry_count ? recorded - entry_count : entry_count - recorded;
     const uint64_t more = recorded > entry_count ? recorded : entry_count;
@@ -344,7 +349,7 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
         status = remove_oldest(&scan, &limits, MOST_AT_ONCE, UINT64_MAX, &watch);
         note_oldest(directory, &scan, watch.progress.removed_count);
     } else if (status == INGOT_SUCCESS) {
-        status = correct_by_estimate(root, scan.total_bytes, scan.entry_count, part);
+        status = correct_by_estimate(root, scan.total_bytes, scan.entry_count, part, account_deadline(directory));
     }
     scan_fini(&scan);
     tell_evicted_entries(directory, status, started_ns, directory->order->reason, &watch);
@@ -385,7 +390,7 @@ ingot_status_t evict_from_shards(const struct root *root, uint64_t wanted_bytes)
     }
     if (status == INGOT_SUCCESS)
         status = correct_by_estimate(root, found_bytes - watch.progress.removed_bytes,
-                                     found_count - watch.progress.removed_count, part);
+                                     found_count - watch.progress.removed_count, part, 0); /* without a wait */
     scan_fini(&scan);
     tell_evicted_entries(directory, status, started_ns, directory->order->reason, &watch);
     return status;
