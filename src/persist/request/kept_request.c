@@ -297,6 +297,19 @@ static bool read_text_part(const ingot_buffer_t *value, const ingot_artifact_inf
     return bytes == NULL || (size != 0 && memchr(bytes, '\0', size) == bytes + size - 1);
 }
 
+/* True if a writer may have made these places. It cuts out no small texts, so few loads can be asked for. */
+static bool are_places_sound(const ingot_kept_request_t *request)
+{
+    uint64_t size = 0;
+    for (size_t at = 0; at < request->texts_size; at += PLACE_SIZE) {
+        const uint64_t each = le_get_u64(request->texts + at + AT_SIZE);
+        if (each < LEAST_SHARED_SIZE || each > MAX_REQUEST_BYTES - size)
+            return false;
+        size += each;
+    }
+    return true;
+}
+
 ingot_status_t ingot_request_open(ingot_kept_request_t *request, size_t id_size, const uint8_t *id,
                                   ingot_buffer_t *blob)
 {
@@ -324,6 +337,8 @@ ingot_status_t ingot_request_open(ingot_kept_request_t *request, size_t id_size,
             !read_text_part(&value, &info, PART_NAMESPACE, &request->name_space) ||
             !read_text_part(&value, &info, PART_DEVICE, &request->device))
             status = fail_corrupt("a part is missing, or is not a text");
+        else if (!are_places_sound(request))
+            status = fail_corrupt("a text is smaller than any that is kept apart, or too large");
         else if (request->name_space[0] != '\0' && !paths_is_namespace(request->name_space))
             status = fail_corrupt("its namespace is not the name of one");
     }

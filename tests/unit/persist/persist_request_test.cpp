@@ -373,7 +373,12 @@ TEST_F(PersistRequest, OfAStrangerIsReadOnlyIfItIsSound)
     EXPECT_EQ(INGOT_BLOB_CORRUPT, read_with(id, {{"request", request}, {"namespace", {}}})) << "an empty text";
     EXPECT_EQ(INGOT_BLOB_CORRUPT, read_with(id, {{"request", request}, {"texts", Bytes(47, 0)}}));
     EXPECT_EQ(INGOT_BLOB_CORRUPT, read_with(id, {{"request", request}, {"texts", Bytes(48, 0xff)}})) << "too large";
-    EXPECT_EQ(INGOT_NOT_FOUND, read_with(id, {{"request", request}, {"texts", Bytes(48, 0)}})) << "no such text";
+    Bytes places(2 * 48, 0);
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, read_with(id, {{"request", request}, {"texts", places}})) << "smaller than any text";
+    places[9] = places[48 + 9] = 16; /* sizes of 4096 bytes */
+    EXPECT_EQ(INGOT_NOT_FOUND, read_with(id, {{"request", request}, {"texts", places}})) << "no such text";
+    places[48 + 9] = 15;
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, read_with(id, {{"request", request}, {"texts", places}}));
     EXPECT_EQ(INGOT_BLOB_CORRUPT, read_with(id, {{"request", damaged}}));
     EXPECT_NE(INGOT_SUCCESS, read_with(id, {{"request", Bytes(request.begin(), request.end() - 1)}}));
     EXPECT_NE(INGOT_SUCCESS, read_with(id, {{"request", {}}}));
