@@ -1,8 +1,8 @@
 /*
  * header_memo.c - remembers results with their probes, and asks keepers for them; see header_memo.h.
  *
- * The list of keepers only grows, because a thread may be using any of them: the newest one is in use, and all end with
- * the memo. So it needs no lock.
+ * The list of keepers only grows, because a thread may be using any of them: one is in use, and all end with the memo.
+ * So it needs no lock.
  */
 #include "core/memo/header_memo.h"
 
@@ -24,8 +24,9 @@ struct ingot_header_memo {
     ingot_allocator_t allocator;
     struct known_files files;
     struct memo_table resolutions;
-    _Atomic(struct keeping *) newest; /* release/acquire; NULL: none */
-    _Atomic uint64_t learned;         /* relaxed: only the number matters */
+    _Atomic(struct keeping *) newest;  /* release/acquire; NULL: none */
+    _Atomic(struct keeping *) current; /* the one in use; release/acquire; NULL: none */
+    _Atomic uint64_t learned;          /* relaxed: only the number matters */
 };
 
 struct resolution {
@@ -131,6 +132,12 @@ static bool use_if_confirmed(const struct probes *probes, struct bytes_writer *r
 
 /* ---- at the keeper ---- */
 
+static bool is_same_keeping(const struct keeping *one, const struct keeping *other)
+{
+    return one->user == other->user && one->keeper.load == other->keeper.load &&
+           memcmp(one->library, other->library, DIGEST_SIZE) == 0;
+}
+
 ingot_status_t header_memo_keep(struct ingot_header_memo *memo, const uint8_t library[DIGEST_SIZE],
                                 const ingot_probes_keeper_t *keeper, void *user)
 {
@@ -141,13 +148,18 @@ ingot_status_t header_memo_keep(struct ingot_header_memo *memo, const uint8_t li
     memcpy(made->library, library, DIGEST_SIZE);
     made->older = atomic_load_explicit(&memo->newest, memory_order_acquire);
     do {
-        if (made->older != NULL && made->older->user == user && made->older->keeper.load == keeper->load) {
+        struct keeping *known = made->older;
+        while (known != NULL && !is_same_keeping(known, made))
+            known = known->older;
+        if (known != NULL) {
             memory_free(&memo->allocator, made, sizeof(*made));
+            atomic_store_explicit(&memo->current, known, memory_order_release);
             keeper->release(user);
             return INGOT_SUCCESS;
         }
     } while (!atomic_compare_exchange_weak_explicit(&memo->newest, &made->older, made, memory_order_acq_rel,
                                                     memory_order_acquire));
+    atomic_store_explicit(&memo->current, made, memory_order_release);
     return INGOT_SUCCESS;
 }
 
@@ -161,7 +173,7 @@ struct kept {
 static bool init_kept(struct kept *kept, struct ingot_header_memo *memo, const uint8_t request[DIGEST_SIZE],
                       uint64_t reader)
 {
-    *kept = (struct kept){.keeping = atomic_load_explicit(&memo->newest, memory_order_acquire),
+    *kept = (struct kept){.keeping = atomic_load_explicit(&memo->current, memory_order_acquire),
                           .content = INGOT_BUFFER_INIT};
     if (kept->keeping != NULL)
         probes_write_id(kept->id, kept->keeping->library, reader, request);

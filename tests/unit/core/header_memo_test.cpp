@@ -572,13 +572,17 @@ TEST_F(HeaderMemoOfContext, IsKeptForOtherContexts)
         EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_keep(memo, &unused, &released));
         EXPECT_EQ(1, released) << "it had this keeper already";
         keeper.keep_for(memo);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_keep(memo, &unused, &released));
+        EXPECT_EQ(2, released) << "it had this keeper already, before another";
+        keeper.keep_for(memo);
+        EXPECT_EQ(2, keeper.users);
         EXPECT_EQ(id, id_of(header_.program().make(two)));
         EXPECT_EQ(0u, ingot_header_memo_count_learned(memo));
         EXPECT_EQ(id, id_of(header_.program().make(two)));
         EXPECT_EQ(2u, keeper.loads) << "each context asked once";
     }
     EXPECT_EQ(0, keeper.users);
-    EXPECT_EQ(2, released);
+    EXPECT_EQ(3, released);
 }
 
 TEST_F(HeaderMemoOfContext, IsTurnedOffByAVariable)
