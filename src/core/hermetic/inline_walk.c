@@ -386,9 +386,12 @@ enum asm_refusal inline_find_refusal(const struct source_graph *graph, const ing
     const char *macro_end = after_part(at, end, asm_as_macro);
     const char *poison_end = after_part(at, end, poisoned_asm);
     const char *unnamed = graph->input->rules->unnamed_source;
-    const char *name = unnamed == NULL ? "" : source->name[0] != 0 ? source->name : unnamed;
     at = after_part(macro_end != NULL ? macro_end : poison_end, end, "# 1 \"");
-    at = after_part(after_part(at, end, name), end, "\" 2\n#line 1\n");
+    /* The name is the source's only if names matter. */
+    const char *after_name = after_part(at, end, unnamed != NULL ? unnamed : "");
+    if (after_part(after_name, end, "\"") == NULL && unnamed != NULL)
+        after_name = after_part(at, end, source->name);
+    at = after_part(after_name, end, "\" 2\n#line 1\n");
     *size = at != NULL ? (size_t)(at - start) : 0;
     return at == NULL ? ASM_IS_ACCEPTED : macro_end != NULL ? ASM_IS_A_MACRO : ASM_IS_POISONED;
 }

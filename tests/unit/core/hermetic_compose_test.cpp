@@ -157,6 +157,18 @@ TEST_F(HermeticCompose, LetsTheCompilerRefuseAsm)
     EXPECT_NE("", resolve(pocl_rules(), "Q(\".inc\\\nbin\")").reason);
 }
 
+TEST_F(HermeticCompose, AcceptsTheNameThatItGaveToASourceBeforeAsm)
+{
+    ingot_text_rules_t rules = pocl_rules();
+    rules.unnamed_source = "default_program";
+    for (const char *text : {"asm(\"\");\n", "asm(\"\");\n__FILE__\n"}) {
+        const Input input{{{"k.cu", text}}, "", {}, INGOT_SOURCE_CUDA_CPP, rules};
+        const Result result = resolve(input);
+        ASSERT_EQ("", result.reason) << text;
+        EXPECT_EQ("", refusal_of(input, result)) << result.texts[0];
+    }
+}
+
 /* Where a text could see the macro that refuses asm, the name is poisoned. */
 TEST_F(HermeticCompose, PoisonsAsmInTextsThatAskForIt)
 {
