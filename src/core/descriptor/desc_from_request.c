@@ -12,21 +12,47 @@
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/desc_texts.h"
 #include "core/descriptor/request.h"
+#include "core/hermetic/option_words.h"
 #include "core/hermetic/text_digests.h"
 
 enum { MOST_HEADERS = 4096 }; /* of the program and its sources; their names are compared in pairs */
 
 /* ---- checks ---- */
 
-/* True if a compiler may take part of the options for the name of a file, or pass it on to a tool that may: -X does so,
- * and -igc_opts. For options that are not parsed. */
-static bool may_name_file(const char *options)
+/* Options of links, and of programs without text, that name no file, besides those of the backend's rules: of OpenCL's
+ * and Level Zero's compilers, and of nvJitLink. One that ends in '-' stands for all that begin with it. */
+static const char *const known_options[] = {"-cl-", "-ze-", "-vc-codegen", "-lto", "-O0", "-O1", "-O2", "-O3"};
+
+static bool is_known(const struct option *option)
 {
-    static const char *const parts[] = {"/", "@", "-I", "include", "-X", "file", "optf", "igc_opts"};
-    bool may = false;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i)
-        may = may || strstr(options, parts[i]) != NULL;
-    return may;
+    if (strspn(option->start, "0123456789") >= option->size)
+        return true; /* the value of the option before it */
+    for (size_t i = 0; i < sizeof(known_options) / sizeof(known_options[0]); ++i) {
+        const size_t size = strlen(known_options[i]);
+        if (option->size >= size && memcmp(option->start, known_options[i], size) == 0 &&
+            (option->size == size || known_options[i][size - 1] == '-'))
+            return true;
+    }
+    return false;
+}
+
+/* Refuses options that are not known to name no file. */
+static ingot_status_t check_options(const struct ingot_context *context, const char *options, struct arena *arena)
+{
+    static const char odd_characters[] = "/@\"'\\";
+    struct option_reader reader;
+    struct option option;
+    option_reader_init(&reader, &context->text_rules.of_backend, arena, options);
+    while (option_next(&reader, &option)) {
+        bool is_odd = option.kind == OPTION_DIRECTORY || (option.kind == OPTION_UNKNOWN && !is_known(&option));
+        for (size_t i = 0; i < option.size; ++i)
+            is_odd = is_odd || memchr(odd_characters, option.start[i], sizeof(odd_characters)) != NULL;
+        if (is_odd)
+            return error_set(INGOT_NOT_CACHEABLE,
+                             "the option %.*s of a link, or of a program without text, may name a file",
+                             option.size < 100 ? (int)option.size : 100, option.start);
+    }
+    return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
 static bool has_text(const ingot_build_request_t *build)
@@ -64,25 +90,34 @@ static bool are_safe_names(size_t count, const ingot_source_view_t *headers)
     return true;
 }
 
+/* Checks the options that are not resolved with texts. */
+static ingot_status_t check_all_options(const ingot_build_request_t *build, const struct ingot_context *context,
+                                        struct arena *arena)
+{
+    ingot_status_t status = check_options(context, build->link_options, arena);
+    if (has_text(build))
+        return status;
+    if (status == INGOT_SUCCESS)
+        status = check_options(context, build->compile_options, arena);
+    for (size_t i = 0; build->source_settings != NULL && i < build->source_count && status == INGOT_SUCCESS; ++i)
+        status = check_options(context, build->source_settings[i].compile_options, arena);
+    return status;
+}
+
 /* Returns why a descriptor must not be made from a request, or NULL. */
 static const char *find_danger(const struct request *request)
 {
     const ingot_build_request_t *build = &request->build;
-    const bool is_parsed = has_text(build);
     size_t header_count = build->header_count;
-    bool names_file = may_name_file(build->link_options) || (!is_parsed && may_name_file(build->compile_options));
     bool are_safe = are_safe_names(build->header_count, build->headers);
     for (size_t i = 0; build->source_settings != NULL && i < build->source_count; ++i) {
         const ingot_source_settings_t *settings = &build->source_settings[i];
         const size_t shared = request->shared_headers;
-        names_file = names_file || (!is_parsed && may_name_file(settings->compile_options));
         are_safe = are_safe && are_safe_names(settings->header_count - shared, settings->headers + shared);
         header_count += settings->header_count - shared;
     }
     if (request->directory != NULL)
         return "the program depends on the current directory (-g)";
-    if (names_file)
-        return "the options of a link, or of a program without text, may name a file or a directory";
     if (!are_safe)
         return "the name of a header may lead out of its directory";
     if (header_count > MOST_HEADERS)
@@ -173,7 +208,8 @@ static ingot_status_t read_safe_request(struct request *request, ingot_context_t
                          "the request is for the backend %s, but the context has the backend %s", backend,
                          context->ops.name);
     const char *danger = find_danger(request);
-    return danger == NULL ? INGOT_SUCCESS : error_set(INGOT_NOT_CACHEABLE, "%s", danger);
+    return danger == NULL ? check_all_options(&request->build, context, arena)
+                          : error_set(INGOT_NOT_CACHEABLE, "%s", danger);
 }
 
 ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc, ingot_context_t context, size_t size,

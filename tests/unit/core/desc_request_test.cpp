@@ -231,7 +231,7 @@ TEST_F(DescRequest, OfAStrangerReadsNoFile)
         EXPECT_EQ(INGOT_NOT_CACHEABLE, create_from(context, forged.bytes())) << options;
     }
     for (const char *options : {"-I.", "/etc/passwd", "@x", "-include x", "-Xptxas=-optf=x", "--options-file x",
-                                "-optf x", "-igc_opts 'ShaderDumpEnable=1'"}) {
+                                "-optf x", "-igc_opts 'ShaderDumpEnable=1'", "-dump=x", "-cl-x=\"x\"", "x", "-lto=x"}) {
         Forged forged;
         forged.link_options = options;
         EXPECT_EQ(INGOT_NOT_CACHEABLE, create_from(context, forged.bytes())) << options;
@@ -239,6 +239,15 @@ TEST_F(DescRequest, OfAStrangerReadsNoFile)
         forged.kind = INGOT_SOURCE_OWN_BINARY;
         forged.options = options;
         EXPECT_EQ(INGOT_NOT_CACHEABLE, create_from(context, forged.bytes())) << options;
+    }
+    for (const char *options : {"-cl-fast-relaxed-math", "-ze-opt-level 2", " -lto  -O3 -DA=1 -w "}) {
+        Forged forged;
+        forged.link_options = options;
+        EXPECT_EQ(INGOT_SUCCESS, create_from(context, forged.bytes())) << ingot_last_error_detail();
+        forged = {};
+        forged.kind = INGOT_SOURCE_OWN_BINARY;
+        forged.options = options;
+        EXPECT_EQ(INGOT_SUCCESS, create_from(context, forged.bytes())) << ingot_last_error_detail();
     }
     for (const char *name : {"/etc/x", "../x", "a/../../x", "a/..", "..", "a\nb", "a\\b"}) {
         Forged forged;
