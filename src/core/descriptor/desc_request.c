@@ -106,21 +106,36 @@ static const char *keep_options(const struct ingot_program_desc *desc, const cha
     return copy;
 }
 
+/* True if each source has exactly the program's options and headers. */
+static bool are_settings_shared(const ingot_build_request_t *request, const ingot_source_settings_t *settings)
+{
+    for (size_t i = 0; i < request->source_count; ++i) {
+        if (settings[i].header_count != request->header_count ||
+            strcmp(settings[i].compile_options, request->compile_options) != 0)
+            return false;
+    }
+    return true;
+}
+
 ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                          struct arena *arena)
 {
     if (!program_desc_has_text(desc))
         return INGOT_SUCCESS;
     request->compile_options = keep_options(desc, request->compile_options, arena);
+    bool is_made = request->compile_options != NULL;
     if (request->source_settings != NULL) {
         ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
         for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
             settings[i] = request->source_settings[i];
             settings[i].compile_options = keep_options(desc, settings[i].compile_options, arena);
+            is_made = is_made && settings[i].compile_options != NULL;
         }
-        request->source_settings = settings;
+        is_made = is_made && settings != NULL;
+        /* A descriptor that is made from a request has no settings if they say nothing. */
+        request->source_settings = is_made && !are_settings_shared(request, settings) ? settings : NULL;
     }
-    return arena->failed || request->compile_options == NULL ? error_out_of_memory() : INGOT_SUCCESS;
+    return is_made ? INGOT_SUCCESS : error_out_of_memory();
 }
 
 /* Returns a view of the source's digest instead of its bytes. */
