@@ -234,7 +234,8 @@ typedef struct ingot_text_rules {
     int searches_beside_source;
     int knows_all_directories; /**< Not 0: the compiler looks only in the places that these rules name. */
     /** The name that the compiler's messages give to an unnamed source. NULL: the compiler does not accept it in line
-     *  markers, and reads `# 2 "" 2` as the return to the including text. */
+     *  markers, and reads `# 2 "" 2` as the return to the including text. If it is set, a text that is compiled for its
+     *  id has a name only if the id has it, too. */
     const char *unnamed_source;
     const char *const *options; /**< NULL-terminated: options known to read no file, such as `-w`, `-cl-*`. Ingot knows
                                  *   -I, -D and -U. NULL: the options that compilers have in common. */

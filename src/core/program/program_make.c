@@ -15,6 +15,7 @@
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/desc_texts.h"
+#include "core/hermetic/text_digests.h"
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 #include "util/hex.h"
@@ -32,6 +33,7 @@ struct workshop {
     size_t device_bytes;
     uint64_t build_ns; /* total duration of the compilations here */
     struct hermetic_request hermetic;
+    bool lacks_only_names; /* true if the hermetic request has the program's own texts */
     const char *change; /* says which file or variable of the compiler has changed since the id was made; NULL: none */
     struct arena arena;
 };
@@ -44,6 +46,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     shop->context = desc->context;
     shop->device_bytes = 0;
     shop->build_ns = 0;
+    shop->lacks_only_names = false;
     shop->change = NULL;
     bytes_writer_init(&shop->log.writer, allocator);
     bytes_writer_init(&shop->names.writer, allocator);
@@ -53,10 +56,43 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
+/* Takes the names of text sources out of what is compiled, unless they are in the id. A compiler that calls an unnamed
+ * source by a name of its own (NVRTC) puts the name into internal symbols, so equal ids would have different code. */
+static ingot_status_t drop_names(struct workshop *shop)
+{
+    struct hermetic_request *hermetic = &shop->hermetic;
+    const struct ingot_program_desc *desc = shop->desc;
+    const ingot_build_request_t *from = hermetic->is_there ? &hermetic->request : &shop->request;
+    struct text_digests digests;
+    bool is_named = false;
+    (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
+    if (desc->not_cacheable != NULL || hermetic->refusal != NULL || digests.names_matter ||
+        shop->context->text_rules.of_backend.unnamed_source == NULL)
+        return INGOT_SUCCESS;
+    ingot_source_view_t *views = arena_take(&shop->arena, from->source_count * sizeof(*views));
+    if (views == NULL)
+        return error_out_of_memory();
+    for (size_t i = 0; i < from->source_count; ++i) {
+        views[i] = from->sources[i];
+        if (!hermetic_kind_has_includes(views[i].kind) || views[i].name[0] == '\0')
+            continue;
+        views[i].name = "";
+        is_named = true;
+    }
+    if (!is_named)
+        return INGOT_SUCCESS;
+    shop->lacks_only_names = !hermetic->is_there;
+    hermetic->request = *from;
+    hermetic->request.sources = views;
+    hermetic->is_there = true;
+    return INGOT_SUCCESS;
+}
+
 /* Prepares the texts without includes, if possible. Called before anything is compiled. */
 static ingot_status_t prepare_texts(struct workshop *shop)
 {
-    return hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
+    const ingot_status_t status = hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
+    return status == INGOT_SUCCESS ? drop_names(shop) : status;
 }
 
 static void workshop_fini(struct workshop *shop)
@@ -117,9 +153,11 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
     if (!hermetic->is_there)
         return run_compiler(shop, &shop->request, device_count, devices, native);
     ingot_status_t status = run_compiler(shop, &hermetic->request, device_count, devices, native);
-    if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
+    if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY ||
+        (shop->lacks_only_names && status != INGOT_BUILD_FAILED))
         return status;
-    if (status == INGOT_BUILD_FAILED) /* other failures, such as a lost device, may pass, so they are not remembered */
+    /* other failures, such as a lost device, may pass, so they are not remembered */
+    if (status == INGOT_BUILD_FAILED && !shop->lacks_only_names)
         native_builds_add(shop->context->native_builds, shop->desc->key_hash);
     hermetic->is_there = false;
     hermetic->refusal =

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <ingot/backend.h>
+#include <ingot/private/descriptor.h>
 
 #include "conformance/objects.h"
 #include "support/cuda_driver.h"
@@ -148,6 +149,52 @@ TEST(CudaProgram, IsBuiltOfSourcesWithTheirOwnOptions)
     const Program program = create_program(owned);
     EXPECT_NE(nullptr, create_kernel(program, "first"));
     EXPECT_NE(nullptr, create_kernel(program, "second"));
+}
+
+/* NVRTC puts the name of a source into internal symbols. */
+TEST(CudaProgram, HasTheNameOfItsSourceOnlyIfItsIdHasIt)
+{
+    const Context context = make();
+    const std::string text = "static __device__ __noinline__ int square(int x) { return x * x; }\n"
+                             "extern \"C\" __global__ void twice(int *x) { x[0] = square(x[0]); }\n";
+    const auto describe_named = [&](const std::string &source, const char *name) {
+        return describe_source(context.get(), make_source(source, name, INGOT_SOURCE_CUDA_CPP).get());
+    };
+    const auto has_name = [](const Desc &desc) {
+        const Bytes blob = blob_of(create_program(desc));
+        return std::string(blob.begin(), blob.end()).find("named_source_cu") != std::string::npos;
+    };
+    const std::string include = "#if 0\n#include \"none.h\"\n#endif\n";
+    for (const std::string &source : {text, include + text}) {
+        const Desc desc = describe_named(source, "dir/named_source.cu");
+        EXPECT_EQ(id_of(describe_named(source, "other.cu")), id_of(desc));
+        EXPECT_FALSE(has_name(desc));
+    }
+    const std::string asking = "__device__ const char *file() { return __FILE__; }\n" + text;
+    EXPECT_TRUE(has_name(describe_named(asking, "named_source.cu"))) << "the symbols of this NVRTC have no name";
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED,
+              ingot_program_get(&program, describe_named("no_such_type x;\n", "named_source.cu").get(), 0));
+    EXPECT_TRUE(last_error_has("named_source.cu(1)")) << ingot_last_error_detail();
+}
+
+/* Of the options of these sources, nothing is left in a request. */
+TEST(CudaProgram, HasARequestIfOnlyItsSourcesNameDirectories)
+{
+    const Context context = make();
+    const Source first = make_source("__device__ int f(int x) { return x; }\n", "a", INGOT_SOURCE_CUDA_CPP, "-I .");
+    const Source second = make_source(kTwice, "b", INGOT_SOURCE_CUDA_CPP);
+    const ingot_source_t sources[] = {first.get(), second.get()};
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = sources;
+    info.source_count = 2;
+    info.compile_options = "-DX";
+    ingot_program_desc_t desc = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
+    const Desc held(desc);
+    ingot_buffer_t request = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_get_request(desc, &request)) << ingot_last_error_detail();
+    request.release(&request);
 }
 
 TEST(CudaProgram, IsBuiltAndLoadedOrFailsCleanlyAtEveryAllocation)
