@@ -10,6 +10,9 @@
  * that their storing does not use the file. What is reserved is one number, so that a thread takes from it at once: the
  * pages of 4,096 bytes in the upper bits, and the number of entries in the lower ones. What is owed has the same form.
  *
+ * A count does not find what is reserved, so it gives the totals a new mark: room that was reserved under another mark
+ * is no longer in them. A thread that has taken room therefore looks at the mark before it uses the room.
+ *
  * On a machine with more work than processors, a thread that has the lock may not run for a long time. A store that
  * does not get the lock in time therefore puts its entry in its place all the same, and owes it to the account.
  */
@@ -27,7 +30,7 @@
 
 #define NAME "size.txt"
 #define FORMAT_VERSION 4u
-#define LINES 3u /* bytes, entries, and the version of the format */
+#define LINES 4u /* bytes, entries, the version of the format, and the mark of the last count */
 #define LINE_SIZE 21u
 #define QUICK_POLLS 200u
 #define FIRST_PAUSE_NS 20000u
@@ -95,15 +98,16 @@ static bool read_total(int fd, struct account_total *total, bool *is_long)
     char text[LINES * LINE_SIZE + 1];
     size_t size = 0;
     uint64_t version = 0;
-    *total = (struct account_total){0, 0, false};
+    *total = (struct account_total){.is_known = false};
     const bool is_read = files_read(fd, 0, sizeof(text), text, &size) == 0;
     *is_long = size > LINES * LINE_SIZE;
     if (is_read && size == LINES * LINE_SIZE && account_parse(LINE_SIZE, text + 2 * LINE_SIZE, &version) &&
         version == FORMAT_VERSION && account_parse(LINE_SIZE, text, &total->bytes) &&
-        account_parse(LINE_SIZE, text + LINE_SIZE, &total->entry_count))
+        account_parse(LINE_SIZE, text + LINE_SIZE, &total->entry_count) &&
+        account_parse(LINE_SIZE, text + 3 * LINE_SIZE, &total->mark))
         total->is_known = true;
     else
-        *total = (struct account_total){0, 0, false};
+        *total = (struct account_total){.is_known = false};
     return total->is_known;
 }
 
@@ -113,8 +117,9 @@ static int write_total(const struct account *account)
     char text[LINES * LINE_SIZE + 1];
     if (!files_may_grow_to(sizeof(text) - 1)) /* the write would raise a signal */
         return -EFBIG;
-    (void)snprintf(text, sizeof(text), "%-20llu\n%-20llu\n%-20u\n", (unsigned long long)account->total.bytes,
-                   (unsigned long long)account->total.entry_count, FORMAT_VERSION);
+    (void)snprintf(text, sizeof(text), "%-20llu\n%-20llu\n%-20u\n%-20llu\n", (unsigned long long)account->total.bytes,
+                   (unsigned long long)account->total.entry_count, FORMAT_VERSION,
+                   (unsigned long long)account->total.mark);
     const int result = files_write_at(account->fd, 0, sizeof(text) - 1, text);
     return result == 0 && account->is_long ? files_truncate(account->fd, sizeof(text) - 1) : result;
 }
@@ -153,6 +158,12 @@ static void settle(struct account *account)
     (void)write_total(account);
 }
 
+/* True if the totals have the room that the store has reserved. */
+static bool has_reserved(const struct directory *directory, const struct account_total *total)
+{
+    return total->is_known && total->mark == atomic_load_explicit(&directory->reserved_mark, memory_order_relaxed);
+}
+
 ingot_status_t account_begin(const struct root *root, const char *name_space, uint64_t deadline_ns,
                              struct account *account)
 {
@@ -168,7 +179,10 @@ ingot_status_t account_begin(const struct root *root, const char *name_space, ui
         return status;
     }
     (void)read_total(account->fd, &account->total, &account->is_long);
-    if (strcmp(name_space, root->directory->name_space) == 0)
+    account->is_own = strcmp(name_space, root->directory->name_space) == 0;
+    if (account->is_own && !has_reserved(root->directory, &account->total))
+        (void)atomic_exchange_explicit(&root->directory->reserved, 0, memory_order_relaxed);
+    if (account->is_own)
         settle(account);
     return INGOT_SUCCESS;
 }
@@ -181,22 +195,37 @@ void account_end(struct account *account)
 
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
-    account->total = (struct account_total){bytes, entry_count, true};
+    if (account->total.is_known && account->total.bytes == bytes && account->total.entry_count == entry_count)
+        return INGOT_SUCCESS;
+    account->total = (struct account_total){bytes, entry_count, account->total.mark, true};
     const int result = write_total(account);
     return result < 0 ? files_write_failed(result, "writing", NAME) : INGOT_SUCCESS;
 }
 
+static void renew_mark(struct account *account)
+{
+    account->total.mark = files_random();
+    if (account->is_own)
+        (void)atomic_exchange_explicit(&account->root->directory->reserved, 0, memory_order_relaxed);
+}
+
+void account_begin_count(struct account *account)
+{
+    renew_mark(account);
+    if (account->total.is_known)
+        (void)write_total(account);
+}
+
 ingot_status_t account_set_counted(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
-    (void)atomic_exchange_explicit(&account->root->directory->reserved, 0, memory_order_relaxed);
-    return account->total.is_known && account->total.bytes == bytes && account->total.entry_count == entry_count
-               ? INGOT_SUCCESS
-               : account_set(account, bytes, entry_count);
+    renew_mark(account);
+    account->total.is_known = false; /* so that the mark is written */
+    return account_set(account, bytes, entry_count);
 }
 
 ingot_status_t account_forget(struct account *account)
 {
-    account->total = (struct account_total){0, 0, false};
+    account->total = (struct account_total){.is_known = false};
     const int result = files_truncate(account->fd, 0);
     return result < 0 ? files_write_failed(result, "truncating", NAME) : INGOT_SUCCESS;
 }
@@ -208,8 +237,10 @@ static uint64_t pages_of(uint64_t bytes)
     return bytes / ENTRY_PAGE_SIZE + (bytes % ENTRY_PAGE_SIZE != 0);
 }
 
-bool account_take_reserved(struct directory *directory, uint64_t bytes)
+bool account_take_reserved(const struct root *root, uint64_t bytes, uint64_t *mark)
 {
+    struct directory *directory = root->directory;
+    struct account_total total;
     const uint64_t taken = pages_of(bytes) << COUNT_BITS | 1;
     uint64_t reserved = atomic_load_explicit(&directory->reserved, memory_order_relaxed);
     do {
@@ -217,12 +248,16 @@ bool account_take_reserved(struct directory *directory, uint64_t bytes)
             return false;
     } while (!atomic_compare_exchange_weak_explicit(&directory->reserved, &reserved, reserved - taken,
                                                     memory_order_relaxed, memory_order_relaxed));
+    if (!account_peek(root, directory->name_space, &total) || !has_reserved(directory, &total))
+        return false;
+    *mark = total.mark;
     return true;
 }
 
 uint64_t account_bytes_without_reserved(const struct directory *directory, const struct account_total *total)
 {
-    const uint64_t reserved = atomic_load_explicit(&directory->reserved, memory_order_relaxed);
+    const uint64_t reserved =
+        has_reserved(directory, total) ? atomic_load_explicit(&directory->reserved, memory_order_relaxed) : 0;
     return positive_difference(total->bytes, (reserved >> COUNT_BITS) * ENTRY_PAGE_SIZE);
 }
 
@@ -230,18 +265,19 @@ void account_return_reserved(struct directory *directory)
 {
     struct root root;
     struct account account;
-    const uint64_t reserved = atomic_exchange_explicit(&directory->reserved, 0, memory_order_relaxed);
     const bool owes = atomic_load_explicit(&directory->owed, memory_order_relaxed) != 0;
-    if (reserved == 0 && !owes)
+    if (atomic_load_explicit(&directory->reserved, memory_order_relaxed) == 0 && !owes)
         return;
     if (owes)
         atomic_store_explicit(&directory->lock_timeouts, 0, memory_order_relaxed); /* this is the last chance */
-    if (root_open_existing(directory, &root) == INGOT_SUCCESS &&
-        account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS) {
-        if (reserved != 0)
-            account_subtract(&account, (reserved >> COUNT_BITS) * ENTRY_PAGE_SIZE, reserved & COUNT_MASK);
+    const bool is_begun =
+        root_open_existing(directory, &root) == INGOT_SUCCESS &&
+        account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS;
+    const uint64_t reserved = atomic_exchange_explicit(&directory->reserved, 0, memory_order_relaxed);
+    if (is_begun && reserved != 0)
+        account_subtract(&account, (reserved >> COUNT_BITS) * ENTRY_PAGE_SIZE, reserved & COUNT_MASK);
+    if (is_begun)
         account_end(&account);
-    }
     root_close(&root);
 }
 
@@ -270,6 +306,7 @@ ingot_status_t account_add(struct account *account, uint64_t bytes, uint64_t max
     const ingot_status_t status =
         account_set(account, saturating_sum(other_bytes, bytes + more_pages * ENTRY_PAGE_SIZE),
                     saturating_sum(other_count, 1 + more));
+    atomic_store_explicit(&account->root->directory->reserved_mark, account->total.mark, memory_order_relaxed);
     if (status == INGOT_SUCCESS && more != 0)
         atomic_store_explicit(reserved, more_pages << COUNT_BITS | more, memory_order_relaxed);
     return status;
@@ -303,7 +340,7 @@ bool account_peek(const struct root *root, const char *name_space, struct accoun
 {
     char path[PATH_CAPACITY];
     bool is_long;
-    *total = (struct account_total){0, 0, false};
+    *total = (struct account_total){.is_known = false};
     paths_in_name_space(path, name_space, NAME);
     const int fd = files_open_read(root->fd, path);
     if (fd < 0)
@@ -329,14 +366,12 @@ ingot_status_t account_correct(const struct root *root, const char *name_space, 
     ingot_status_t status = account_begin(root, name_space, account_deadline(root->directory), &account);
     if (status != INGOT_SUCCESS)
         return status;
-    if (strcmp(name_space, root->directory->name_space) == 0) /* the count has none of it */
-        (void)atomic_exchange_explicit(&root->directory->reserved, 0, memory_order_relaxed);
     const struct account_total *now = &account.total;
     if (!now->is_known || (now->bytes == before->bytes && now->entry_count == before->entry_count))
-        status = account_set(&account, bytes, entry_count);
+        status = account_set_counted(&account, bytes, entry_count);
     else if (before->is_known)
-        status = account_set(&account, correct_counted_total(bytes, before->bytes, now->bytes),
-                             correct_counted_total(entry_count, before->entry_count, now->entry_count));
+        status = account_set_counted(&account, correct_counted_total(bytes, before->bytes, now->bytes),
+                                     correct_counted_total(entry_count, before->entry_count, now->entry_count));
     account_end(&account);
     return status;
 }

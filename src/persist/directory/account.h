@@ -13,6 +13,7 @@
 struct account_total {
     uint64_t bytes;
     uint64_t entry_count;
+    uint64_t mark; /* of the last count; a random number */
     bool is_known; /* false: size.txt is missing, damaged, or of another version */
 };
 
@@ -21,6 +22,7 @@ struct account {
     const struct root *root;
     int fd; /* size.txt */
     bool is_long;
+    bool is_own; /* of the store's own namespace */
     struct account_total total;
 };
 
@@ -33,9 +35,12 @@ ingot_status_t account_begin(const struct root *root, const char *name_space, ui
                              struct account *account);
 void account_end(struct account *account);
 
-/* Writes the total to size.txt. The account must be locked. */
+/* Writes the total to size.txt, unless it is there already. The account must be locked. */
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count);
-/* Does the same after a count under the lock, which does not include what this store has reserved. */
+/* Begins a count under the lock: gives the totals a new mark, so that no store uses what it has reserved. If the mark
+ * cannot be written, the total may be too low by that until the next count. */
+void account_begin_count(struct account *account);
+/* Writes totals that were counted or estimated without the lock, with a new mark. */
 ingot_status_t account_set_counted(struct account *account, uint64_t bytes, uint64_t entry_count);
 /* Makes the total unknown, so that the next store counts the entries. */
 ingot_status_t account_forget(struct account *account);
@@ -43,8 +48,9 @@ ingot_status_t account_forget(struct account *account);
  * an eviction corrects it. A total that is not known stays as it is. If many entries fit, also reserves room for
  * further entries of this store. */
 ingot_status_t account_add(struct account *account, uint64_t bytes, uint64_t max_bytes, uint64_t max_entries);
-/* Takes room for an entry from what this store has reserved. Returns false if it has reserved too little. */
-bool account_take_reserved(struct directory *directory, uint64_t bytes);
+/* Takes room for an entry from what this store has reserved. Returns false if it has reserved too little, or if the
+ * entries were counted since. Otherwise sets *mark to that of the totals that have the room. */
+bool account_take_reserved(const struct root *root, uint64_t bytes, uint64_t *mark);
 /* Subtracts the room that is still reserved, and adds what is owed. Called before the store is closed. */
 void account_return_reserved(struct directory *directory);
 

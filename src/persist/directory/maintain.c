@@ -25,7 +25,7 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     struct directory *directory = directory_of(storage);
     ingot_persist_stats_t current = {.struct_size = sizeof(current)};
     storage_fill_stats(storage, directory != NULL ? &directory->counters : NULL, &current);
-    struct account_total total = {0, 0, false};
+    struct account_total total = {.is_known = false};
     struct root root;
     if (directory != NULL) {
         if (root_open_existing(directory, &root) == INGOT_SUCCESS)

@@ -291,9 +291,10 @@ static ingot_status_t try_to_publish(struct publication *publication, bool may_e
 }
 
 /* Publishes the entry in room that is reserved. Needs the account only if the entry replaces another one, or fails. */
-static ingot_status_t publish_reserved(struct publication *publication)
+static ingot_status_t publish_reserved(struct publication *publication, uint64_t mark)
 {
     const struct root *root = publication->root;
+    const struct directory *directory = root->directory;
     struct account account;
     const int result = files_rename(root->fd, publication->prepared, root->fd, publication->path);
     publication->is_published = result == 0;
@@ -307,7 +308,10 @@ static ingot_status_t publish_reserved(struct publication *publication)
         return put_in_place(publication); /* the total may be too high until an eviction corrects it */
     if (status != INGOT_SUCCESS)
         return status;
-    status = publish_in_account(publication, &account);
+    if (account.total.mark != mark) /* a count has taken the room meanwhile */
+        status = account_add(&account, publication->bytes, directory->max_bytes, directory->max_entries);
+    if (status == INGOT_SUCCESS)
+        status = publish_in_account(publication, &account);
     account_end(&account);
     return status;
 }
@@ -338,7 +342,7 @@ static ingot_status_t publish_with_room(struct publication *publication)
     const struct root *root = publication->root;
     struct directory *directory = root->directory;
     const bool evicts = directory->order->evicts;
-    struct account_total total = {0, 0, false};
+    struct account_total total = {.is_known = false};
     bool has_counted = false;
     bool has_tried_shards = false;
     bool is_done = false;
@@ -369,11 +373,12 @@ static ingot_status_t prepare_and_publish(struct publication *publication)
 {
     const struct root *root = publication->root;
     struct directory *directory = root->directory;
+    uint64_t mark;
     ingot_status_t status = ready_shard(publication, false);
     if (status == INGOT_SUCCESS)
         status = prepare_entry(publication);
-    if (status == INGOT_SUCCESS && account_take_reserved(directory, publication->bytes)) {
-        status = publish_reserved(publication);
+    if (status == INGOT_SUCCESS && account_take_reserved(root, publication->bytes, &mark)) {
+        status = publish_reserved(publication, mark);
     } else if (status == INGOT_SUCCESS) {
         status = publish_with_room(publication);
         if (status == INGOT_BUSY)

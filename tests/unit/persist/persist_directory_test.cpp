@@ -78,7 +78,7 @@ TEST_F(PersistDirectory, LaysOutItsFilesAsSpecified)
     EXPECT_EQ(kBlob, read_file(entry / "kernel.bin"));
     EXPECT_EQ(128 + kId.size(), fs::file_size(entry / "key.bin"));
     EXPECT_EQ(entry_size(kId, kBlob), text_total(root_));
-    EXPECT_EQ(bytes_of(size_text(entry_size(kId, kBlob), 1)), read_file(root_ / "size.txt"));
+    EXPECT_EQ(size_text(entry_size(kId, kBlob), 1), totals_of(root_));
     const Bytes tag = read_file(root_ / "CACHEDIR.TAG");
     EXPECT_EQ(0u, std::string(tag.begin(), tag.end()).find("Signature: 8a477f597d28d172789f06886806bc55"));
     EXPECT_EQ(0u, leftovers_in(root_));
@@ -264,7 +264,7 @@ TEST_F(PersistDirectory, HealsItsTotal)
         }
         EXPECT_EQ(0u, store.stats().evictions) << text.substr(0, 30);
         EXPECT_EQ(10u, entries_of(root).size()) << text.substr(0, 30);
-        EXPECT_EQ(bytes_of(size_text(bytes_in(root), 10)), read_file(root / "size.txt")) << text.substr(0, 30);
+        EXPECT_EQ(size_text(bytes_in(root), 10), totals_of(root)) << text.substr(0, 30);
     }
 }
 
