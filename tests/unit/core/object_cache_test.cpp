@@ -379,11 +379,11 @@ TEST(ObjectCache, ReplacingTheOnlyObjectKeepsItsGroupsAge)
 TEST(ObjectCache, ObjectsMayHaveDestructorsOfTheirOwn)
 {
     Cache cache;
-    int ended = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set(nullptr, cache.get(), "s", "g", "n", &ended,
-                                                    [](void *value, void *) { ++*static_cast<int *>(value); }));
+    Thing thing(1);
+    const auto destructor = [](void *value, void *) { static_cast<Thing *>(value)->destroyed += 10; };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set(nullptr, cache.get(), "s", "g", "n", &thing, destructor));
     cache.clear("s");
-    EXPECT_EQ(1, ended);
+    EXPECT_EQ(10, thing.destroyed);
     EXPECT_EQ(0, cache.destroyed());
 }
 
