@@ -43,8 +43,9 @@ struct note {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed; /* a flight has ended, or has a limit now */
 static struct flight *first_flight;
-static struct note *notes[BIN_COUNT];           /* by the hash of the id */
-static struct note *notes_of_parent[BIN_COUNT]; /* not read; so that they are no leak in a child */
+static struct note *notes[BIN_COUNT]; /* by the hash of the id */
+/* Never read: it keeps what a child does not use reachable, so that it is no leak. Volatile, so that it is written. */
+static struct note *volatile notes_of_parent[BIN_COUNT];
 
 /* Called in a forked child right after the fork, in its only thread. A thread of the parent may have been changing the
  * notes, so they are not freed. */
@@ -53,8 +54,10 @@ static void forget_parent(void)
     (void)pthread_mutex_init(&mutex, NULL);
     thread_condition_init(&changed);
     first_flight = NULL;
-    memcpy(notes_of_parent, notes, sizeof(notes));
-    memset(notes, 0, sizeof(notes));
+    for (size_t i = 0; i < BIN_COUNT; ++i) {
+        notes_of_parent[i] = notes[i];
+        notes[i] = NULL;
+    }
 }
 
 static void prepare(void)
