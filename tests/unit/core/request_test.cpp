@@ -12,35 +12,16 @@
 
 #include <gtest/gtest.h>
 
+#include "support/byte_parts.h"
+
 extern "C" {
 #include "core/descriptor/request.h"
 }
 
+using namespace byte_parts;
+
 namespace
 {
-
-using Bytes = std::vector<uint8_t>;
-
-Bytes number(uint64_t value, size_t size)
-{
-    Bytes bytes;
-    for (size_t i = 0; i < size; ++i)
-        bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
-    return bytes;
-}
-
-Bytes text(const std::string &value)
-{
-    return Bytes(value.begin(), value.end());
-}
-
-Bytes join(const std::vector<Bytes> &parts)
-{
-    Bytes all;
-    for (const auto &part : parts)
-        all.insert(all.end(), part.begin(), part.end());
-    return all;
-}
 
 Bytes framed(const std::string &value)
 {
