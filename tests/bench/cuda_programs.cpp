@@ -31,39 +31,14 @@ const std::vector<Row> &digits()
 
 const std::vector<Row> &others()
 {
-    static const std::vector<const char *> reductions = {"reduce<double>", "reduce<float>", "reduce<int>"};
     static const std::vector<Row> rows = {
-        {"reduce sum", "reduce.cu", "", reductions},
-        {"reduce max", "reduce.cu", "-DMAX", reductions},
-        {"scan", "scan.cu", "-DBLOCK=512", {}},
-        {"gemm 32", "gemm.cu", "-DTILE=32 -DWORK=2", {}},
+        {"reduce sum", "reduce.cu", "", {"reduce<double>", "reduce<float>", "reduce<int>"}},
         {"gemm 64 bias", "gemm.cu", "-DTILE=64 -DWORK=4 -DFUSE_BIAS", {}},
-        {"gemm tensor", "gemm_tensor.cu", "", {}},
-        {"softmax rows", "softmax_rows.cu", "-DBLOCK=256", {}},
-        {"layer norm", "layer_norm.cu", "-DBLOCK=256", {}},
-        {"rms norm", "layer_norm.cu", "-DBLOCK=256 -DRMS", {}},
         {"conv2d 3x3", "conv2d.cu", "-DKERNEL=3 -DCHANNELS=64", {}},
         {"conv2d 7x7", "conv2d.cu", "-DKERNEL=7 -DCHANNELS=3", {}},
-        {"transpose", "transpose.cu", "-DTILE=32", {"transpose<double>", "transpose<float>"}},
         {"histogram", "histogram.cu", "-DBINS=256", {}},
         {"attention", "attention.cu", "-DHEAD=64 -DTILE=32", {}},
-        {"attention causal", "attention.cu", "-DHEAD=32 -DTILE=64 -DCAUSAL", {}},
-        {"elementwise",
-         "elementwise.cu",
-         "",
-         {"backward<Gelu, float>", "backward<Silu, float>", "backward<Tanh, double>", "forward<Gelu, float>",
-          "forward<Silu, float>", "forward<Tanh, double>"}},
-        {"n-body", "nbody.cu", "-DTILE=256 --use_fast_math", {}},
-        {"fft", "fft.cu", "-DLOG2=10", {}},
-        {"sort", "sort.cu", "-DBLOCK=512", {}},
-        {"sparse", "sparse.cu", "", {}},
-        {"stencil", "stencil.cu", "-DBLOCK=16", {}},
-        {"options float", "options.cu", "-DREAL=float", {}},
-        {"options double", "options.cu", "-DREAL=double", {}},
-        {"mandelbrot", "mandelbrot.cu", "-DREAL=double -DSTEPS=1000", {}},
         {"sha256", "sha256.cu", "", {}},
-        {"rotary", "rotary.cu", "-DVOCABULARY=32000", {}},
-        {"quantize", "quantize.cu", "", {}},
     };
     return rows;
 }

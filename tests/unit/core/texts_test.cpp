@@ -44,25 +44,40 @@ protected:
         write("beside.h", "int beside;\r\nint carriage_return;\r\n");
     }
 
-    /* Appends what a compiler gets for an input, and what the id says of its files. */
-    void add(const std::string &name, const Input &input)
+    /* Returns what a compiler gets for an input, and what the id says of its files. */
+    std::string section_of(const Input &input)
     {
         const Result result = resolve(input);
-        golden_ += "== " + name + "\n-- digests " + hex(digest(result.digests)) + "\n";
+        std::string section = "-- digests " + hex(digest(result.digests)) + "\n";
         if (!result.reason.empty())
-            golden_ += "-- native: " + result.reason + "\n";
+            section += "-- native: " + result.reason + "\n";
         if (!result.gap.empty())
-            golden_ += "-- gap: " + result.gap + "\n";
+            section += "-- gap: " + result.gap + "\n";
         for (const std::string &text : result.texts)
-            golden_ += "-- text\n" + text + "\n";
+            section += "-- text\n" + text + "\n";
+        return section;
     }
 
+    void add(const std::string &name, const Input &input) { golden_ += "== " + name + "\n" + section_of(input); }
+
+    /* Writes what several compilers get alike once, under the names of all. */
     void add_for_each_compiler(const std::string &name, const std::string &source, const std::string &options)
     {
         const std::pair<const char *, ingot_text_rules_t> compilers[] = {
             {"pocl", pocl_rules()}, {"intel", intel_rules()}, {"nvrtc", nvrtc_rules()}, {"unknown", careful_rules()}};
-        for (const auto &[compiler, rules] : compilers)
-            add(name + ", " + compiler, Input{{{"k.cl", source}}, options, {}, INGOT_SOURCE_OPENCL_C, rules});
+        std::vector<std::pair<std::string, std::string>> groups; /* names, section */
+        for (const auto &[compiler, rules] : compilers) {
+            const std::string section =
+                section_of(Input{{{"k.cl", source}}, options, {}, INGOT_SOURCE_OPENCL_C, rules});
+            const auto same = std::find_if(groups.begin(), groups.end(),
+                                           [&section](const auto &group) { return group.second == section; });
+            if (same != groups.end())
+                same->first += std::string(", ") + compiler;
+            else
+                groups.emplace_back(name + ", " + compiler, section);
+        }
+        for (const auto &[names, section] : groups)
+            golden_ += "== " + names + "\n" + section;
     }
 
     std::string golden_ = std::string(ID_RULES) + "\n";
