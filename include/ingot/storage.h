@@ -100,6 +100,15 @@ typedef struct ingot_storage_ops {
      * take the lease. If @p may_others_take is 0, all machines get INGOT_LEASE_NONE for some time instead. Set if and
      * only if take_lease is set. */
     void (*end_lease)(void *self, void *lease, int may_others_take);
+    /**
+     * Leaves a wish: someone wants a program, and a builder may compile it (doc/builders.md). The storage has just been
+     * asked for @p id and lacks it, and it has been given the request from which a builder compiles it. Does not wait.
+     * A wish is a hint, which may be lost. NULL: the storage keeps no wishes.
+     *  @retval INGOT_BUSY      There is such a wish already, or somebody compiles the program.
+     *  @retval INGOT_NO_SPACE  There are too many.
+     *  @return Otherwise as store.
+     */
+    ingot_status_t (*leave_wish)(void *self, size_t id_size, const uint8_t *id);
 } ingot_storage_ops_t;
 
 /**

@@ -23,6 +23,15 @@ extern "C" {
 INGOT_API ingot_status_t ingot_persist_program_load(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                     ingot_storage_t storage, ingot_origin_t *origin);
 
+/**
+ * Does what ingot_persist_program_create does, but does not wait for others.
+ *
+ * @retval INGOT_BUSY  Another thread, process or machine compiles the program now, or one has found within the last
+ *                     minute that it does not compile or cannot be stored. This call has compiled nothing.
+ */
+INGOT_API ingot_status_t ingot_persist_program_try(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                                   ingot_storage_t storage, ingot_origin_t *origin);
+
 /** Returns when a storage stores; for a chain without a setting of its own, the setting of the tier in which it
  *  stores. */
 INGOT_API ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_t storage);

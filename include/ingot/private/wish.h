@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
+/**
+ * @file private/wish.h
+ * Wishes: ids of programs that someone wants, and that a builder compiles from the requests in the same store
+ * (doc/builders.md).
+ */
+#ifndef INGOT_PRIVATE_WISH_H
+#define INGOT_PRIVATE_WISH_H
+
+#include <stdbool.h>
+
+#include <ingot/persist.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INGOT_WISH_MAX_SIZE 65536 /**< The most bytes of a wish, which is an id. */
+
+/** Receives a wish. The bytes are valid during the call. Returns false to end the visit. */
+typedef bool (*ingot_wish_visitor_t)(void *user, size_t id_size, const uint8_t *id);
+
+/**
+ * Visits the wishes of a directory store's namespace, in no order, and removes those that are malformed or too old.
+ * During a visit, the visitor may take wishes.
+ *
+ * @retval INGOT_SUCCESS        Also if there are none.
+ * @retval INGOT_UNIMPLEMENTED  The storage is not a directory store.
+ * @retval INGOT_READ_ONLY      It was opened read-only.
+ * @retval INGOT_UNTRUSTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_visit_wishes(ingot_storage_t storage, ingot_wish_visitor_t visit, void *user);
+
+/**
+ * Removes a wish. Of several callers, one gets INGOT_SUCCESS, and should answer it.
+ *
+ * @retval INGOT_NOT_FOUND  It is gone.
+ * @return Otherwise as ingot_persist_visit_wishes.
+ */
+INGOT_API ingot_status_t ingot_persist_take_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+
+/**
+ * Makes the folder of a directory store's wishes if it is missing, and writes its absolute path. A new wish is renamed
+ * into it (IN_MOVED_TO).
+ *
+ * @param[in,out] size  In: the capacity of @p path. Out: the path's size with its NUL.
+ * @retval INGOT_BUFFER_TOO_SMALL
+ * @return Otherwise as ingot_persist_visit_wishes.
+ */
+INGOT_API ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t *size, char *path);
+
+/**
+ * Writes the id of the entry with the request for a wanted result. ingot_storage_load loads it, and
+ * ingot_request_open reads it (private/request.h).
+ *
+ * @param[in,out] request_id_size  In: the capacity of @p request_id; 512 is enough. Out: the id's size.
+ * @retval INGOT_BLOB_CORRUPT  The bytes are not the id of a program. Likewise INGOT_BLOB_TRUNCATED,
+ *                             INGOT_BLOB_VERSION.
+ * @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_wish_get_request_id(size_t id_size, const uint8_t *id, size_t *request_id_size,
+                                                   uint8_t *request_id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
