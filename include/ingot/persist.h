@@ -51,7 +51,7 @@ typedef enum ingot_persist_eviction {
 /** When a storage takes blobs from the driver and stores them. */
 typedef enum ingot_persist_store_mode {
     /**
-     * As INGOT_PERSIST_STORE_NOW, except for a program of more than 8 kernels on a device that generates code at launch
+     * As INGOT_PERSIST_STORE_NOW, except for a program of more than 6 kernels on a device that generates code at launch
      * (ingot_device_info_t). Such a device may take many times as long to provide the blob as it took to build, so the
      * program is stored as with INGOT_PERSIST_STORE_ON_FLUSH.
      */

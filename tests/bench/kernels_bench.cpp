@@ -120,7 +120,7 @@ static double timed(const bench::MeasuringProcesses &processes, const std::strin
     return std::stod(lines[0][1]);
 }
 
-/* Programs of at most 8 kernels are stored at once by the front door. */
+/* The front door stores programs of few kernels at once. */
 static double front_door_goal(int count)
 {
     return count <= 3 ? 1.6 : count <= 8 ? 1.8 : 1.05;

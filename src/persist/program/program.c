@@ -32,8 +32,9 @@
 /* The largest number of replacements of a program for a kernel. More than one may be needed, because another thread may
  * load the refused blob again before it is removed. */
 #define ATTEMPTS 3u
-/* PoCL 3.1 takes 70 to 150 ms of processor time to generate the code of a kernel of a few lines. */
-#define FEW_KERNELS 8u
+/* PoCL 3.1 takes 70 to 150 ms of processor time to generate the code of a kernel of a few lines, so
+ * a process that builds eight kernels, of which it launches two, takes twice as long if it stores them. */
+#define FEW_KERNELS 6u
 
 /* A request for a program. ingot_program_get_or_create passes it to the functions that load or build the program. */
 struct request {

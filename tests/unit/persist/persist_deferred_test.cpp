@@ -113,8 +113,8 @@ TEST(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLau
         bool is_at_once;
     } cases[] = {{false, INGOT_PERSIST_STORE_AUTO, 300, true},
                  {true, INGOT_PERSIST_STORE_AUTO, 1, true},
-                 {true, INGOT_PERSIST_STORE_AUTO, 8, true},
-                 {true, INGOT_PERSIST_STORE_AUTO, 9, false},
+                 {true, INGOT_PERSIST_STORE_AUTO, 6, true},
+                 {true, INGOT_PERSIST_STORE_AUTO, 7, false},
                  {true, INGOT_PERSIST_STORE_NOW, 300, true},
                  {false, kOnFlush, 1, false},
                  {true, kOnFlush, 1, false}};
