@@ -82,13 +82,12 @@ INGOT_API ingot_status_t ingot_remote_load_key(ingot_storage_t storage, const ch
 
 #define INGOT_IMAGE_TAG "store" /**< The name of the image in an OCI image layout. */
 
-/** What writing or reading an image did. */
+/** What writing an image did. */
 typedef struct ingot_image_stats {
-    uint64_t entry_count;   /**< Entries of the image. */
-    uint64_t present_count; /**< Of these, those that the layout or the store had already. */
-    uint64_t moved_count;   /**< Those that were written to the layout, or stored. */
-    uint64_t moved_bytes;   /**< Of these. */
-    uint64_t failed_count;  /**< Entries and layers that were damaged or refused; `reason` is that of the last one. */
+    uint64_t entry_count;  /**< Entries of the store in the image. */
+    uint64_t new_count;    /**< Of these, those that the image did not have before. */
+    uint64_t new_bytes;    /**< Of these. */
+    uint64_t failed_count; /**< Entries that were damaged or refused; `reason` is that of the last one. */
     char reason[512];
 } ingot_image_stats_t;
 
@@ -103,18 +102,19 @@ typedef struct ingot_image_stats {
  */
 INGOT_API ingot_status_t ingot_image_write(ingot_storage_t storage, const char *directory, ingot_image_stats_t *stats);
 
-/** Opens the storage for the entries of a namespace; "": none. Returns NULL if they are not wanted or cannot be stored;
- *  then sets *status, and with a failure the error detail. The caller releases the storage. */
-typedef ingot_storage_t (*ingot_image_open_t)(void *user, const char *name_space, ingot_status_t *status);
+/** Receives a layer, as a bundle with the entries of a namespace ("": none). The bundle is valid during the call. If
+ *  the layer cannot be used, the bundle is NULL, and @p status and the error detail say why. Returns INGOT_SUCCESS to
+ *  continue; any other status ends the visit, which returns it. */
+typedef ingot_status_t (*ingot_image_visit_t)(ingot_storage_t bundle, ingot_status_t status, const char *name_space,
+                                              void *user);
 
 /**
- * Stores the entries of an image that the storages lack. An entry that is damaged or foreign concerns itself alone.
+ * Visits the layers of an image, the newest first: of entries with the same id, the first one counts.
  *
  * @retval INGOT_NOT_FOUND  The layout has no image.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY, INGOT_BLOB_CORRUPT
  */
-INGOT_API ingot_status_t ingot_image_read(const char *directory, ingot_image_open_t open, void *user,
-                                          ingot_image_stats_t *stats);
+INGOT_API ingot_status_t ingot_image_for_each(const char *directory, ingot_image_visit_t visit, void *user);
 
 #ifdef __cplusplus
 }

@@ -26,23 +26,12 @@
 #define LAYER_TYPE "application/vnd.ingot.bundle.v1"
 #define NAME_NOTE "org.opencontainers.image.ref.name"
 #define NAME_SPACE_NOTE "ingot.namespace"
-#define DEAD_NOTE "ingot.dead"
-
-void image_fini(struct image *image)
-{
-    for (size_t i = 0; i < image->count; ++i)
-        free(image->layers[i].dead);
-    free(image->layers);
-    *image = (struct image){.layers = NULL};
-}
 
 bool image_add(struct image *image, const struct layer *layer)
 {
     struct layer *layers = realloc(image->layers, (image->count + 1) * sizeof(*layers));
-    if (layers == NULL) {
-        free(layer->dead);
+    if (layers == NULL)
         return false;
-    }
     image->layers = layers;
     layers[image->count++] = *layer;
     return true;
@@ -199,8 +188,7 @@ static ingot_status_t read_layers(const cJSON *manifest, struct image *image)
         layer.is_foreign =
             strcmp(text_of(item, "mediaType"), LAYER_TYPE) != 0 || strlen(name_space) >= LAYOUT_NAME_SPACE_CAPACITY;
         (void)snprintf(layer.name_space, sizeof(layer.name_space), "%s", name_space);
-        layer.dead = strdup(text_of(notes, DEAD_NOTE));
-        if (layer.dead == NULL || !image_add(image, &layer))
+        if (!image_add(image, &layer))
             return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");
     }
     return INGOT_SUCCESS;
@@ -245,7 +233,23 @@ ingot_status_t layout_read_image(const char *directory, struct image *image)
     cJSON_Delete(json);
     free(text);
     if (status != INGOT_SUCCESS)
-        image_fini(image);
+        free(image->layers);
+    return status;
+}
+
+ingot_status_t ingot_image_for_each(const char *directory, ingot_image_visit_t visit, void *user)
+{
+    struct image image;
+    ingot_status_t status = layout_read_image(directory, &image);
+    if (status != INGOT_SUCCESS)
+        return status;
+    for (size_t i = 0; i < image.count && status == INGOT_SUCCESS; ++i) {
+        ingot_storage_t bundle = NULL;
+        const ingot_status_t opened = layout_open_layer(directory, &image.layers[i], &bundle);
+        status = visit(bundle, opened, image.layers[i].name_space, user);
+        ingot_storage_release(bundle);
+    }
+    free(image.layers);
     return status;
 }
 
@@ -290,8 +294,8 @@ static void print_layers(FILE *out, const struct image *image, bool with_types)
         else
             (void)fprintf(out,
                           "{\"mediaType\":\"" LAYER_TYPE "\",\"digest\":\"%s\",\"size\":%llu,\"annotations\":{"
-                          "\"" NAME_SPACE_NOTE "\":\"%s\",\"" DEAD_NOTE "\":\"%s\"}}",
-                          layer->digest, (unsigned long long)layer->size, layer->name_space, layer->dead);
+                          "\"" NAME_SPACE_NOTE "\":\"%s\"}}",
+                          layer->digest, (unsigned long long)layer->size, layer->name_space);
     }
 }
 

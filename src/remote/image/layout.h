@@ -20,16 +20,15 @@ struct layer {
     uint64_t size;
     bool is_foreign; /* the layer has another type */
     char name_space[LAYOUT_NAME_SPACE_CAPACITY];
-    char *dead; /* the numbers of the entries that the image does not have any more, ascending, with commas */
 };
 
+/* An image, whose newest layers come first. */
 struct image {
     size_t count;
-    struct layer *layers;
+    struct layer *layers; /* freed by the owner of the image */
 };
 
-void image_fini(struct image *image);
-/* Adds a copy of a layer, which then owns `dead`. Returns false, and frees `dead`, if memory runs out. */
+/* Adds a copy of a layer. Returns false if memory runs out. */
 bool image_add(struct image *image, const struct layer *layer);
 
 /* Creates the directories of a layout that are missing. */

@@ -1,9 +1,8 @@
 /*
  * write.c - writes the entries of a store as an image.
  *
- * Entries that a layer of the earlier image has, byte for byte, stay there; the layer's other entries are noted as
- * dead. All other entries become new bundles, one for each namespace. If a layer turns out to be mostly dead, all is
- * done again without it.
+ * A layer of the earlier image stays if the store still has at least half of it, byte for byte. All other entries
+ * become new bundles, one for each namespace, which come first, because readers take the first entry of an id.
  */
 #include <cjson/cJSON.h>
 #include <ingot/backend.h>
@@ -15,33 +14,32 @@
 #include <unistd.h>
 
 #include "remote/image/layout.h"
+#include "util/entry_kind.h"
 #include "util/error_text.h"
 
 #define KEY_SIZE 32u
 #define MOST_KEPT_LAYERS 256u /* of more, all entries are written anew */
 
-/* An entry of the earlier image. */
-struct place {
+/* An entry of the store. */
+struct item {
     uint8_t key[KEY_SIZE]; /* of the namespace, the id, and the blob with its seal */
-    size_t layer;
-    uint32_t number; /* in the layer */
     uint64_t size;
-    bool is_alive; /* the store has the entry */
+    size_t layer; /* the number of the kept layer that has it, from 1; 0: none */
 };
 
 struct writing {
     ingot_storage_t storage;
     const char *directory;
     ingot_image_stats_t *stats;
-    struct image old;
+    cJSON *name_spaces; /* an object with a member for each */
+    size_t item_count;
+    struct item *items; /* ascending by key once all are noted */
     struct image made;
-    size_t place_count;
-    struct place *places; /* ascending by key */
-    ingot_storage_t bundle;
-    size_t layer; /* the one of the earlier image that is read */
+    ingot_storage_t bundle; /* a layer of the earlier image, and what it has in common with the store */
     const char *name_space;
-    uint64_t total_bytes;
-    bool is_out_of_memory;
+    size_t layer;
+    uint64_t living_bytes;
+    ingot_status_t status; /* a failure in selecting entries for a bundle */
 };
 
 static ingot_status_t out_of_memory(void)
@@ -49,14 +47,21 @@ static ingot_status_t out_of_memory(void)
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_items(const void *a, const void *b)
 {
-    return memcmp(((const struct place *)a)->key, ((const struct place *)b)->key, KEY_SIZE);
+    return memcmp(((const struct item *)a)->key, ((const struct item *)b)->key, KEY_SIZE);
 }
 
-/* Reads the blob of an entry, and sets key and size of its place. */
-static ingot_status_t read_place(struct place *place, ingot_storage_t storage, const char *name_space,
-                                 const ingot_persist_entry_t *entry)
+static struct item *find_item(const struct writing *writing, const struct item *wanted)
+{
+    return writing->item_count != 0
+               ? bsearch(wanted, writing->items, writing->item_count, sizeof(*wanted), compare_items)
+               : NULL;
+}
+
+/* Reads the blob of an entry, and makes its item. */
+static ingot_status_t read_item(struct item *item, ingot_storage_t storage, const char *name_space,
+                                const ingot_persist_entry_t *entry)
 {
     crypto_generichash_blake2b_state state;
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
@@ -66,36 +71,45 @@ static ingot_status_t read_place(struct place *place, ingot_storage_t storage, c
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t id_size = entry->id_size;
-    *place = (struct place){.size = id_size + kept.size};
+    *item = (struct item){.size = id_size + kept.size};
     (void)crypto_generichash_blake2b_init(&state, NULL, 0, KEY_SIZE);
     (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)name_space, strlen(name_space) + 1);
     (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)&id_size, sizeof(id_size));
     (void)crypto_generichash_blake2b_update(&state, entry->id, entry->id_size);
     (void)crypto_generichash_blake2b_update(&state, kept.bytes, kept.size);
-    (void)crypto_generichash_blake2b_final(&state, place->key, KEY_SIZE);
+    (void)crypto_generichash_blake2b_final(&state, item->key, KEY_SIZE);
     kept.release(&kept);
     return INGOT_SUCCESS;
 }
 
-/* ---- the earlier image ---- */
-
-static ingot_status_t note_place(const ingot_persist_entry_t *entry, void *user)
+/* Notes an entry of the store. One that cannot be read, or is not for others, is left out. */
+static ingot_status_t note_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct writing *writing = user;
-    struct place place;
-    const ingot_status_t status =
-        read_place(&place, writing->bundle, writing->old.layers[writing->layer].name_space, entry);
-    if (status != INGOT_SUCCESS) /* a damaged entry is none */
+    ingot_image_stats_t *stats = writing->stats;
+    struct item item;
+    if (entry->status == INGOT_SUCCESS && entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = read_item(&item, writing->storage, entry->name_space, entry);
+    if (status == INGOT_NOT_FOUND) /* evicted in the meantime */
+        return INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS) {
+        ++stats->failed_count;
+        error_text_copy(stats->reason, sizeof(stats->reason), ingot_last_error_detail());
         return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS;
-    place.layer = writing->layer;
-    place.number = (uint32_t)entry->identity;
-    struct place *places = realloc(writing->places, (writing->place_count + 1) * sizeof(*places));
-    if (places == NULL)
+    }
+    if (cJSON_GetObjectItemCaseSensitive(writing->name_spaces, entry->name_space) == NULL &&
+        cJSON_AddTrueToObject(writing->name_spaces, entry->name_space) == NULL)
         return out_of_memory();
-    writing->places = places;
-    places[writing->place_count++] = place;
+    struct item *items = realloc(writing->items, (writing->item_count + 1) * sizeof(*items));
+    if (items == NULL)
+        return out_of_memory();
+    writing->items = items;
+    items[writing->item_count++] = item;
     return INGOT_SUCCESS;
 }
+
+/* ---- the earlier image ---- */
 
 /* True if an image, or a layer, is missing or of no use. Another failure may pass, and what could not be read then must
  * not be removed. */
@@ -105,165 +119,122 @@ static bool is_unusable(ingot_status_t status)
            status == INGOT_BLOB_VERSION || status == INGOT_UNTRUSTED;
 }
 
-static ingot_status_t read_old(struct writing *writing)
+/* Notes that a layer has an entry of the store. */
+static ingot_status_t note_living(const ingot_persist_entry_t *entry, void *user)
 {
-    ingot_status_t status = layout_read_image(writing->directory, &writing->old);
-    status = is_unusable(status) ? INGOT_SUCCESS : status;
-    for (size_t i = 0; i < writing->old.count && status == INGOT_SUCCESS; ++i) {
-        writing->layer = i;
-        if (writing->old.count > MOST_KEPT_LAYERS)
-            break;
-        status = layout_open_layer(writing->directory, &writing->old.layers[i], &writing->bundle);
-        if (status == INGOT_SUCCESS) {
-            status = ingot_persist_for_each(writing->bundle, note_place, writing);
-            ingot_storage_release(writing->bundle);
-        }
-        status = is_unusable(status) ? INGOT_SUCCESS : status;
+    struct writing *writing = user;
+    struct item wanted;
+    const ingot_status_t status = read_item(&wanted, writing->bundle, writing->name_space, entry);
+    struct item *item = status == INGOT_SUCCESS ? find_item(writing, &wanted) : NULL;
+    if (item != NULL && item->layer == 0) {
+        item->layer = writing->layer;
+        writing->living_bytes += item->size;
     }
-    if (writing->place_count > 1)
-        qsort(writing->places, writing->place_count, sizeof(*writing->places), compare_places);
+    return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS; /* a damaged entry is none */
+}
+
+/* Takes over a layer of the earlier image, unless it cannot be used or the store has less than half of it. */
+static ingot_status_t keep_layer(struct writing *writing, const struct layer *layer)
+{
+    writing->layer = writing->made.count + 1;
+    writing->name_space = layer->name_space;
+    writing->living_bytes = 0;
+    ingot_status_t status = layout_open_layer(writing->directory, layer, &writing->bundle);
+    if (status != INGOT_SUCCESS)
+        return is_unusable(status) ? INGOT_SUCCESS : status;
+    status = ingot_persist_for_each(writing->bundle, note_living, writing);
+    ingot_storage_release(writing->bundle);
+    if (writing->living_bytes != 0 && writing->living_bytes >= layer->size / 2)
+        return status != INGOT_SUCCESS || image_add(&writing->made, layer) ? status : out_of_memory();
+    for (size_t i = 0; i < writing->item_count; ++i)
+        if (writing->items[i].layer == writing->layer)
+            writing->items[i].layer = 0;
     return status;
 }
 
-/* ---- the store ---- */
-
-static ingot_status_t note_name_space(const ingot_persist_entry_t *entry, void *names)
+static ingot_status_t keep_layers(struct writing *writing)
 {
-    if (cJSON_GetObjectItemCaseSensitive(names, entry->name_space) == NULL &&
-        cJSON_AddTrueToObject(names, entry->name_space) == NULL)
-        return out_of_memory();
-    return INGOT_SUCCESS;
+    struct image old;
+    ingot_status_t status = layout_read_image(writing->directory, &old);
+    if (status != INGOT_SUCCESS)
+        return is_unusable(status) ? INGOT_SUCCESS : status;
+    for (size_t i = 0; i < old.count && old.count <= MOST_KEPT_LAYERS && status == INGOT_SUCCESS; ++i)
+        status = keep_layer(writing, &old.layers[i]);
+    free(old.layers);
+    return status;
 }
 
-/* Counts an entry. Returns 1 if it belongs to the new bundle of its namespace. */
-static int take_entry(const ingot_persist_entry_t *entry, void *user)
+/* ---- new layers ---- */
+
+/* Returns 1 for an entry that belongs to the new bundle of its namespace. */
+static int is_new(const ingot_persist_entry_t *entry, void *user)
 {
     struct writing *writing = user;
-    ingot_image_stats_t *stats = writing->stats;
-    struct place wanted;
+    struct item wanted;
     if (strcmp(entry->name_space, writing->name_space) != 0)
         return 0;
-    const ingot_status_t status = read_place(&wanted, writing->storage, entry->name_space, entry);
-    if (status == INGOT_NOT_FOUND)
-        return 0; /* evicted in the meantime */
-    if (status != INGOT_SUCCESS) {
-        writing->is_out_of_memory |= status == INGOT_OUT_OF_MEMORY;
-        ++stats->failed_count;
-        error_text_copy(stats->reason, sizeof(stats->reason), ingot_last_error_detail());
-        return 0;
-    }
-    struct place *place = writing->place_count != 0
-                              ? bsearch(&wanted, writing->places, writing->place_count, sizeof(wanted), compare_places)
-                              : NULL;
-    ++stats->entry_count;
-    writing->total_bytes += wanted.size;
-    stats->present_count += place != NULL;
-    stats->moved_count += place == NULL;
-    stats->moved_bytes += place == NULL ? wanted.size : 0;
-    if (place != NULL)
-        place->is_alive = true;
-    return place == NULL;
+    const ingot_status_t status = read_item(&wanted, writing->storage, entry->name_space, entry);
+    const struct item *item = status == INGOT_SUCCESS ? find_item(writing, &wanted) : NULL;
+    if (status == INGOT_OUT_OF_MEMORY)
+        writing->status = status;
+    return item != NULL && item->layer == 0;
 }
 
-static ingot_status_t write_layer(struct writing *writing, const char *name_space)
+/* Puts the bundle of a namespace in front of the image's other layers. */
+static ingot_status_t add_layer(struct writing *writing, const char *name_space)
 {
     char path[LAYOUT_PATH_CAPACITY];
-    struct layer layer = {.dead = NULL};
+    struct layer layer = {.size = 0};
     uint64_t count = 0;
     writing->name_space = name_space;
     (void)snprintf(layer.name_space, sizeof(layer.name_space), "%s", name_space);
     layout_new_path(writing->directory, path);
-    ingot_status_t status = ingot_persist_write_bundle(writing->storage, path, take_entry, writing, &count);
-    if (status == INGOT_SUCCESS && writing->is_out_of_memory)
-        status = out_of_memory();
+    ingot_status_t status = ingot_persist_write_bundle(writing->storage, path, is_new, writing, &count);
+    if (status == INGOT_SUCCESS)
+        status = writing->status;
     if (status == INGOT_SUCCESS && count != 0)
         status = layout_take_layer(writing->directory, &layer);
     else
         (void)unlink(path);
     if (status != INGOT_SUCCESS || count == 0)
         return status;
-    layer.dead = strdup("");
-    return layer.dead != NULL && image_add(&writing->made, &layer) ? status : out_of_memory();
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
-}
-
-/* Takes over a layer of the earlier image. If it is mostly dead, forgets its places instead, and sets *is_given_up. */
-static ingot_status_t settle_layer(struct writing *writing, size_t number, bool *is_given_up)
-{
-    struct layer layer = writing->old.layers[number];
-    uint64_t living_bytes = 0;
-    size_t dead_count = 0;
-    size_t kept = 0;
-    size_t used = 0;
-    uint32_t *dead = calloc(writing->place_count + 1, sizeof(*dead));
-    if (dead == NULL)
+    if (!image_add(&writing->made, &layer))
         return out_of_memory();
-    for (size_t i = 0; i < writing->place_count; ++i) {
-        const struct place *place = &writing->places[i];
-        living_bytes += place->layer == number && place->is_alive ? place->size : 0;
-        if (place->layer == number && !place->is_alive)
-            dead[dead_count++] = place->number;
-    }
-    layer.dead = NULL;
-    if (living_bytes != 0 && living_bytes >= layer.size / 2) {
-        qsort(dead, dead_count, sizeof(*dead), compare_numbers);
-        layer.dead = calloc(dead_count + 1, 11); /* a number of 32 bits, and a comma */
-        for (size_t i = 0; layer.dead != NULL && i < dead_count; ++i)
-            used += (size_t)sprintf(layer.dead + used, "%s%u", i != 0 ? "," : "", (unsigned)dead[i]);
-        free(dead);
-        return layer.dead != NULL && image_add(&writing->made, &layer) ? INGOT_SUCCESS : out_of_memory();
-    }
-    *is_given_up |= living_bytes != 0;
-    for (size_t i = 0; i < writing->place_count; ++i)
-        if (writing->places[i].layer != number)
-            writing->places[kept++] = writing->places[i];
-    writing->place_count = kept;
-    free(dead);
+    memmove(writing->made.layers + 1, writing->made.layers, (writing->made.count - 1) * sizeof(layer));
+    writing->made.layers[0] = layer;
     return INGOT_SUCCESS;
-}
-
-/* Makes the layers of the new image. */
-static ingot_status_t make_layers(struct writing *writing, const cJSON *names)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    bool is_again = true;
-    while (is_again && status == INGOT_SUCCESS) {
-        const cJSON *name;
-        is_again = false;
-        image_fini(&writing->made);
-        *writing->stats = (ingot_image_stats_t){.entry_count = 0};
-        writing->total_bytes = 0;
-        cJSON_ArrayForEach(name, names)
-        {
-            if (status == INGOT_SUCCESS)
-                status = write_layer(writing, name->string);
-        }
-        for (size_t i = 0; i < writing->old.count && status == INGOT_SUCCESS; ++i)
-            status = settle_layer(writing, i, &is_again);
-    }
-    return status;
 }
 
 ingot_status_t ingot_image_write(ingot_storage_t storage, const char *directory, ingot_image_stats_t *stats)
 {
-    struct writing writing = {.storage = storage, .directory = directory, .stats = stats};
-    cJSON *names = cJSON_CreateObject();
-    ingot_status_t status = names != NULL ? layout_make(directory) : out_of_memory();
+    struct writing writing = {
+        .storage = storage, .directory = directory, .stats = stats, .name_spaces = cJSON_CreateObject()};
+    const cJSON *name;
+    uint64_t total_bytes = 0;
+    *stats = (ingot_image_stats_t){.entry_count = 0};
+    ingot_status_t status = writing.name_spaces != NULL ? layout_make(directory) : out_of_memory();
     if (status == INGOT_SUCCESS)
-        status = read_old(&writing);
+        status = ingot_persist_for_each(storage, note_entry, &writing);
+    if (writing.item_count > 1)
+        qsort(writing.items, writing.item_count, sizeof(*writing.items), compare_items);
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_for_each(storage, note_name_space, names);
+        status = keep_layers(&writing);
+    cJSON_ArrayForEach(name, writing.name_spaces)
+    {
+        if (status == INGOT_SUCCESS)
+            status = add_layer(&writing, name->string);
+    }
+    for (size_t i = 0; i < writing.item_count; ++i) {
+        const struct item *item = &writing.items[i];
+        total_bytes += item->size;
+        ++stats->entry_count;
+        stats->new_count += item->layer == 0;
+        stats->new_bytes += item->layer == 0 ? item->size : 0;
+    }
     if (status == INGOT_SUCCESS)
-        status = make_layers(&writing, names);
-    if (status == INGOT_SUCCESS)
-        status = layout_write_image(directory, &writing.made, stats->entry_count, writing.total_bytes);
-    cJSON_Delete(names);
-    image_fini(&writing.old);
-    image_fini(&writing.made);
-    free(writing.places);
+        status = layout_write_image(directory, &writing.made, stats->entry_count, total_bytes);
+    cJSON_Delete(writing.name_spaces);
+    free(writing.made.layers);
+    free(writing.items);
     return status;
 }

@@ -20,30 +20,29 @@
 #include "cli/base/output.h"
 #include "cli/store/store.h"
 
-enum { PATH_SIZE = 4096 };
-
 bool image_is_wanted(const struct image_options *image)
 {
     return image->reference != NULL || image->layout != NULL;
 }
 
 /* Writes the path of the layout. Without one in the options, it is that of the store with ".image" appended. */
-static int find_layout(const struct common_options *options, const struct image_options *image, char path[PATH_SIZE])
+static int find_layout(const struct common_options *options, const struct image_options *image,
+                       char path[IMAGE_PATH_SIZE])
 {
     const char *directory = options->directory != NULL ? options->directory : getenv("INGOT_PERSIST_DIR");
     const char *cache = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     int length = -1;
     if (image->layout != NULL)
-        length = snprintf(path, PATH_SIZE, "%s", image->layout);
+        length = snprintf(path, IMAGE_PATH_SIZE, "%s", image->layout);
     else if (directory != NULL && directory[0] != '\0')
-        length = snprintf(path, PATH_SIZE, "%.*s.image",
+        length = snprintf(path, IMAGE_PATH_SIZE, "%.*s.image",
                           (int)(strlen(directory) - (directory[strlen(directory) - 1] == '/')), directory);
     else if (cache != NULL && cache[0] == '/')
-        length = snprintf(path, PATH_SIZE, "%s/ingot.image", cache);
+        length = snprintf(path, IMAGE_PATH_SIZE, "%s/ingot.image", cache);
     else if (home != NULL && home[0] == '/')
-        length = snprintf(path, PATH_SIZE, "%s/.cache/ingot.image", home);
-    if (length > 0 && length < PATH_SIZE)
+        length = snprintf(path, IMAGE_PATH_SIZE, "%s/.cache/ingot.image", home);
+    if (length > 0 && length < IMAGE_PATH_SIZE)
         return EXIT_DONE;
     (void)fprintf(stderr, "ingot: no place for the image: name one by --layout DIR\n");
     return EXIT_USAGE;
@@ -52,8 +51,8 @@ static int find_layout(const struct common_options *options, const struct image_
 /* Lets skopeo move the image between the layout and the registry. */
 static int run_skopeo(const struct image_options *image, const char *layout, bool is_push)
 {
-    char local[PATH_SIZE + 32];
-    char remote[PATH_SIZE];
+    char local[IMAGE_PATH_SIZE + 32];
+    char remote[IMAGE_PATH_SIZE];
     int status = 0;
     pid_t child = 0;
     const char *name = strncmp(image->reference, "docker://", 9) == 0 || strncmp(image->reference, "oci://", 6) == 0
@@ -87,26 +86,9 @@ static int run_skopeo(const struct image_options *image, const char *layout, boo
     return EXIT_FAILED;
 }
 
-static int print_image_stats(const struct common_options *options, bool is_push, const ingot_image_stats_t *stats)
-{
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "entries", stats->entry_count);
-    json_add_u64(json, is_push ? "new" : "pulled", stats->moved_count);
-    json_add_u64(json, "present", stats->present_count);
-    json_add_u64(json, "failed", stats->failed_count);
-    json_add_u64(json, "bytes", stats->moved_bytes);
-    output_print(json, options->is_json,
-                 is_push ? "the image has {entries} entries; {new} of them are new ({bytes:size}); {failed} failed\n"
-                         : "pulled {pulled} of {entries} entries ({bytes:size}); {present} were there already; "
-                           "{failed} failed\n");
-    if (stats->failed_count != 0)
-        (void)fprintf(stderr, "ingot: the last entry that failed: %s\n", stats->reason);
-    return stats->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
-}
-
 int image_push(const struct common_options *options, const struct image_options *image)
 {
-    char layout[PATH_SIZE];
+    char layout[IMAGE_PATH_SIZE];
     ingot_storage_t store = NULL;
     ingot_image_stats_t stats;
     int code = find_layout(options, image, layout);
@@ -120,33 +102,22 @@ int image_push(const struct common_options *options, const struct image_options 
         return store_failed("writing an image", status);
     if (image->reference != NULL)
         code = run_skopeo(image, layout, true);
-    return code == EXIT_DONE ? print_image_stats(options, true, &stats) : code;
-}
-
-/* Opens the store for the entries of a namespace. */
-static ingot_storage_t open_name_space(void *user, const char *name_space, ingot_status_t *status)
-{
-    struct common_options options = *(const struct common_options *)user;
-    ingot_storage_t store = NULL;
-    if (options.name_space != NULL && strcmp(options.name_space, name_space) != 0)
-        return NULL;
-    options.name_space = name_space[0] != '\0' ? name_space : NULL;
-    if (store_open(&store, &options, STORE_MAKE, NULL) != EXIT_DONE)
-        *status = INGOT_IO_ERROR;
-    return store;
-}
-
-int image_pull(const struct common_options *options, const struct image_options *image)
-{
-    char layout[PATH_SIZE];
-    ingot_image_stats_t stats;
-    struct common_options copy = *options;
-    int code = find_layout(options, image, layout);
-    if (code == EXIT_DONE && image->reference != NULL)
-        code = run_skopeo(image, layout, false);
     if (code != EXIT_DONE)
         return code;
-    const ingot_status_t status = ingot_image_read(layout, open_name_space, &copy, &stats);
-    return status == INGOT_SUCCESS ? print_image_stats(options, false, &stats)
-                                   : store_failed("reading an image", status);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", stats.entry_count);
+    json_add_u64(json, "new", stats.new_count);
+    json_add_u64(json, "failed", stats.failed_count);
+    json_add_u64(json, "bytes", stats.new_bytes);
+    output_print(json, options->is_json,
+                 "the image has {entries} entries; {new} of them are new ({bytes:size}); {failed} failed\n");
+    if (stats.failed_count != 0)
+        (void)fprintf(stderr, "ingot: the last entry that failed: %s\n", stats.reason);
+    return stats.failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
+}
+
+int image_fetch(const struct common_options *options, const struct image_options *image, char layout[IMAGE_PATH_SIZE])
+{
+    const int code = find_layout(options, image, layout);
+    return code == EXIT_DONE && image->reference != NULL ? run_skopeo(image, layout, false) : code;
 }

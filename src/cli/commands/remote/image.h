@@ -8,6 +8,8 @@
 
 #include "cli/base/options.h"
 
+enum { IMAGE_PATH_SIZE = 4096 };
+
 /* The options of a command that moves an image. */
 struct image_options {
     const char *reference; /* of the image in a registry; NULL: none */
@@ -17,8 +19,9 @@ struct image_options {
 
 /* True if the options ask for an image. */
 bool image_is_wanted(const struct image_options *image);
-/* Pushes the store to the image, or pulls it. Prints what it did, or a message, and returns an exit_code. */
+/* Pushes the store to the image. Prints what it did, or a message, and returns an exit_code. */
 int image_push(const struct common_options *options, const struct image_options *image);
-int image_pull(const struct common_options *options, const struct image_options *image);
+/* Lets skopeo fetch the image, if it is in a registry, and writes the path of its layout. Returns an exit_code. */
+int image_fetch(const struct common_options *options, const struct image_options *image, char layout[IMAGE_PATH_SIZE]);
 
 #endif

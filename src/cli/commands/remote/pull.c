@@ -48,6 +48,7 @@ struct pulling {
     size_t key_limit; /* duplicates are dropped when there are so many keys */
     struct server_key *keys;
     struct image_options image;
+    int code; /* of the last layer */
 #endif
 };
 
@@ -93,6 +94,17 @@ static int copy_entry(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
+static int conclude_pull(const struct pulling *pulling, int code)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", pulling->entry_count);
+    json_add_u64(json, "present", pulling->present_count);
+    json_add_u64(json, "failed", pulling->failed_count);
+    output_print(json, pulling->common.is_json,
+                 "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
+    return code == EXIT_DONE && pulling->failed_count != 0 ? EXIT_FAILED : code;
+}
+
 /* The bundle gets the store's policy, so that a refusal names the bundle. */
 static int pull_bundle(struct pulling *pulling)
 {
@@ -110,21 +122,52 @@ static int pull_bundle(struct pulling *pulling)
     if (code == EXIT_DONE) {
         interrupt_catch();
         code = entry_visit_all(pulling->from, copy_entry, pulling);
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "entries", pulling->entry_count);
-        json_add_u64(json, "present", pulling->present_count);
-        json_add_u64(json, "failed", pulling->failed_count);
-        output_print(json, pulling->common.is_json,
-                     "{entries} entries pulled[present?; the store already had {present}][failed?, {failed} failed]\n");
+        code = conclude_pull(pulling, code);
     }
     ingot_storage_release(pulling->store);
     ingot_storage_release(pulling->from);
-    return code == EXIT_DONE && pulling->failed_count != 0 ? EXIT_FAILED : code;
+    return code;
+}
+
+#if INGOT_WITH_REMOTE
+/* ---- an image ---- */
+
+/* Copies the entries of a layer into the part of the store that has its namespace. */
+static ingot_status_t pull_layer(ingot_storage_t bundle, ingot_status_t status, const char *name_space, void *user)
+{
+    struct pulling *pulling = user;
+    struct common_options common = pulling->common;
+    if (common.name_space != NULL && strcmp(common.name_space, name_space) != 0)
+        return INGOT_SUCCESS;
+    common.name_space = name_space[0] != '\0' ? name_space : NULL;
+    if (status != INGOT_SUCCESS) {
+        ++pulling->failed_count;
+        (void)store_failed("reading a layer", status);
+        return INGOT_SUCCESS;
+    }
+    pulling->from = bundle;
+    pulling->code = store_open(&pulling->store, &common, STORE_MAKE, NULL);
+    if (pulling->code == EXIT_DONE)
+        pulling->code = entry_visit_all(bundle, copy_entry, pulling);
+    ingot_storage_release(pulling->store);
+    return pulling->code == EXIT_DONE ? INGOT_SUCCESS : INGOT_IO_ERROR;
+}
+
+static int pull_image(struct pulling *pulling)
+{
+    char layout[IMAGE_PATH_SIZE];
+    const int code = image_fetch(&pulling->common, &pulling->image, layout);
+    if (code != EXIT_DONE)
+        return code;
+    interrupt_catch();
+    const ingot_status_t status = ingot_image_for_each(layout, pull_layer, pulling);
+    if (status != INGOT_SUCCESS && pulling->code == EXIT_DONE)
+        return store_failed("reading an image", status);
+    return conclude_pull(pulling, pulling->code);
 }
 
 /* ---- a server ---- */
 
-#if INGOT_WITH_REMOTE
 static int compare_keys(const void *a, const void *b)
 {
     return strcmp(((const struct server_key *)a)->text, ((const struct server_key *)b)->text);
@@ -203,13 +246,7 @@ static int pull_all(struct pulling *pulling)
     for (size_t i = 0; i < pulling->key_count && !interrupt_seen(); ++i)
         if (!pulling->keys[i].is_present)
             pull_key(pulling, pulling->keys[i].text);
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "entries", pulling->entry_count);
-    json_add_u64(json, "present", pulling->present_count);
-    json_add_u64(json, "failed", pulling->failed_count);
-    output_print(json, pulling->common.is_json,
-                 "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
-    return interrupt_seen() ? EXIT_INTERRUPTED : pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
+    return conclude_pull(pulling, interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE);
 }
 
 static int pull_from_server(struct pulling *pulling)
@@ -242,7 +279,7 @@ static int run_pull(void *values)
         (pulling->bundle != NULL || pulling->requests.count != 0 || pulling->url != NULL))
         return parse_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
     if (image_is_wanted(&pulling->image))
-        return image_pull(&pulling->common, &pulling->image);
+        return pull_image(pulling);
 #endif
     if (pulling->bundle == NULL)
         return pull_from_server(pulling);
