@@ -19,7 +19,6 @@
 #include "hermetic/child_items.h"
 #include "hermetic/project.h"
 #include "hermetic/random.h"
-#include "hermetic/reduce.h"
 #include "support/scratch_directory.h"
 
 namespace
@@ -102,26 +101,6 @@ void compare(Compiler *compiler, const Program &program, ItemWriter *writer)
         writer->say("log", native.log);
 }
 
-/* True if Ingot's build of the project differs from the native build, and the native build succeeds or fails as
- * `is_built` says. The latter keeps the reduction from turning a project that builds into a broken one. */
-bool differs(Compiler *compiler, const Project &project, bool is_built)
-{
-    bool result = false;
-    in_folder(project, [&](const Program &program) {
-        const Build native = compiler->build(program, Want::code);
-        result = native.is_built == is_built &&
-                 !difference_of(native, compiler->build_with_ingot(program, Want::code).build).empty();
-    });
-    return result;
-}
-
-std::string reduced(Compiler *compiler, const Project &project)
-{
-    const bool is_built = differs(compiler, project, true);
-    const auto test = [=](const Project &other) { return differs(compiler, other, is_built); };
-    return test(project) ? describe_project(reduce_project(project, test)) : "not seen again";
-}
-
 /* Returns a reason without names and numbers, which differ from program to program. */
 std::string kind_of_reason(const std::string &reason)
 {
@@ -178,7 +157,6 @@ private:
     {
         const std::string platform = arguments_.text("device") == "nvrtc" ? "" : std::getenv("INGOT_TEST_DEVICE");
         std::vector<Project> found = set == "digits"    ? list_digits()
-                                     : set == "own"     ? list_own()
                                      : set == "hashcat" ? list_hashcat(platform == "pocl")
                                                         : std::vector<Project>();
         if (found.empty())
@@ -201,8 +179,6 @@ private:
         static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* one per child */
         writer->say("platform", compiler->name());
         const Project project = project_of(set, index);
-        if (arguments_.number("reduce") != 0)
-            writer->say("reduced", reduced(compiler.get(), project));
         in_folder(project, [&](const Program &program) { compare(compiler.get(), program, writer); });
     }
 
@@ -236,8 +212,6 @@ private:
                     findings.at("unsteady").c_str());
     }
 
-    static bool has_reduced(const Findings &findings) { return findings.count("reduced") != 0; }
-
     void report(const std::string &set, size_t index, const Findings &findings, Counts *counts)
     {
         ++counts->failures;
@@ -246,8 +220,8 @@ private:
                     arguments_.text("device").c_str(), set.c_str(), arguments_.text("seed").c_str(), index,
                     set == "generated" ? "count" : "most");
         for (const auto &[key, value] : findings)
-            std::printf("%s: %s\n", key.c_str(), value.substr(0, key == "reduced" ? value.size() : 3000).c_str());
-        if (set == "generated" && !has_reduced(findings))
+            std::printf("%s: %s\n", key.c_str(), value.substr(0, 3000).c_str());
+        if (set == "generated")
             std::printf("%s\n", describe_project(project).c_str());
         (void)std::fflush(stdout);
     }
@@ -286,8 +260,7 @@ int main(int argc, char **argv)
                                    {"first", "0"},
                                    {"count", "100"},
                                    {"most", "0"},
-                                   {"minutes", "0"},
-                                   {"reduce", "0"}});
+                                   {"minutes", "0"}});
         Run run(arguments);
         std::string sets = arguments.text("set") + ",";
         for (size_t comma; (comma = sets.find(',')) != std::string::npos; sets.erase(0, comma + 1))

@@ -1,45 +1,13 @@
 /*
- * program_sets.cpp - lists the programs that are not generated: those of the digits example, of
- * tests/hermetic/programs, and of hashcat.
+ * program_sets.cpp - lists the programs that are not generated: those of the digits example and of hashcat.
  */
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 #include "hermetic/project.h"
 
 namespace hermetic
 {
-
-namespace
-{
-
-constexpr char kHashcat[] = "/usr/share/hashcat/OpenCL";
-constexpr char kOwn[] = INGOT_SOURCE_DIR "/tests/hermetic/programs";
-
-/* Returns the options in a program's first line, after "// options:". */
-std::string options_of(const std::string &source)
-{
-    static const char mark[] = "// options:";
-    if (source.compare(0, std::strlen(mark), mark) != 0)
-        return "";
-    return source.substr(std::strlen(mark), source.find('\n') - std::strlen(mark));
-}
-
-/* Returns all files in the folders below a folder, which are the headers. The programs are in the folder itself. */
-std::map<std::string, std::string> headers_below(const std::string &folder)
-{
-    std::map<std::string, std::string> files;
-    for (const auto &entry : std::filesystem::recursive_directory_iterator(folder)) {
-        const std::string path = entry.path().lexically_relative(folder).string();
-        const bool is_program = entry.path().parent_path() == folder;
-        if (entry.is_regular_file() && !is_program)
-            files[path] = read_file(entry.path().string());
-    }
-    return files;
-}
-
-} // namespace
 
 std::vector<Project> list_digits()
 {
@@ -63,25 +31,11 @@ std::vector<Project> list_digits()
     return list;
 }
 
-std::vector<Project> list_own()
-{
-    const std::map<std::string, std::string> headers = headers_below(kOwn);
-    std::vector<Project> list;
-    for (const auto &entry : std::filesystem::directory_iterator(kOwn)) {
-        if (entry.path().extension() != ".cl")
-            continue;
-        const std::string source = read_file(entry.path().string());
-        list.push_back({entry.path().filename().string(), headers, source, options_of(source)});
-    }
-    std::sort(list.begin(), list.end(), [](const Project &a, const Project &b) { return a.label < b.label; });
-    return list;
-}
-
 /* The options are those that hashcat 6.2 uses for an unsalted hash and a mask. VENDOR_ID is 8 for Intel and 64 for
  * PoCL. */
 std::vector<Project> list_hashcat(bool is_cpu)
 {
-    const std::string folder = kHashcat;
+    const std::string folder = "/usr/share/hashcat/OpenCL";
     const std::string options =
         "-cl-std=CL1.2 -w -D KERNEL_STATIC -I " + folder + " -D INCLUDE_PATH=" + folder +
         " -D XM2S(x)=#x -D M2S(x)=XM2S(x) -D LOCAL_MEM_TYPE=1 -D VECT_SIZE=1 -D CUDA_ARCH=0 -D HAS_VPERM=0" +

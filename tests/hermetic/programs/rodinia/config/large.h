@@ -1,2 +1,0 @@
-#define BLOCK 32
-#define DEPTH 5

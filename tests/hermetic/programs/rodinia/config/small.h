@@ -1,2 +1,0 @@
-#define BLOCK 8
-#define DEPTH 3
