@@ -1,9 +1,6 @@
 /*
  * blob_test.cpp - tests that a blob loads as the program that it was taken from, and that nothing else loads.
  */
-#include <atomic>
-#include <thread>
-
 #include "conformance/children.h"
 #include "conformance/impostor.h"
 
@@ -27,12 +24,6 @@ static const Bytes &sound_blob()
     return blob;
 }
 
-static bool is_refusal(ingot_status_t status)
-{
-    return status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION ||
-           status == INGOT_BLOB_MISMATCH || status == INGOT_BLOB_STALE || status == INGOT_BLOB_REJECTED;
-}
-
 /* Expects that the blob is refused with this status, that nothing of it is kept, and that the program can be made
  * without it. */
 static void expect_refused(ingot_status_t expected, const Bytes &blob)
@@ -44,40 +35,6 @@ static void expect_refused(ingot_status_t expected, const Bytes &blob)
     EXPECT_EQ(0u, stats_of(context).programs);
     const Program program = create_program(desc);
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
-}
-
-TEST(Blob, TellsItsSizeAndFillsABufferOfThatSizeOrMore)
-{
-    const Program program = create_program(describe(make_context(), device().two_kernels()));
-    size_t needed = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &needed, nullptr));
-    ASSERT_LT(0u, needed);
-    Bytes exact(needed, 0xee);
-    size_t size = needed;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, exact.data()));
-    EXPECT_EQ(needed, size);
-    Bytes larger(needed + 7, 0xee);
-    size = larger.size();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, larger.data()));
-    EXPECT_EQ(needed, size);
-    EXPECT_EQ(Bytes(7, 0xee), Bytes(larger.begin() + static_cast<std::ptrdiff_t>(needed), larger.end()));
-    larger.resize(needed);
-    EXPECT_EQ(exact, larger);
-}
-
-TEST(Blob, LeavesEveryTooSmallBufferUntouched)
-{
-    const Program program = create_program(describe(make_context(), device().two_kernels()));
-    size_t needed = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &needed, nullptr));
-    Bytes buffer(needed, 0xee);
-    const Bytes untouched = buffer;
-    for (size_t capacity = 0; capacity < needed; ++capacity) {
-        size_t size = capacity;
-        ASSERT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_cache_blob(program.get(), &size, buffer.data()));
-        ASSERT_EQ(needed, size);
-    }
-    EXPECT_EQ(untouched, buffer);
 }
 
 TEST(Blob, MakesTheSameProgramWithoutBuilding)
@@ -98,12 +55,6 @@ TEST(Blob, MakesTheSameProgramWithoutBuilding)
             EXPECT_EQ(device().run(first.get(), from_build.get(), 7), device().run(second.get(), from_blob.get(), 7));
         }
     }
-}
-
-TEST(Blob, IsTheSameBytesWhenTakenFromTheLoadedProgram)
-{
-    const Context context = make_context();
-    EXPECT_EQ(sound_blob(), blob_of(load(describe(context, device().two_kernels()), sound_blob())));
 }
 
 TEST(Blob, GoesAroundForEveryKindOfProgram)
@@ -155,67 +106,6 @@ TEST(Blob, OfTwoEqualDevicesIsThatOfOne)
     EXPECT_EQ(0u, stats_of(one).builds);
 }
 
-TEST(Blob, IsRefusedWhenEmpty)
-{
-    expect_refused(INGOT_BLOB_TRUNCATED, {});
-}
-
-TEST(Blob, IsRefusedWhenGarbage)
-{
-    Bytes garbage(4096);
-    uint32_t state = 1;
-    for (uint8_t &byte : garbage)
-        byte = static_cast<uint8_t>((state = state * 1664525u + 1013904223u) >> 24);
-    expect_refused(INGOT_BLOB_CORRUPT, garbage);
-}
-
-TEST(Blob, IsRefusedAtEveryTruncation)
-{
-    const Context context = make_context();
-    const Desc desc = describe(context, device().two_kernels());
-    for (size_t size = 0; size < sound_blob().size(); ++size) {
-        const Bytes cut(sound_blob().begin(), sound_blob().begin() + static_cast<std::ptrdiff_t>(size));
-        ASSERT_EQ(INGOT_BLOB_TRUNCATED, load_program(desc, cut)) << size << " of " << sound_blob().size();
-    }
-    EXPECT_EQ(0u, stats_of(context).programs);
-    load(desc, sound_blob());
-}
-
-TEST(Blob, IsRefusedWithAnyByteFlipped)
-{
-    const Context context = make_context();
-    const Desc desc = describe(context, device().two_kernels());
-    Bytes blob = sound_blob();
-    for (size_t at = 0; at < blob.size(); ++at) {
-        blob[at] ^= 0xff;
-        const ingot_status_t status = load_program(desc, blob);
-        ASSERT_TRUE(is_refusal(status)) << at << ": " << ingot_status_name(status);
-        blob[at] ^= 0xff;
-    }
-    EXPECT_EQ(0u, stats_of(context).programs);
-    load(desc, blob);
-}
-
-TEST(Blob, IsRefusedWithBytesAppended)
-{
-    Bytes blob = sound_blob();
-    blob.push_back(0);
-    expect_refused(INGOT_BLOB_CORRUPT, blob);
-}
-
-TEST(Blob, IsRefusedInAnotherFormatVersion)
-{
-    Bytes blob = sound_blob();
-    ++blob[8]; /* the version, which follows the magic number (doc/blob-format.md) */
-    expect_refused(INGOT_BLOB_VERSION, blob);
-}
-
-TEST(Blob, IsRefusedByAnotherProgram)
-{
-    const Program other = create_program(describe(make_context(), device().with_option(3)));
-    expect_refused(INGOT_BLOB_MISMATCH, blob_of(other));
-}
-
 TEST(Blob, IsRefusedByAnotherDevice)
 {
     expect_refused(INGOT_BLOB_STALE, blob_in_child(device().environment_of_another_device()));
@@ -250,41 +140,6 @@ TEST(Blob, WithTheBinaryOfAnIncompatibleDeviceIsRefused)
     const Bytes foreign = binary_of(blob_in_child(incompatible));
     ASSERT_FALSE(binary_of(sound_blob()) == foreign);
     EXPECT_EQ("INGOT_BLOB_REJECTED", status_in_child(blob_with_binary(foreign), {}));
-}
-
-TEST(Blob, IsNotLookedAtWhereTheProgramIsInMemory)
-{
-    const Context context = make_context();
-    const Desc desc = describe(context, device().two_kernels());
-    const Program program = create_program(desc);
-    Program hit;
-    EXPECT_EQ(INGOT_SUCCESS, load_program(desc, Bytes(16, 0), &hit));
-    EXPECT_EQ(program.get(), hit.get());
-}
-
-TEST(Blob, ThatIsBadFailsNobodyWhoAskedWithoutOne)
-{
-    const Context context = make_context();
-    const Desc desc = describe(context, device().two_kernels());
-    const Bytes bad(sound_blob().begin(), sound_blob().end() - 1);
-    std::atomic<int> created{0};
-    std::atomic<int> strange{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([&, i] {
-            ingot_program_t program = nullptr;
-            const ingot_status_t status =
-                i % 2 == 0 ? ingot_program_get(&program, desc.get(), 0)
-                           : ingot_program_create_from_cache_blob(&program, desc.get(), bad.size(), bad.data());
-            created += i % 2 == 0 && status == INGOT_SUCCESS;
-            strange += status != INGOT_SUCCESS && status != INGOT_BLOB_TRUNCATED;
-            ingot_program_release(program);
-        });
-    }
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_EQ(4, created.load());
-    EXPECT_EQ(0, strange.load());
 }
 
 TEST(Blob, TakenAfterTheFirstLaunchLeavesNothingToCompileInTheNextProcess)

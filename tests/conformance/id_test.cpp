@@ -1,5 +1,6 @@
 /*
- * id_test.cpp - tests that ids are equal if nothing relevant differs, and different otherwise.
+ * id_test.cpp - tests what of the device, the driver and the files is in an id. What of the description is in it, and
+ * its bytes, are the same for all backends (tests/unit/core).
  */
 #include <unistd.h>
 
@@ -12,25 +13,6 @@ using namespace conformance;
 static DeviceUnderTest &device()
 {
     return device_under_test();
-}
-
-/* Expects that the id of this text differs from the id of two_kernels() only in this field. */
-static void expect_differs(const ProgramText &text, const std::string &field)
-{
-    EXPECT_EQ(field, differing_fields(id_of(device().two_kernels()), id_of(text)));
-}
-
-TEST(Id, IsEqualForEqualDescriptorsOfOneContext)
-{
-    const Context context = make_context();
-    const Bytes id = id_of(describe(context, device().two_kernels()));
-    EXPECT_FALSE(id.empty());
-    EXPECT_EQ(id, id_of(describe(context, device().two_kernels())));
-}
-
-TEST(Id, IsEqualInAnotherContext)
-{
-    EXPECT_EQ(id_of(device().two_kernels()), id_of(device().two_kernels()));
 }
 
 TEST(Id, IsEqualInOtherProcesses)
@@ -49,13 +31,6 @@ TEST(Id, IsTheSameForEqualDevicesInAnyNumberAndOrder)
     EXPECT_EQ(id, id_of(describe(make_context({other}), device().two_kernels())));
     EXPECT_EQ(id, id_of(describe(make_context({0, other}), device().two_kernels())));
     EXPECT_EQ(id, id_of(describe(make_context({other, 0}), device().two_kernels())));
-}
-
-TEST(Id, IsTheSameInAnyGroup)
-{
-    ProgramText text = device().two_kernels();
-    text.group = "shape 1x1";
-    EXPECT_EQ(id_of(device().two_kernels()), id_of(text));
 }
 
 TEST(Id, IsTheSameAfterTheProgramWasBuilt)
@@ -86,47 +61,6 @@ TEST(Id, IsTheSameForThreadsThatAskAtOnce)
     EXPECT_EQ(expected, of_own_descs);
 }
 
-TEST(Id, NamesLibraryAndBackend)
-{
-    const Bytes id = id_of(device().two_kernels());
-    size_t size = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
-    std::string json(size, '\0');
-    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, json.data()));
-    EXPECT_NE(std::string::npos, json.find("\"library\": \"rules ")) << json;
-    EXPECT_NE(std::string::npos, json.find("\"backend\": \"")) << json;
-}
-
-TEST(Id, DiffersByOneByteOfASource)
-{
-    ProgramText text = device().two_kernels();
-    text.sources[0].bytes += "\n";
-    expect_differs(text, "source[0].blake2b");
-}
-
-TEST(Id, DiffersByTheOrderOfSources)
-{
-    ProgramText text = device().several_sources();
-    const Bytes id = id_of(text);
-    std::swap(text.sources[0], text.sources[1]);
-    EXPECT_EQ("source[0].blake2b source[1].blake2b", differing_fields(id, id_of(text)));
-}
-
-TEST(Id, DiffersByHeaderContent)
-{
-    const std::string fields = differing_fields(id_of(device().with_header(3)), id_of(device().with_header(4)));
-    EXPECT_NE(std::string::npos, fields.find("header[0].blake2b")) << fields;
-}
-
-TEST(Id, DiffersByHeaderName)
-{
-    ProgramText text = device().two_kernels();
-    text.headers = {{"a.h", "\n"}};
-    const Bytes id = id_of(text);
-    text.headers[0].first = "b.h";
-    EXPECT_EQ("header[0].name", differing_fields(id, id_of(text)));
-}
-
 TEST(Id, DiffersByContentOfAnIncludedFileNotByItsDirectory)
 {
     if (!device().includes_files())
@@ -145,58 +79,6 @@ TEST(Id, DiffersByContentOfAnIncludedFileNotByItsDirectory)
     EXPECT_EQ("", differing_fields(id, id_of(device().with_include(second))));
     write_amount(second, 4);
     EXPECT_EQ("source[0].blake2b", differing_fields(id, id_of(device().with_include(second))));
-}
-
-TEST(Id, DiffersByCompileOptions)
-{
-    ProgramText text = device().two_kernels();
-    text.compile_options = device().harmless_option();
-    expect_differs(text, "compile_options");
-}
-
-TEST(Id, DiffersByLinkOptions)
-{
-    ProgramText text = device().two_kernels();
-    text.link_options = device().harmless_option();
-    expect_differs(text, "link_options");
-}
-
-TEST(Id, DiffersByWhichKindOfOptionsATextStandsIn)
-{
-    ProgramText compile = device().two_kernels();
-    ProgramText link = device().two_kernels();
-    compile.compile_options = device().harmless_option();
-    link.link_options = compile.compile_options;
-    EXPECT_EQ("compile_options link_options", differing_fields(id_of(compile), id_of(link)));
-}
-
-TEST(Id, DiffersByOptionsOfTheEnvironment)
-{
-    const Bytes id = id_of(device().two_kernels());
-    EXPECT_EQ("compile_options",
-              differing_fields(id, id_in_child({{"INGOT_COMPILE_OPTIONS", device().harmless_option()}})));
-    EXPECT_EQ("link_options", differing_fields(id, id_in_child({{"INGOT_LINK_OPTIONS", device().harmless_option()}})));
-}
-
-TEST(Id, DiffersBySpecializationConstants)
-{
-    ProgramText text = device().two_kernels();
-    text.spec_constants = {{3, 7}};
-    const Bytes id = id_of(text);
-    expect_differs(text, "spec_constant[3]");
-    text.spec_constants = {{3, 8}};
-    EXPECT_EQ("spec_constant[3]", differing_fields(id, id_of(text)));
-    text.spec_constants = {{4, 7}};
-    EXPECT_EQ("spec_constant[3] spec_constant[4]", differing_fields(id, id_of(text)));
-}
-
-TEST(Id, IsTheSameForConstantsInAnyOrder)
-{
-    ProgramText text = device().two_kernels();
-    text.spec_constants = {{3, 7}, {4, 8}};
-    const Bytes id = id_of(text);
-    std::swap(text.spec_constants[0], text.spec_constants[1]);
-    EXPECT_EQ(id, id_of(text));
 }
 
 TEST(Id, DiffersByDevice)

@@ -130,29 +130,6 @@ TEST(Program, ListsItsKernelsSorted)
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
 }
 
-/* Tries every size that is too small, and one that is too large. Other tests call log_of() and kernel_names_of(), which
- * pass NULL and then the exact size. */
-TEST(Program, LeavesEveryTooSmallBufferForNamesAndLogUntouched)
-{
-    const Program program = create_program(describe(make_context(), device().two_kernels()));
-    for (const auto get : {ingot_program_get_kernel_names, ingot_program_get_build_log}) {
-        size_t needed = 0;
-        ASSERT_EQ(INGOT_SUCCESS, get(program.get(), &needed, nullptr));
-        std::string buffer(needed, '?');
-        for (size_t capacity = 0; capacity < needed; ++capacity) {
-            size_t size = capacity;
-            ASSERT_EQ(INGOT_BUFFER_TOO_SMALL, get(program.get(), &size, &buffer[0]));
-            ASSERT_EQ(needed, size);
-        }
-        EXPECT_EQ(std::string(needed, '?'), buffer);
-        buffer.resize(needed + 3, '?');
-        size_t size = buffer.size();
-        ASSERT_EQ(INGOT_SUCCESS, get(program.get(), &size, &buffer[0]));
-        EXPECT_EQ(needed, size);
-        EXPECT_EQ("???", buffer.substr(needed));
-    }
-}
-
 TEST(Program, HasNoOtherKernels)
 {
     const Program program = create_program(describe(make_context(), device().two_kernels()));
@@ -196,24 +173,6 @@ TEST(Program, FailureTellsTheBuildLogAndLeavesNoEntry)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "no_such_name")) << ingot_last_error_detail();
 }
 
-TEST(Program, FailureIsToldToEveryWaiter)
-{
-    const Context context = make_context();
-    const Desc desc = describe(context, device().failing());
-    std::atomic<int> told{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([&] {
-            ingot_program_t program = nullptr;
-            told += ingot_program_get(&program, desc.get(), 0) == INGOT_BUILD_FAILED &&
-                    strstr(ingot_last_error_detail(), "no_such_name") != nullptr;
-        });
-    }
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_EQ(8, told.load());
-}
-
 /* A backend that keeps the data of one call where another call sees it gives a thread another thread's program. */
 TEST(Program, AreBuiltAndLoadedByManyThreadsAtOnce)
 {
@@ -242,23 +201,4 @@ TEST(Program, AreBuiltAndLoadedByManyThreadsAtOnce)
         EXPECT_EQ(10 + amount_of(i), device().run(built_in.get(), create_kernel(built[at], "add").get(), 10));
         EXPECT_EQ(10 + amount_of(i), device().run(loaded_in.get(), create_kernel(loaded[at], "add").get(), 10));
     }
-}
-
-TEST(Program, IsBuiltOnceForAllWhoAskAtOnce)
-{
-    const Context context = make_context();
-    const Desc desc = describe(context, device().two_kernels());
-    std::atomic<int> made{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([&] {
-            ingot_program_t program = nullptr;
-            made += ingot_program_get(&program, desc.get(), 0) == INGOT_SUCCESS;
-            ingot_program_release(program);
-        });
-    }
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_EQ(8, made.load());
-    EXPECT_EQ(1u, stats_of(context).builds);
 }

@@ -54,7 +54,10 @@ TEST(CacheBlobId, DiffersForEachFieldOfTheProgram)
     EXPECT_NE(base, id_with({}, other)) << "source";
     other = {};
     other.sources.push_back("kernel third x\n");
-    EXPECT_NE(base, id_with({}, other)) << "number of sources";
+    const auto with_third = id_with({}, other);
+    EXPECT_NE(base, with_third) << "number of sources";
+    std::swap(other.sources[0], other.sources[1]);
+    EXPECT_NE(with_third, id_with({}, other)) << "order of sources";
     other = {};
     other.compile_options = "-DA=1";
     EXPECT_NE(base, id_with({}, other)) << "compile options";

@@ -56,22 +56,22 @@ protected:
 
 } // namespace
 
-TEST_F(CacheBlob, MakesTheProgramWithoutCompiling)
-{
-    const auto blob = blob_with({});
-    Program program;
-    ASSERT_EQ(INGOT_SUCCESS, load_program(desc_, blob, &program)) << ingot_last_error_detail();
-    EXPECT_EQ(0u, device_.counts.builds);
-    EXPECT_EQ(9, run(create_kernel(program, "square"), 3));
-    EXPECT_EQ("compiled for alpha\n", log_of(program));
-    EXPECT_EQ(blob, blob_of(program)) << "written again, byte for byte the same";
-    EXPECT_EQ(blob, blob_of(program)) << "and again";
-}
-
-TEST_F(CacheBlob, AsksTheDriverOnceForSizeAndBytes)
+TEST_F(CacheBlob, AsksTheDriverOnceForSizeAndBytesAndFillsNoSmallerBuffer)
 {
     const Program program = create_program(desc_);
-    (void)blob_of(program);
+    size_t needed = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &needed, nullptr));
+    Bytes buffer(needed + 7, 0xee);
+    for (size_t capacity = 0; capacity < needed; ++capacity) {
+        size_t size = capacity;
+        ASSERT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_cache_blob(program.get(), &size, buffer.data()));
+        ASSERT_EQ(needed, size);
+    }
+    EXPECT_EQ(Bytes(needed + 7, 0xee), buffer);
+    size_t size = buffer.size();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, buffer.data()));
+    EXPECT_EQ(needed, size);
+    EXPECT_EQ(0xee, buffer[size]);
     EXPECT_EQ(1u, device_.counts.binaries_taken);
     EXPECT_EQ(1u, stats_of(context_).blobs_taken);
 }
@@ -129,25 +129,10 @@ TEST_F(CacheBlob, TellsAnotherProgramFromAnotherDevice)
     ReferenceDevice other_driver;
     other_driver.driver_version = "2";
     EXPECT_EQ(INGOT_BLOB_STALE, load_program(desc_, blob_with(other_driver)));
+    ReferenceDevice other_backend;
+    other_backend.name = "another";
+    EXPECT_EQ(INGOT_BLOB_STALE, load_program(desc_, blob_with(other_backend)));
     EXPECT_EQ(0u, device_.counts.loads) << "decided before the driver sees the bytes";
-}
-
-TEST_F(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
-{
-    ReferenceDevice one;
-    one.targets = {"beta"};
-    const auto blob = blob_with(one);
-    ReferenceDevice device;
-    device.targets = {"alpha", "beta", "beta", "alpha"};
-    const Context context = device.make();
-    Program program;
-    ASSERT_EQ(INGOT_SUCCESS, load_program(ProgramText().make(context), blob, &program)) << ingot_last_error_detail();
-    EXPECT_EQ(1u, device.counts.builds) << "alpha, once";
-    for (uint32_t i = 0; i < 4; ++i)
-        EXPECT_EQ(16, run(create_kernel(program, "square", i), 4));
-    ReferenceDevice both;
-    both.targets = {"alpha", "beta"};
-    EXPECT_EQ(blob_with(both).size(), blob_of(program).size());
 }
 
 /* In this test, only builds take a noticeable time. */
