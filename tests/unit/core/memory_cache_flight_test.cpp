@@ -153,15 +153,6 @@ TEST(CacheFlight, SpuriousFailureTwiceIsToldToTheRest)
     EXPECT_FALSE(harness.touch(1));
 }
 
-TEST(CacheFlight, SpuriousFailureWithNobodyWaitingIsJustAFailure)
-{
-    Harness harness;
-    std::atomic<int> calls{0};
-    EXPECT_EQ(INGOT_BACKEND_ERROR, ask(harness, 1, fail_with(INGOT_BACKEND_ERROR, "lost", &calls)).status);
-    EXPECT_EQ(1, calls);
-    EXPECT_FALSE(harness.touch(1));
-}
-
 class CacheFlightFault : public ::testing::TestWithParam<ingot_status_t>
 {
 };
@@ -370,29 +361,4 @@ TEST(CacheFlight, EvictedBeforeTheWaitersWakeStillReachesThem)
     EXPECT_EQ(0u, harness.destroyed());
     release_all(answers);
     EXPECT_EQ(1u, harness.destroyed());
-}
-
-TEST(CacheFlight, LastReleaseMayBeOnAnotherThread)
-{
-    Harness harness;
-    for (int round = 0; round < 100; ++round) {
-        Answer answer = ask(harness, round, harness.make(round));
-        std::vector<cache_entry *> held(8, answer.entry);
-        for (size_t i = 1; i < held.size(); ++i)
-            cache_entry_retain(answer.entry);
-        Threads threads;
-        for (cache_entry *entry : held)
-            threads.start([&harness, entry, round] {
-                Harness::check(entry, round);
-                cache_entry_release(entry);
-                if (round % 8 == 0)
-                    harness.set_limits(1);
-            });
-        if (round % 2 == 0)
-            memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
-        threads.join();
-        memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
-        ASSERT_EQ(static_cast<size_t>(round) + 1, harness.destroyed());
-    }
-    EXPECT_EQ(0u, harness.destroyed_twice());
 }

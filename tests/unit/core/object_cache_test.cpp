@@ -278,28 +278,6 @@ TEST(ObjectCache, TakenByOneOfMany)
     EXPECT_EQ(static_cast<uint64_t>(7 * kObjects), stats.misses);
 }
 
-TEST(ObjectCache, HandsOverFromOneThreadToAnother)
-{
-    Cache cache;
-    constexpr int kObjects = 1000;
-    std::vector<Thing *> things;
-    for (int i = 0; i < kObjects; ++i)
-        things.push_back(cache.make(i));
-    std::thread maker([&] {
-        for (int i = 0; i < kObjects; ++i)
-            ingot_object_cache_set(nullptr, cache.get(), "s", "g", std::to_string(i).c_str(), things[i], nullptr);
-    });
-    for (int i = 0; i < kObjects; ++i) {
-        ingot_object_t object = nullptr;
-        while (ingot_object_cache_take(&object, cache.get(), "s", "g", std::to_string(i).c_str()) != INGOT_SUCCESS)
-            std::this_thread::yield();
-        EXPECT_EQ(things[i], ingot_object_get_value(object));
-        ingot_object_release(object);
-    }
-    maker.join();
-    EXPECT_EQ(kObjects, cache.destroyed());
-}
-
 TEST(ObjectCache, ClearsASessionAGroupOrAll)
 {
     Cache cache;
@@ -421,30 +399,6 @@ TEST(ObjectCache, ObjectsOutliveTheCache)
     EXPECT_EQ(held_thing, ingot_object_get_value(object));
     EXPECT_EQ(0, held_thing->destroyed);
     ingot_object_release(object);
-}
-
-TEST(ObjectCache, CreatesOneForAllWhoAsk)
-{
-    Cache cache;
-    Thing *const thing = cache.make(1);
-    std::atomic<int> created{0};
-    std::vector<ingot_object_t> objects(16);
-    in_threads(16, [&](size_t i) {
-        const Creator creator = [&](void **value) {
-            ++created;
-            *value = thing;
-            return INGOT_SUCCESS;
-        };
-        ASSERT_EQ(INGOT_SUCCESS, get_or_create(cache, "n", creator, &objects[i]));
-    });
-    EXPECT_EQ(1, created);
-    for (ingot_object_t object : objects) {
-        EXPECT_EQ(objects[0], object);
-        ingot_object_release(object);
-    }
-    EXPECT_EQ(1, cache.number_at("s", "g", "n"));
-    EXPECT_EQ(1u, cache.stats().misses);
-    EXPECT_EQ(1u, cache.stats().groups);
 }
 
 TEST(ObjectCache, CreatorsFailuresAreToldAndNotRemembered)
