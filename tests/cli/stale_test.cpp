@@ -300,7 +300,6 @@ TEST_F(CliStale, IsReadyWithoutAStoreOrWithoutRequests)
     EXPECT_EQ(3, stale().code);
     ASSERT_EQ(3, run_here(application_texts(), "app", 0));
     EXPECT_EQ("0 rebuilt, 0 up to date, 3 results without a request", summary());
-    EXPECT_EQ(2, stale({"--bundle", "x"}).code);
     EXPECT_EQ(2, stale({"requests"}).code);
     EXPECT_EQ(2, run_command({CLI_PROGRAM, "build"}).code);
 }

@@ -5,14 +5,14 @@
  * drivers may crash when they are unloaded. In a coverage build, the tool is linked with this message_send(), which
  * writes the counts with each message.
  */
-#include "cli/build/message.h"
+#include "cli/build/process.h"
 
 void __gcov_dump(void);
 void __gcov_reset(void);
-bool __real_message_send(int socket, const struct message *message);
-bool __wrap_message_send(int socket, const struct message *message);
+bool __real_message_send(int socket, const cJSON *message);
+bool __wrap_message_send(int socket, const cJSON *message);
 
-bool __wrap_message_send(int socket, const struct message *message)
+bool __wrap_message_send(int socket, const cJSON *message)
 {
     __gcov_dump();
     __gcov_reset();

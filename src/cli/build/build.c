@@ -2,19 +2,14 @@
  * build.c - `ingot build`: answers requests for the devices of this machine. `ingot pull --for` only loads what they
  * need from a server.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/folder.h"
 #include "cli/base/interrupt.h"
-#include "cli/base/memory.h"
 #include "cli/base/options.h"
-#include "cli/base/text.h"
-#include "cli/base/units.h"
 #include "cli/build/build.h"
 #include "cli/build/plan.h"
 #include "cli/build/report.h"
@@ -23,22 +18,16 @@
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
 
-enum { MOST_JOBS = SCHEDULE_MOST_JOBS };
-
 struct building {
     struct common_options common;
-    bool is_stale;              /* --stale: builds the requests that the store keeps beside results */
-    bool is_pull;               /* loads from a server, and compiles nothing */
-    const char *bundle;         /* NULL: none */
-    struct text_list paths;     /* the stores with requests */
-    bool is_required;           /* --require: for the requests' seals; INGOT_PERSIST_TRUST may require more */
-    const char *key_files;      /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
-    struct text_list selectors; /* the values of --device; if there are none, all devices are chosen */
-    uint64_t job_count;         /* this and the next two: 0 if not given */
-    uint64_t time_ns;
-    uint64_t memory_bytes;
-    struct schedule_limits limits;
-    ingot_persist_trust_t trust; /* for the requests */
+    bool is_stale;                 /* --stale: builds the requests that the store keeps beside results */
+    bool is_pull;                  /* loads from a server, and compiles nothing */
+    struct text_list paths;        /* the stores with requests */
+    bool is_required;              /* --require: for the requests' seals; INGOT_PERSIST_TRUST may require more */
+    const char *key_files;         /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
+    struct text_list selectors;    /* the values of --device; if there are none, all devices are chosen */
+    struct schedule_limits limits; /* 0 if not given */
+    ingot_persist_trust_t trust;   /* for the requests */
     struct plan plan;
     struct report report;
 };
@@ -51,17 +40,14 @@ static const struct command_option build_options[] = {
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
     {"into", 'i', VALUE_FOLDER, "DIR", offsetof(struct building, common.directory),
      .help = "The store, created if it is missing; the same as --dir"},
-    {"bundle", 'b', VALUE_FILE, "FILE", offsetof(struct building, bundle),
-     .help = "Write a bundle instead. Built programs are kept in FILE.build until all are done. A bundle is written "
-             "even if some programs failed"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
      .help =
          "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all"},
-    {"jobs", 'J', VALUE_COUNT, "COUNT", offsetof(struct building, job_count),
+    {"jobs", 'J', VALUE_COUNT, "COUNT", offsetof(struct building, limits.job_count),
      .help = "The number of worker processes, at most 1024. Default: the number of processors"},
-    {"time", 't', VALUE_TIME, "LIMIT", offsetof(struct building, time_ns), .words = "unlimited",
+    {"time", 't', VALUE_TIME, "LIMIT", offsetof(struct building, limits.time_ns), .words = "unlimited",
      .help = "Stop building a program after this time. Default: 10m"},
-    {"memory", 'm', VALUE_SIZE, "SIZE", offsetof(struct building, memory_bytes), .words = "unlimited",
+    {"memory", 'm', VALUE_SIZE, "SIZE", offsetof(struct building, limits.memory_bytes), .words = "unlimited",
      .help = "Stop building a program if its worker takes more memory. Default: 4G"},
     {"require", 'q', VALUE_NONE, NULL, offsetof(struct building, is_required),
      .help = "Leave out each request without a seal by one of the keys (ingot sign)"},
@@ -77,18 +63,16 @@ static int check_build_arguments(const struct building *building)
     const char *wrong = NULL;
     if (building->paths.count == 0 && !building->is_stale)
         wrong = "name a store that holds requests, or use --stale";
-    else if (building->is_stale && (building->paths.count != 0 || building->bundle != NULL))
-        wrong = "--stale builds the requests that the store keeps, into the store: name no other store and no bundle";
+    else if (building->is_stale && building->paths.count != 0)
+        wrong = "--stale builds the requests that the store keeps, into the store: name no other store";
     else if (building->is_stale && (building->is_required || building->key_files != NULL))
         wrong = "--require and --keys are for other stores: INGOT_PERSIST_TRUST is this store's policy";
-    else if (building->bundle != NULL && building->common.directory != NULL)
-        wrong = "use either --into or --bundle";
-    else if (building->job_count > MOST_JOBS)
+    else if (building->limits.job_count > SCHEDULE_MOST_JOBS)
         wrong = "--jobs: use a number of processes from 1 to 1024";
     return wrong != NULL ? parse_refuse(&command_build, "%s", wrong) : EXIT_DONE;
 }
 
-/* ---- the store and the bundle ------------------------------------------------------------------------------------ */
+/* ---- the work --------------------------------------------------------------------------------------------------- */
 
 /* Creates the store, so that workers only open it. */
 static int make_store(const struct common_options *options)
@@ -99,24 +83,6 @@ static int make_store(const struct common_options *options)
     ingot_storage_release(store);
     return code;
 }
-
-/* Writes the bundle from the temporary store, FILE.build, and removes that store. */
-static int finish_bundle(const struct building *building, uint64_t *entry_count)
-{
-    ingot_storage_t store = NULL;
-    int code = store_open(&store, &building->common, STORE_READ, NULL);
-    if (code != EXIT_DONE)
-        return code;
-    const ingot_status_t status = ingot_persist_write_bundle(store, building->bundle, NULL, NULL, entry_count);
-    ingot_storage_release(store);
-    if (status != INGOT_SUCCESS)
-        return store_failed("making the bundle", status);
-    if (!folder_remove(building->common.directory))
-        (void)fprintf(stderr, "ingot: %s could not be removed; the bundle is complete\n", building->common.directory);
-    return EXIT_DONE;
-}
-
-/* ---- the work --------------------------------------------------------------------------------------------------- */
 
 static bool has_server(const struct building *building)
 {
@@ -149,12 +115,16 @@ static int read_requests(struct building *building)
                              : code;
 }
 
-/* Answers the requests, and makes the bundle. */
+/* Answers the requests. */
 static int build_requests(struct building *building)
 {
-    const struct worker_setup setup = {&building->plan, &building->common, has_server(building), building->is_pull};
+    const struct worker_setup setup = {.plan = &building->plan,
+                                       .options = &building->common,
+                                       .selectors = &building->selectors,
+                                       .asks_server = has_server(building),
+                                       .is_pull = building->is_pull};
     const enum report_kind kind = building->is_pull ? REPORT_PULL : building->is_stale ? REPORT_STALE : REPORT_BUILD;
-    uint64_t entry_count = 0;
+    schedule_take_defaults(&building->limits);
     int code = read_requests(building);
     if (code == EXIT_DONE && !building->is_stale)
         code = make_store(&building->common);
@@ -163,51 +133,27 @@ static int build_requests(struct building *building)
     report_init(&building->report, &building->plan, building->common.is_json, kind);
     interrupt_catch();
     if (building->plan.request_count != 0)
-        code = schedule_run(&setup, &building->limits, &building->selectors, &building->report);
-    const bool is_bundled = code == EXIT_DONE && building->bundle != NULL;
-    if (is_bundled)
-        code = finish_bundle(building, &entry_count);
+        code = schedule_run(&setup, &building->limits, &building->report);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
-        report_finish(&building->report, code == EXIT_INTERRUPTED, is_bundled ? &entry_count : NULL);
+        report_finish(&building->report, code == EXIT_INTERRUPTED);
     else
         progress_fini(&building->report.progress);
     return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
-}
-
-static uint64_t limit_or(uint64_t given, uint64_t otherwise)
-{
-    return given != 0 ? given : otherwise;
-}
-
-static void take_limits(struct building *building)
-{
-    building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : schedule_count_processors();
-    building->limits.time_ns = limit_or(building->time_ns, SCHEDULE_TIME_NS);
-    building->limits.memory_bytes = limit_or(building->memory_bytes, SCHEDULE_MEMORY_BYTES);
 }
 
 int build_pull(const struct common_options *options, const struct text_list *requests)
 {
     static struct building building;
     building = (struct building){.common = *options, .is_pull = true, .paths = *requests};
-    take_limits(&building);
     return build_requests(&building);
 }
 
 static int run_build(void *values)
 {
     struct building *building = values;
-    char *waiting = NULL;
-    int code = check_build_arguments(building);
-    if (code != EXIT_DONE)
-        return code;
-    take_limits(building);
-    if (building->bundle != NULL)
-        building->common.directory = waiting = text_append(memory_copy_text(building->bundle), "", ".build");
-    building->common.keeps_requests = building->bundle == NULL && store_is_on("INGOT_PERSIST_REQUESTS");
-    code = build_requests(building);
-    free(waiting);
-    return code;
+    const int code = check_build_arguments(building);
+    building->common.keeps_requests = store_is_on("INGOT_PERSIST_REQUESTS");
+    return code == EXIT_DONE ? build_requests(building) : code;
 }
 
 const struct command command_build = {

@@ -25,35 +25,60 @@
 struct visit {
     struct plan *plan;
     ingot_storage_t store;
-    size_t source;          /* as in struct plan_request */
+    const char *path;       /* NULL: the store of the results */
     const char *name_space; /* of all results; NULL: each request's own */
 };
 
-/* ---- requests ---- */
+/* ---- sources of requests ---- */
 
-static size_t number_of_name_space(struct plan *plan, const char *name)
+static ingot_status_t open_requests(ingot_storage_t *store, const char *path, const char *name_space,
+                                    const ingot_persist_trust_t *trust)
 {
-    for (size_t i = 0; i < plan->name_space_count; ++i) {
-        if (strcmp(plan->name_spaces[i], name) == 0)
+    struct stat facts;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
+        return ingot_persist_open_bundle(store, path, trust);
+    info.path = path;
+    info.name_space = name_space[0] != '\0' ? name_space : NULL;
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    info.trust = trust;
+    return ingot_persist_open(store, &info);
+}
+
+ingot_status_t plan_open_source(struct plan *plan, size_t source, ingot_storage_t *store)
+{
+    struct plan_source *opened = &plan->sources[source];
+    ingot_status_t status = INGOT_SUCCESS;
+    if (opened->store == NULL)
+        status = open_requests(&opened->store, opened->path, opened->name_space, plan->trust);
+    *store = opened->store;
+    return status;
+}
+
+static size_t number_of_source(struct plan *plan, const char *path, const char *name_space)
+{
+    for (size_t i = 0; i < plan->source_count; ++i) {
+        if (plan->sources[i].path == path && strcmp(plan->sources[i].name_space, name_space) == 0)
             return i;
     }
-    plan->name_spaces = memory_grow(plan->name_spaces, plan->name_space_count, sizeof(*plan->name_spaces));
-    plan->name_spaces[plan->name_space_count] = memory_copy_text(name);
-    return plan->name_space_count++;
+    plan->sources = memory_grow(plan->sources, plan->source_count, sizeof(*plan->sources));
+    plan->sources[plan->source_count] = (struct plan_source){path, memory_copy_text(name_space), NULL};
+    return plan->source_count++;
 }
+
+/* ---- requests ---- */
 
 /* Adds a request of a store to the plan. An entry in a namespace belongs there; in a bundle or on a server, only the
  * request itself says where it belongs. */
-static void add_request(struct visit *visit, const ingot_kept_request_t *kept, const char *place)
+static void add_request(const struct visit *visit, const ingot_kept_request_t *kept, const char *place)
 {
     struct plan *plan = visit->plan;
     plan->requests = memory_grow(plan->requests, plan->request_count, sizeof(*plan->requests));
     struct plan_request *added = &plan->requests[plan->request_count++];
-    const char *name_space = place[0] != '\0' ? place : kept->name_space;
+    const char *own = place[0] != '\0' ? place : kept->name_space;
     *added = (struct plan_request){.kept = *kept};
-    added->source = visit->source;
-    added->place = number_of_name_space(plan, place);
-    added->name_space = number_of_name_space(plan, visit->name_space != NULL ? visit->name_space : name_space);
+    added->name_space = memory_copy_text(visit->name_space != NULL ? visit->name_space : own);
+    added->source = visit->path != NULL ? number_of_source(plan, visit->path, place) : 0;
     hex_put(added->key, INGOT_REQUEST_DIGEST_SIZE, kept->digest);
     added->key[PLAN_KEY_SIZE - 1] = '\0';
 }
@@ -78,29 +103,13 @@ static int take_request(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-/* ---- sources of requests ---- */
-
-ingot_status_t plan_open_source(const struct plan *plan, size_t source, const char *name_space, ingot_storage_t *store)
-{
-    struct stat facts;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = plan->paths[source];
-    if (stat(info.path, &facts) == 0 && S_ISREG(facts.st_mode))
-        return ingot_persist_open_bundle(store, info.path, plan->trust);
-    info.name_space = name_space[0] != '\0' ? name_space : NULL;
-    info.flags = INGOT_PERSIST_READ_ONLY;
-    info.trust = plan->trust;
-    return ingot_persist_open(store, &info);
-}
-
 static int compare_requests(const void *a, const void *b)
 {
     const struct plan_request *left = a;
     const struct plan_request *right = b;
     const int order = strcmp(left->key, right->key);
-    if (order != 0 || left->name_space == right->name_space)
-        return order != 0 ? order : strcmp(left->kept.backend, right->kept.backend);
-    return left->name_space < right->name_space ? -1 : 1;
+    const int order_of_spaces = order == 0 ? strcmp(left->name_space, right->name_space) : order;
+    return order_of_spaces != 0 ? order_of_spaces : strcmp(left->kept.backend, right->kept.backend);
 }
 
 static int compare_costs(const void *a, const void *b)
@@ -136,10 +145,10 @@ int plan_read(struct plan *plan, size_t count, char *const *paths, const char *n
               const ingot_persist_trust_t *trust)
 {
     int code = EXIT_DONE;
-    *plan = (struct plan){.paths = paths, .trust = trust};
+    *plan = (struct plan){.trust = trust};
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
-        struct visit visit = {.plan = plan, .source = i, .name_space = name_space};
-        const ingot_status_t status = plan_open_source(plan, i, "", &visit.store);
+        struct visit visit = {.plan = plan, .path = paths[i], .name_space = name_space};
+        const ingot_status_t status = open_requests(&visit.store, paths[i], "", trust);
         if (status != INGOT_SUCCESS) {
             store_tell_failure(status, "%s", paths[i]);
             return EXIT_NO_STORE;
@@ -192,7 +201,7 @@ static int take_result(const ingot_persist_entry_t *entry, void *user)
     cJSON *id = id_read(entry->id_size, entry->id);
     const char *digest = json_text(id, "request.blake2b");
     const char *backend = json_text(id, "backend");
-    struct plan_request wanted = {.name_space = number_of_name_space(plan, entry->name_space)};
+    struct plan_request wanted = {.name_space = (char *)entry->name_space}; /* only for comparing */
     (void)snprintf(wanted.key, sizeof(wanted.key), "%s", digest != NULL ? digest : "");
     (void)snprintf(wanted.kept.backend, sizeof(wanted.kept.backend), "%s", backend != NULL ? backend : "");
     struct plan_request *request = plan->request_count != 0 ? bsearch(&wanted, plan->requests, plan->request_count,
@@ -226,10 +235,10 @@ int plan_read_stale(struct plan *plan, ingot_storage_t store)
 
 /* ---- devices ---- */
 
-static bool is_device_listed(const char *text, size_t device_count, char *const *devices)
+static bool is_device_listed(const char *text, const struct device_list *devices)
 {
-    for (size_t i = 0; i < device_count; ++i) {
-        if (strcmp(devices[i], text) == 0)
+    for (size_t i = 0; i < devices->count; ++i) {
+        if (strcmp(devices->items[i].text, text) == 0)
             return true;
     }
     return false;
@@ -242,16 +251,15 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-bool plan_is_for(const struct plan_request *request, size_t device, size_t device_count, char *const *devices)
+bool plan_is_for(const struct plan_request *request, size_t device, const struct device_list *devices)
 {
-    const char *text = devices[device];
-    const size_t length = strlen(request->kept.backend);
-    if (strncmp(text, request->kept.backend, length) != 0 || text[length] != ':')
+    const struct device *candidate = &devices->items[device];
+    if (strcmp(candidate->backend->name, request->kept.backend) != 0)
         return false;
     for (size_t i = 0; i < request->device_count; ++i) {
         const struct plan_device *known = &request->devices[i];
-        if (strcmp(known->text, text) == 0 ||
-            (ends_with(text, known->text + known->platform) && !is_device_listed(known->text, device_count, devices)))
+        if (strcmp(known->text, candidate->text) == 0 ||
+            (ends_with(candidate->text, known->text + known->platform) && !is_device_listed(known->text, devices)))
             return true;
     }
     return request->devices == NULL;

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_SIZE = 1 << 16 };
+enum { OUTPUT_SIZE = 1 << 16, LINE_SIZE = 1024, MESSAGE_SIZE = 1 << 17 };
 
 /* Returns a file in memory that cannot grow, so that a driver that prints without end cannot fill the memory. */
 static int make_output(void)
@@ -43,38 +43,26 @@ static bool become_worker(const struct process *process, pid_t parent)
     return null >= 0 && dup2(null, STDIN_FILENO) >= 0 && getppid() == parent;
 }
 
-bool process_start(struct process *process, size_t other_count, const struct process *others, process_body_t body,
-                   void *user)
+bool process_start(struct process *process, void (*body)(void *user), void *user)
 {
-    int ends[2];
     const pid_t parent = getpid();
-    *process = (struct process)PROCESS_NONE;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    *process = (struct process){.output = make_output()};
+    if (process->output < 0)
         return false;
-    process->output = make_output();
     (void)fflush(NULL); /* otherwise, the child would have a copy of the unwritten output */
-    process->pid = process->output >= 0 ? fork() : -1;
-    if (process->pid == 0) {
-        for (size_t i = 0; i < other_count; ++i) { /* otherwise, the child would keep them open */
-            if (others[i].socket >= 0)
-                (void)close(others[i].socket);
-        }
-        (void)close(ends[0]);
+    const pid_t pid = fork();
+    if (pid == 0) {
         if (become_worker(process, parent))
-            body(ends[1], user);
+            body(user);
         _exit(EXIT_FAILURE);
     }
-    const int error = errno;
-    (void)close(ends[1]);
-    process->socket = ends[0];
-    if (process->pid > 0) {
-        (void)setpgid(process->pid, process->pid); /* the child does the same: either may run first */
-        return true;
+    if (pid < 0) {
+        (void)close(process->output);
+        return false;
     }
-    process->pid = 0;
-    process_end(process, 0, NULL);
-    errno = error;
-    return false;
+    (void)setpgid(pid, pid); /* the child does the same: either may run first */
+    process->pid = pid;
+    return true;
 }
 
 uint64_t process_memory(const struct process *process)
@@ -93,50 +81,65 @@ uint64_t process_memory(const struct process *process)
     return kilobytes * 1024;
 }
 
-void process_clear_output(const struct process *process)
+bool process_has_ended(const struct process *process)
 {
-    (void)lseek(process->output, 0, SEEK_SET); /* the worker shares this file position */
+    siginfo_t end = {.si_pid = 0};
+    return waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
 }
 
 /* Appends the last line of the output that is not empty. */
 static void add_last_line(int output, size_t text_size, char *text)
 {
-    const off_t written = lseek(output, 0, SEEK_CUR);
-    const size_t length = strlen(text);
-    size_t end = written > 0 && written <= OUTPUT_SIZE ? (size_t)written : 0;
-    const char *bytes = mmap(NULL, OUTPUT_SIZE, PROT_READ, MAP_SHARED, output, 0);
-    if (bytes == MAP_FAILED)
-        return;
+    char bytes[LINE_SIZE];
+    const off_t written = lseek(output, 0, SEEK_CUR); /* the worker shares this position */
+    const off_t from = written > LINE_SIZE ? written - LINE_SIZE : 0;
+    ssize_t end = written > 0 ? pread(output, bytes, (size_t)(written - from), from) : 0;
     while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\0'))
         --end;
-    size_t begin = end;
+    ssize_t begin = end;
     while (begin > 0 && bytes[begin - 1] != '\n' && bytes[begin - 1] != '\0')
         --begin;
     if (begin < end)
-        (void)snprintf(text + length, text_size - length, ": %.*s", (int)(end - begin), bytes + begin);
-    (void)munmap((void *)bytes, OUTPUT_SIZE);
+        (void)snprintf(text + strlen(text), text_size - strlen(text), ": %.*s", (int)(end - begin), bytes + begin);
 }
 
-void process_end(struct process *process, size_t text_size, char *text)
+bool process_end(struct process *process, size_t text_size, char *text)
 {
     int status = 0;
-    if (text_size != 0)
-        text[0] = '\0';
-    if (process->pid > 0) {
-        /* Kills the group before the worker is reaped: afterwards, its PID, and so the group, may belong to others. */
-        (void)kill(-process->pid, SIGKILL);
-        while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
-        }
-        if (text_size != 0 && WIFSIGNALED(status))
-            (void)snprintf(text, text_size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-        else if (text_size != 0)
-            (void)snprintf(text, text_size, "exit status %d", WEXITSTATUS(status));
-        if (text_size != 0)
-            add_last_line(process->output, text_size, text);
+    /* Kills the group before the worker is reaped: afterwards, its PID, and so the group, may belong to others. */
+    (void)kill(-process->pid, SIGKILL);
+    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (process->socket >= 0)
-        (void)close(process->socket);
-    if (process->output >= 0)
-        (void)close(process->output);
-    *process = (struct process)PROCESS_NONE;
+    if (WIFSIGNALED(status))
+        (void)snprintf(text, text_size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        (void)snprintf(text, text_size, "exit status %d", WEXITSTATUS(status));
+    add_last_line(process->output, text_size, text);
+    (void)close(process->output);
+    process->pid = 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool message_send(int socket, cJSON *message)
+{
+    char *text = cJSON_PrintUnformatted(message);
+    const size_t size = strlen(text);
+    ssize_t sent = 0;
+    do {
+        sent = send(socket, text, size, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    cJSON_free(text);
+    cJSON_Delete(message);
+    return sent == (ssize_t)size;
+}
+
+cJSON *message_receive(int socket)
+{
+    static char text[MESSAGE_SIZE];
+    ssize_t size = 0;
+    cJSON *message = NULL;
+    while (message == NULL && (size = recv(socket, text, sizeof(text), MSG_DONTWAIT)) != 0 &&
+           (size > 0 || errno == EINTR))
+        message = size > 0 ? cJSON_ParseWithLength(text, (size_t)size) : NULL;
+    return message;
 }

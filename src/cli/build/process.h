@@ -7,6 +7,7 @@
 #ifndef INGOT_CLI_BUILD_PROCESS_H
 #define INGOT_CLI_BUILD_PROCESS_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,26 +15,24 @@
 
 struct process {
     pid_t pid;  /* 0: none */
-    int socket; /* -1: none */
-    int output; /* the file in memory; -1: none */
+    int output; /* the file in memory, the worker's standard output and error */
 };
-#define PROCESS_NONE                                                                                                   \
-    {                                                                                                                  \
-        0, -1, -1                                                                                                      \
-    }
 
-/* Runs in the child and never returns. */
-typedef void (*process_body_t)(int socket, void *user);
-
-/* Forks a worker. The child closes the sockets of `others`. On failure, sets errno and returns false. */
-bool process_start(struct process *process, size_t other_count, const struct process *others, process_body_t body,
-                   void *user);
+/* Forks a worker, which calls `body`. On failure, sets errno and returns false. */
+bool process_start(struct process *process, void (*body)(void *user), void *user);
 /* Returns the size of the worker's private memory in RAM and swap, in bytes; 0 if it has ended. */
 uint64_t process_memory(const struct process *process);
-/* Discards what the worker has printed so far. */
-void process_clear_output(const struct process *process);
+/* True if the worker has ended by itself. */
+bool process_has_ended(const struct process *process);
 /* Kills the worker if it is running, and waits until it has ended. Writes to `text` how it ended (the name of a signal
- * or an exit status) and the last line that it printed. */
-void process_end(struct process *process, size_t text_size, char *text);
+ * or an exit status) and the last line that it printed. Returns true if it ended by itself with the exit status 0. */
+bool process_end(struct process *process, size_t text_size, char *text);
+
+/* Sends a message and deletes it: one packet of a socket pair, which all workers share. Returns false if the other end
+ * is closed. */
+bool message_send(int socket, cJSON *message);
+/* Returns a message that has arrived, which the caller deletes, or NULL if there is none. A driver may overwrite any
+ * memory of its worker: whatever is not JSON is left out. */
+cJSON *message_receive(int socket);
 
 #endif

@@ -8,67 +8,57 @@
 #include "cli/build/schedule.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
-#include "cli/base/text.h"
 #include "cli/base/units.h"
 #include "cli/build/process.h"
 #include "util/nanoseconds.h"
 
-enum { PERIOD_MS = 25 };
+#define DEFAULT_TIME_NS (UINT64_C(600) * NS_PER_SECOND)
+#define DEFAULT_MEMORY_BYTES (UINT64_C(4) << 30)
 
-enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
+enum { PERIOD_MS = 25, TEXT_SIZE = 2048 };
 
-struct task {
-    uint32_t request; /* index in the plan */
-    uint32_t device;
-};
-
-/* A worker process and its task. */
+/* A worker process. */
 struct slot {
-    enum slot_state state;
-    const struct task *task; /* NULL: none; if the task is to be tried again, set while the new worker still starts */
-    bool is_again;           /* the task is tried for the second time */
-    uint32_t done_count;     /* tasks that this process has done */
-    uint64_t since_ns;       /* when the process was started, or got its task */
+    struct process process;
+    bool is_ready;     /* it has listed its devices */
+    cJSON *task;       /* what it is doing, as it said; NULL: nothing */
+    size_t again;      /* the task that the next process tries for the second time, or WORKER_NO_TASK */
+    size_t done_count; /* tasks that it has done */
+    uint64_t since_ns; /* when it was started, or began its task */
 };
 
 struct schedule {
-    const struct worker_setup *setup;
+    struct worker_setup setup; /* of the next worker */
     const struct schedule_limits *limits;
-    const struct text_list *selectors;
     struct report *report;
     struct slot *slots; /* limits->job_count slots */
-    struct process *processes;
-    struct pollfd *polled;
-    char **devices; /* each device as "BACKEND: NAME (PLATFORM)", as the first worker sent it */
-    size_t device_count;
-    struct task *tasks;
-    size_t task_count;
-    uint64_t cost_ms; /* how long compiling all of them took when they were recorded */
-    bool has_tasks;   /* true once the devices are known */
-    size_t next_task;
-    int code; /* if it is not EXIT_DONE, the work stops */
+    int socket;         /* receives what all workers send */
+    cJSON *devices;     /* as the first worker sent them; NULL: not yet */
+    int code;           /* if it is not EXIT_DONE, the work stops */
 };
 
-uint32_t schedule_count_processors(void)
+void schedule_take_defaults(struct schedule_limits *limits)
 {
     cpu_set_t processors;
     CPU_ZERO(&processors);
-    if (sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) > 0)
-        return (uint32_t)CPU_COUNT(&processors);
-    const long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 && count <= SCHEDULE_MOST_JOBS ? (uint32_t)count : 1;
+    if (limits->job_count == 0)
+        limits->job_count =
+            sched_getaffinity(0, sizeof(processors), &processors) == 0 ? (uint64_t)CPU_COUNT(&processors) : 1;
+    limits->time_ns = limits->time_ns != 0 ? limits->time_ns : DEFAULT_TIME_NS;
+    limits->memory_bytes = limits->memory_bytes != 0 ? limits->memory_bytes : DEFAULT_MEMORY_BYTES;
 }
 
 static uint64_t now_ns(void)
@@ -76,273 +66,190 @@ static uint64_t now_ns(void)
     return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
-static void stop_work(struct schedule *schedule, const char *sentence)
+static void stop_work(struct schedule *schedule, const char *sentence, const char *why)
 {
-    (void)fprintf(stderr, "\ringot: %s\n", sentence);
+    (void)fprintf(stderr, "\ringot: %s%s\n", sentence, why);
     schedule->code = EXIT_FAILED;
-}
-
-static void pass_on_result(const struct schedule *schedule, const struct task *task, const struct message *result)
-{
-    report_result(schedule->report, &schedule->setup->plan->requests[task->request], schedule->devices[task->device],
-                  result);
 }
 
 /* ---- the workers -------------------------------------------------------------------------------------------- */
 
-static void start_worker(struct schedule *schedule, size_t i)
+static void start_worker(struct schedule *schedule, size_t number)
 {
-    struct worker_setup setup = *schedule->setup; /* the child gets a copy */
-    if (!process_start(&schedule->processes[i], schedule->limits->job_count, schedule->processes, worker_run, &setup)) {
-        char sentence[128];
-        (void)snprintf(sentence, sizeof(sentence), "no worker process: %s", strerror(errno));
-        stop_work(schedule, sentence);
-        return;
-    }
-    schedule->slots[i].state = SLOT_STARTING;
-    schedule->slots[i].done_count = 0;
-    schedule->slots[i].since_ns = now_ns();
-}
-
-static void give_task(struct schedule *schedule, size_t i)
-{
-    struct slot *slot = &schedule->slots[i];
-    if (slot->task == NULL && schedule->next_task < schedule->task_count) {
-        slot->task = &schedule->tasks[schedule->next_task++];
-        slot->is_again = false;
-    }
-    if (slot->task == NULL)
-        return;
-    const struct message job = {.kind = MESSAGE_JOB, .request = slot->task->request, .device = slot->task->device};
-    process_clear_output(&schedule->processes[i]);
-    (void)message_send(schedule->processes[i].socket, &job); /* if the worker has ended, poll reports it */
-    slot->state = SLOT_BUSY;
+    struct slot *slot = &schedule->slots[number];
+    struct worker_setup *setup = &schedule->setup;
+    setup->number = number;
+    setup->first_task = slot->again;
+    setup->is_first = schedule->devices == NULL;
+    slot->is_ready = false;
+    slot->done_count = 0;
     slot->since_ns = now_ns();
+    if (!process_start(&slot->process, worker_run, setup))
+        stop_work(schedule, "no worker process: ", strerror(errno));
 }
 
 /* Kills a worker if it is still running, and handles its end. Reports its task as failed, or keeps the task for the
  * slot's next worker. */
-static void end_worker(struct schedule *schedule, size_t i, enum outcome outcome, const char *why)
+static void end_worker(struct schedule *schedule, struct slot *slot, const char *outcome, const char *why)
 {
-    struct slot *slot = &schedule->slots[i];
-    char end[MESSAGE_TEXT_SIZE / 2];
-    const bool was_starting = slot->state == SLOT_STARTING;
-    process_end(&schedule->processes[i], sizeof(end), end);
-    slot->state = SLOT_EMPTY;
-    if (was_starting) {
-        char sentence[MESSAGE_TEXT_SIZE];
-        (void)snprintf(sentence, sizeof(sentence),
-                       "a worker process ended while it opened the store and listed the devices: %s",
-                       why != NULL ? why : end);
-        stop_work(schedule, sentence);
-    } else if (slot->task != NULL && slot->done_count != 0 && outcome != OUTCOME_TIMED_OUT && !slot->is_again) {
-        slot->is_again = true;
-    } else if (slot->task != NULL) {
-        struct message result = {.kind = MESSAGE_RESULT, .outcome = outcome};
-        (void)snprintf(result.text, sizeof(result.text), "%s", why != NULL ? why : end);
-        pass_on_result(schedule, slot->task, &result);
-        slot->task = NULL;
+    char end[TEXT_SIZE];
+    const bool is_done = process_end(&slot->process, sizeof(end), end) && slot->task == NULL;
+    const size_t task = slot->task != NULL ? json_get_u64(slot->task, "task") : WORKER_NO_TASK;
+    const bool is_again = slot->again == task;
+    slot->again = WORKER_NO_TASK;
+    if (!slot->is_ready) {
+        stop_work(schedule,
+                  "a worker process ended while it opened the store and listed the devices: ", why != NULL ? why : end);
+    } else if (slot->done_count != 0 && strcmp(outcome, "timed_out") != 0 && !is_again) {
+        slot->again = task;
+    } else if (!is_done && slot->task != NULL) {
+        cJSON *message = cJSON_CreateObject();
+        json_add_text(message, "outcome", outcome);
+        json_add_text(message, "message", why != NULL ? why : end);
+        (void)report_outcome(schedule->report, slot->task, message);
+        cJSON_Delete(message);
     }
+    cJSON_Delete(slot->task);
+    slot->task = NULL;
 }
 
-static void check_worker_limits(struct schedule *schedule, size_t i)
+static void check_worker_limits(struct schedule *schedule, struct slot *slot)
 {
     const struct schedule_limits *limits = schedule->limits;
-    const struct slot *slot = &schedule->slots[i];
     char text[UNITS_TEXT_SIZE];
     char why[128];
-    if (slot->state != SLOT_BUSY && slot->state != SLOT_STARTING)
-        return;
     if (now_ns() - slot->since_ns > limits->time_ns) {
         (void)snprintf(why, sizeof(why), "took longer than %s (--time)", units_duration(limits->time_ns, text));
-        end_worker(schedule, i, OUTCOME_TIMED_OUT, why);
-    } else if (process_memory(&schedule->processes[i]) > limits->memory_bytes) {
+        end_worker(schedule, slot, "timed_out", why);
+    } else if (process_memory(&slot->process) > limits->memory_bytes) {
         (void)snprintf(why, sizeof(why), "took more than %s of memory (--memory)",
                        units_bytes(limits->memory_bytes, text));
-        end_worker(schedule, i, OUTCOME_TOO_LARGE, why);
+        end_worker(schedule, slot, "too_large", why);
     }
 }
 
 /* ---- what the workers send -------------------------------------------------------------------------------------- */
 
-/* Handles a device from a worker's list. The list of the first worker is kept, and later workers must send the same. */
-static bool take_device(struct schedule *schedule, const struct message *message)
+/* Takes a worker's list of devices. That of the first worker is kept, and later workers must send the same. */
+static void take_devices(struct schedule *schedule, const cJSON *message)
 {
-    if (schedule->has_tasks)
-        return message->device < schedule->device_count &&
-               strcmp(schedule->devices[message->device], message->text) == 0;
-    if (message->device != schedule->device_count)
-        return false;
-    schedule->devices = memory_grow(schedule->devices, schedule->device_count, sizeof(*schedule->devices));
-    schedule->devices[schedule->device_count++] = memory_copy_text(message->text);
-    return true;
-}
-
-static bool is_device_selected(const struct schedule *schedule, const char *device)
-{
-    for (size_t i = 0; i < schedule->selectors->count; ++i) {
-        if (text_contains(device, schedule->selectors->items[i]))
-            return true;
+    const cJSON *devices = cJSON_GetObjectItem(message, "devices");
+    const cJSON *device;
+    if (schedule->devices != NULL) {
+        if (!cJSON_Compare(schedule->devices, devices, true))
+            stop_work(schedule, "the devices changed during the build; run the command again", "");
+        return;
     }
-    return schedule->selectors->count == 0;
-}
-
-static void refuse_devices(struct schedule *schedule)
-{
-    (void)fputs("\ringot: no device of this machine is selected for these programs", stderr);
-    for (size_t i = 0; i < schedule->device_count; ++i)
-        (void)fprintf(stderr, "%s\n  %s", i == 0 ? "; there are:" : "", schedule->devices[i]);
-    (void)fputs(schedule->device_count == 0 ? "; no driver reports a device\n" : "\n", stderr);
-    schedule->code = EXIT_FAILED;
-}
-
-/* Adds a task for each request that should be built for a device, and notes these requests. */
-static void add_tasks(struct schedule *schedule, size_t device, bool *has_device)
-{
-    const struct plan *plan = schedule->setup->plan;
-    for (size_t i = 0; i < plan->request_count; ++i) {
-        if (!plan_is_for(&plan->requests[i], device, schedule->device_count, schedule->devices))
-            continue;
-        has_device[i] = true;
-        schedule->tasks = memory_grow(schedule->tasks, schedule->task_count, sizeof(*schedule->tasks));
-        schedule->tasks[schedule->task_count++] = (struct task){(uint32_t)i, (uint32_t)device};
-        schedule->cost_ms += plan->requests[i].kept.build_time_ms;
-    }
-}
-
-static void make_tasks(struct schedule *schedule)
-{
-    const struct plan *plan = schedule->setup->plan;
-    bool is_any_selected = false;
-    bool *has_device = memory_get(plan->request_count * sizeof(bool));
-    memset(has_device, 0, plan->request_count * sizeof(bool));
-    for (size_t i = 0; i < schedule->device_count; ++i) {
-        if (!is_device_selected(schedule, schedule->devices[i]))
-            continue;
-        is_any_selected = true;
-        report_device(schedule->report, schedule->devices[i]);
-        add_tasks(schedule, i, has_device);
-    }
+    schedule->devices = cJSON_Duplicate(devices, true);
+    report_begin(schedule->report, message);
     /* without --device, a stale program without a device is no error: its driver may have been removed */
-    if (!is_any_selected && (schedule->report->kind != REPORT_STALE || schedule->selectors->count != 0))
-        refuse_devices(schedule);
-    for (size_t i = 0; i < plan->request_count && schedule->code == EXIT_DONE; ++i) {
-        if (!has_device[i])
-            report_leave_out(schedule->report, &plan->requests[i]);
+    if (cJSON_GetArraySize(schedule->report->devices) != 0 ||
+        (schedule->report->kind == REPORT_STALE && schedule->setup.selectors->count == 0))
+        return;
+    stop_work(schedule, "no device of this machine is selected for these programs",
+              cJSON_GetArraySize(devices) == 0 ? "; no driver reports a device" : "; there are:");
+    cJSON_ArrayForEach(device, devices)
+    {
+        (void)fprintf(stderr, "  %s\n", cJSON_GetStringValue(device));
     }
-    report_begin(schedule->report, schedule->task_count, schedule->cost_ms);
-    schedule->has_tasks = true;
-    free(has_device);
 }
 
-static void take_message(struct schedule *schedule, size_t i)
+static void take_message(struct schedule *schedule, cJSON *message)
 {
-    struct slot *slot = &schedule->slots[i];
-    struct message message;
-    if (!message_receive(schedule->processes[i].socket, &message)) {
-        end_worker(schedule, i, OUTCOME_CRASHED, NULL);
-    } else if (message.kind == MESSAGE_DEVICE && slot->state == SLOT_STARTING) {
-        if (!take_device(schedule, &message))
-            stop_work(schedule, "the devices changed during the build; run the command again");
-    } else if (message.kind == MESSAGE_READY && slot->state == SLOT_STARTING) {
-        if (!schedule->has_tasks)
-            make_tasks(schedule);
-        slot->state = SLOT_IDLE;
-    } else if (message.kind == MESSAGE_RESULT && slot->state == SLOT_BUSY && message.outcome <= OUTCOME_MISSING) {
-        pass_on_result(schedule, slot->task, &message);
+    const uint64_t number = json_get_u64(message, "worker");
+    struct slot *slot = &schedule->slots[number < schedule->limits->job_count ? number : 0];
+    if (cJSON_IsArray(cJSON_GetObjectItem(message, "devices"))) {
+        slot->is_ready = true;
+        take_devices(schedule, message);
+    } else if (cJSON_HasObjectItem(message, "task")) {
+        cJSON_Delete(slot->task);
+        slot->task = message;
+        slot->since_ns = now_ns();
+        return;
+    } else if (report_outcome(schedule->report, slot->task != NULL ? slot->task : message, message) &&
+               slot->task != NULL) {
+        cJSON_Delete(slot->task);
         slot->task = NULL;
-        slot->state = SLOT_IDLE;
+        slot->again = WORKER_NO_TASK;
         ++slot->done_count;
-    } else {
-        end_worker(schedule, i, OUTCOME_CRASHED, "the worker process sent an invalid message");
     }
+    cJSON_Delete(message);
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
-static bool is_done(const struct schedule *schedule)
+/* Starts workers for the tasks that are left. The first worker lists the devices. Returns false if there is nothing
+ * more to do. */
+static bool employ_workers(struct schedule *schedule)
 {
-    if (schedule->code != EXIT_DONE)
-        return true;
-    if (!schedule->has_tasks || schedule->next_task < schedule->task_count)
-        return false;
-    for (uint32_t i = 0; i < schedule->limits->job_count; ++i) {
-        if (schedule->slots[i].task != NULL)
-            return false;
+    const size_t begun = atomic_load(schedule->setup.next_task);
+    size_t left = schedule->devices == NULL             ? 1
+                  : begun < schedule->report->job_count ? schedule->report->job_count - begun
+                                                        : 0;
+    bool is_working = false;
+    for (size_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
+        struct slot *slot = &schedule->slots[i];
+        if (slot->process.pid == 0 && (slot->again != WORKER_NO_TASK || left != 0))
+            start_worker(schedule, i);
+        left -= slot->process.pid != 0 && !slot->is_ready && left != 0;
+        is_working = is_working || slot->process.pid != 0;
     }
+    return is_working && schedule->code == EXIT_DONE;
+}
+
+/* The end of a worker is handled after all that it has sent. */
+static void follow_workers(struct schedule *schedule)
+{
+    const size_t count = schedule->limits->job_count;
+    struct pollfd polled = {.fd = schedule->socket, .events = POLLIN};
+    cJSON *message;
+    bool *has_ended = memory_get(count * sizeof(bool));
+    (void)poll(&polled, 1, PERIOD_MS);
+    for (size_t i = 0; i < count; ++i)
+        has_ended[i] = schedule->slots[i].process.pid != 0 && process_has_ended(&schedule->slots[i].process);
+    while ((message = message_receive(schedule->socket)) != NULL)
+        take_message(schedule, message);
+    for (size_t i = 0; i < count; ++i) {
+        struct slot *slot = &schedule->slots[i];
+        if (has_ended[i])
+            end_worker(schedule, slot, "crashed", NULL);
+        else if (slot->process.pid != 0)
+            check_worker_limits(schedule, slot);
+    }
+    free(has_ended);
+}
+
+/* Makes the means by which workers take tasks and send messages. */
+static bool connect_workers(struct schedule *schedule)
+{
+    int ends[2];
+    void *shared = mmap(NULL, sizeof(atomic_size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    schedule->setup.next_task = shared;
+    schedule->socket = ends[0];
+    schedule->setup.socket = ends[1];
     return true;
 }
 
-/* Starts workers for open tasks, and gives tasks to waiting workers. */
-static void employ_workers(struct schedule *schedule)
+int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits, struct report *report)
 {
-    size_t left = schedule->task_count - schedule->next_task;
-    for (uint32_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
-        struct slot *slot = &schedule->slots[i];
-        if (slot->state == SLOT_IDLE)
-            give_task(schedule, i);
-        left -= slot->state == SLOT_STARTING && slot->task == NULL && left != 0;
-        const bool is_needed = slot->task != NULL || left != 0 || (!schedule->has_tasks && i == 0);
-        if (slot->state == SLOT_EMPTY && is_needed) {
-            start_worker(schedule, i);
-            left -= slot->task == NULL && left != 0;
-        }
-    }
-}
-
-static void wait_for_workers(struct schedule *schedule)
-{
-    const uint32_t count = schedule->limits->job_count;
-    for (uint32_t i = 0; i < count; ++i)
-        schedule->polled[i] = (struct pollfd){.fd = schedule->processes[i].socket, .events = POLLIN}; /* -1: ignored */
-    if (poll(schedule->polled, count, PERIOD_MS) > 0) {
-        for (uint32_t i = 0; i < count; ++i) {
-            if (schedule->polled[i].revents != 0)
-                take_message(schedule, i);
-        }
-    }
-    for (uint32_t i = 0; i < count; ++i)
-        check_worker_limits(schedule, i);
-}
-
-static void init_schedule(struct schedule *schedule)
-{
-    const uint32_t count = schedule->limits->job_count;
-    schedule->slots = memory_get(count * sizeof(*schedule->slots));
-    schedule->processes = memory_get(count * sizeof(*schedule->processes));
-    schedule->polled = memory_get(count * sizeof(*schedule->polled));
-    for (uint32_t i = 0; i < count; ++i) {
-        schedule->slots[i] = (struct slot){.state = SLOT_EMPTY};
-        schedule->processes[i] = (struct process)PROCESS_NONE;
-    }
-}
-
-static void fini_schedule(struct schedule *schedule)
-{
-    for (uint32_t i = 0; i < schedule->limits->job_count; ++i)
-        process_end(&schedule->processes[i], 0, NULL);
-    for (size_t i = 0; i < schedule->device_count; ++i)
-        free(schedule->devices[i]);
-    free(schedule->devices);
-    free(schedule->slots);
-    free(schedule->processes);
-    free(schedule->polled);
-    free(schedule->tasks);
-}
-
-int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,
-                 const struct text_list *selectors, struct report *report)
-{
-    struct schedule schedule = {
-        .setup = setup, .limits = limits, .selectors = selectors, .report = report, .code = EXIT_DONE};
-    init_schedule(&schedule);
-    while (!is_done(&schedule)) {
-        employ_workers(&schedule);
-        wait_for_workers(&schedule);
+    char end[TEXT_SIZE];
+    struct schedule schedule = {.setup = *setup, .limits = limits, .report = report, .code = EXIT_DONE};
+    schedule.slots = memory_get(limits->job_count * sizeof(struct slot));
+    for (size_t i = 0; i < limits->job_count; ++i)
+        schedule.slots[i] = (struct slot){.again = WORKER_NO_TASK};
+    if (!connect_workers(&schedule))
+        stop_work(&schedule, "no worker process: ", strerror(errno));
+    while (employ_workers(&schedule)) {
+        follow_workers(&schedule);
         report_tick(report);
         if (interrupt_seen())
             schedule.code = EXIT_INTERRUPTED;
     }
-    fini_schedule(&schedule);
+    for (size_t i = 0; i < limits->job_count; ++i) {
+        if (schedule.slots[i].process.pid != 0)
+            (void)process_end(&schedule.slots[i].process, sizeof(end), end);
+    }
     return schedule.code;
 }

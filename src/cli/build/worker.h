@@ -1,21 +1,40 @@
 /*
- * worker.h - the work of a worker process: lists the devices, then answers one request after another.
+ * worker.h - the work of a worker process: lists the devices, then does one task after another. A task is a request
+ * for a device. All workers make the same list of tasks, and take the next one by a counter that they share.
+ *
+ * A worker tells the tool what it does by messages, which are JSON objects with its number as "worker":
+ * - "devices": the texts of all devices; "chosen": those that are used; "jobs" and "cost_ms": the number of all tasks,
+ *   and how long they took when they were recorded. The first worker also tells the outcome "without_device" of each
+ *   request for which there is no task.
+ * - "task", "key", "name", "namespace", "device", "build_time_ms": it begins a task.
+ * - "outcome", "message", "build_time_ns": the task has ended. report.c has the outcomes.
  */
 #ifndef INGOT_CLI_BUILD_WORKER_H
 #define INGOT_CLI_BUILD_WORKER_H
 
+#include <stdatomic.h>
+
 #include "cli/base/options.h"
 #include "cli/build/plan.h"
+#include "cli/usage/command.h"
+
+#define WORKER_NO_TASK SIZE_MAX
 
 /* Set in the parent; the child has a copy. */
 struct worker_setup {
-    const struct plan *plan;
+    struct plan *plan;
     const struct common_options *options; /* they name the store, which exists, but not its namespace */
+    const struct text_list *selectors;    /* the chosen devices; none: all */
     bool asks_server;                     /* asks the server that the environment names before it compiles */
     bool is_pull;                         /* compiles nothing */
+    int socket;
+    atomic_size_t *next_task; /* shared by all workers */
+    size_t number;
+    size_t first_task; /* a task to try again first, or WORKER_NO_TASK */
+    bool is_first;
 };
 
-/* A process_body_t whose user is a struct worker_setup. Ends when the other end of the socket is shut down. */
-void worker_run(int socket, void *user);
+/* Does tasks until none is left. Never returns. user: a struct worker_setup. */
+void worker_run(void *user);
 
 #endif
