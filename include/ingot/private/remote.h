@@ -80,6 +80,18 @@ INGOT_API ingot_status_t ingot_remote_key_of(ingot_storage_t storage, size_t id_
 INGOT_API ingot_status_t ingot_remote_load_key(ingot_storage_t storage, const char *key, ingot_buffer_t *id,
                                                ingot_buffer_t *kept);
 
+/**
+ * Takes the oldest wish that the server has in the tier's namespace, and waits for one.
+ *
+ * @param[in]  wait_ms  In milliseconds, rounded up to seconds; 0: no limit.
+ * @param[out] wish     An id, which nobody has checked. The caller releases it.
+ * @retval INGOT_NOT_FOUND      There was none.
+ * @retval INGOT_UNIMPLEMENTED  The server's protocol keeps no wishes, or @p storage is not a remote tier.
+ * @retval INGOT_IO_ERROR       The request failed, or the tier is not contacting the server at present.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms, ingot_buffer_t *wish);
+
 #define INGOT_IMAGE_TAG "store" /**< The name of the image in an OCI image layout. */
 
 /** What writing an image did. */

@@ -29,6 +29,14 @@ struct lease_transport_ops {
     enum outcome (*end)(void *self, struct request *request, const char *key, uint64_t pointless_ms);
 };
 
+/* Operations on wishes, ids of programs that someone wants (doc/builders.md). */
+struct wish_transport_ops {
+    /* Leaves a wish. OUTCOME_MISSING: there is one already. */
+    enum outcome (*leave)(void *self, struct request *request, size_t size, const uint8_t *id);
+    /* Takes the oldest wish, and waits for one for at most wait_ms. OUTCOME_MISSING: there was none. */
+    enum outcome (*take)(void *self, struct request *request, uint64_t wait_ms, ingot_buffer_t *id);
+};
+
 /* The functions of one protocol. `self` is the `self` of the transport. */
 struct transport_ops {
     /* Reads an object of at most max_size bytes. OUTCOME_MISSING: there is none. */
@@ -46,6 +54,7 @@ struct transport_ops {
      * protocol cannot list objects. */
     enum outcome (*list)(void *self, struct request *request, char cursor[TRANSPORT_CURSOR_CAPACITY],
                          void (*visit)(void *user, const char *key), void *user);
+    const struct wish_transport_ops *wishes; /* NULL: the protocol keeps no wishes */
 };
 
 /* A protocol, ready to exchange objects with one server. */

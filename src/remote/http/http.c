@@ -203,15 +203,22 @@ static ingot_status_t take_access(struct access *access, const struct url *url)
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops s3_ops = {
-        http_get_object, http_put_object, http_remove_object, http_has_object, http_probe_server, destroy_http, NULL,
-        s3_list_objects};
+    static const struct transport_ops s3_ops = {http_get_object,
+                                                http_put_object,
+                                                http_remove_object,
+                                                http_has_object,
+                                                http_probe_server,
+                                                destroy_http,
+                                                NULL,
+                                                s3_list_objects,
+                                                NULL};
     static const struct transport_ops ops = {http_get_object,
                                              http_put_object,
                                              http_remove_object,
                                              http_has_object,
                                              http_probe_server,
                                              destroy_http,
+                                             NULL,
                                              NULL,
                                              NULL};
     struct http *http = calloc(1, sizeof(*http));

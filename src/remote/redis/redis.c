@@ -23,6 +23,8 @@
 
 #define MOST_IDLE 16u
 #define LIST_SIZE 1048576u /* the largest part of a list of names */
+#define MOST_WISHES 4096u
+#define WISH_TIME_S 3600u
 #define DEFAULT_PORT "6379"
 #define DATABASE_CAPACITY 8u
 #define NAME_CAPACITY 200u /* "ingot:1:", a namespace of at most 64 bytes, ":", 64 digits, and ":lease" */
@@ -357,6 +359,44 @@ static enum outcome redis_end_lease(void *self, struct request *request, const c
                                      (unsigned long long)pointless_ms);
 }
 
+/* ---- wishes ---- */
+
+/* The score of a wish is the time at which it was left. */
+static enum outcome redis_leave_wish(void *self, struct request *request, size_t size, const uint8_t *id)
+{
+    char name[NAME_CAPACITY];
+    const unsigned long long now_s = nanoseconds_of(CLOCK_REALTIME) / NS_PER_SECOND;
+    (void)write_name(self, "wanted", "", name);
+    enum outcome outcome = order(self, request, REDIS_REPLY_INTEGER, "ZADD %s NX %llu %b", name, now_s, id, size);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    outcome = order(self, request, REDIS_REPLY_INTEGER, "EXPIRE %s %u", name, WISH_TIME_S);
+    if (outcome == OUTCOME_DONE)
+        outcome = order(self, request, REDIS_REPLY_INTEGER, "ZREMRANGEBYRANK %s 0 -%u", name, MOST_WISHES + 1);
+    return outcome == OUTCOME_MISSING ? OUTCOME_DONE : outcome; /* the wish was taken, or there are not too many */
+}
+
+static enum outcome redis_take_wish(void *self, struct request *request, uint64_t wait_ms, ingot_buffer_t *id)
+{
+    char name[NAME_CAPACITY];
+    redisReply *reply = NULL;
+    request->takes_list = true;
+    enum outcome outcome = ask(self, request, LIST_SIZE, &reply, "BZPOPMIN %s %llu",
+                               write_name(self, "wanted", "", name), (unsigned long long)(wait_ms + 999) / 1000);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 && reply->element[1]->type == REDIS_REPLY_STRING)
+        *id = (ingot_buffer_t){.size = reply->element[1]->len,
+                               .bytes = (const uint8_t *)reply->element[1]->str,
+                               .release = release_reply,
+                               .owner = reply};
+    else
+        outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to BZPOPMIN");
+    if (outcome != OUTCOME_DONE)
+        freeReplyObject(reply);
+    return outcome;
+}
+
 /* ---- opening ---- */
 
 static void destroy_redis(void *self)
@@ -397,9 +437,10 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
 {
     static const struct lease_transport_ops leases = {redis_take_lease, redis_read_lease, redis_extend_lease,
                                                       redis_end_lease};
+    static const struct wish_transport_ops wishes = {redis_leave_wish, redis_take_wish};
     static const struct transport_ops ops = {redis_get_object, redis_put_object,   redis_remove_object,
                                              redis_has_object, redis_probe_server, destroy_redis,
-                                             &leases,          redis_list_objects};
+                                             &leases,          redis_list_objects, &wishes};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

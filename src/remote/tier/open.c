@@ -189,6 +189,7 @@ static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier, 
     if ((tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0) {
         ops.store = tier_store;
         ops.remove = tier_remove;
+        ops.leave_wish = tier->transport.ops->wishes != NULL ? tier_leave_wish : NULL;
         if (tier->transport.ops->leases != NULL && (tier->flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0) {
             ops.take_lease = tier_take_lease;
             ops.end_lease = tier_end_lease;

@@ -132,6 +132,11 @@ bool tier_wait_for_uploads(struct tier *tier, uint64_t moment_ns, bool with_leas
  * the pending uploads; an event reports how many. */
 void tier_finish(struct tier *tier);
 
+/* ---- wishes.c ---- */
+
+/* The operation `leave_wish`, for a protocol that has wishes. */
+ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id);
+
 /* ---- leases.c ---- */
 
 /* Operations of ingot_storage_ops_t for a protocol that has leases. */

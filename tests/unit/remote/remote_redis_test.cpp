@@ -508,3 +508,19 @@ TEST(RemoteRedis, AListThatDoesNotEndFails)
     EXPECT_EQ("the server's list of objects does not end", std::string(ingot_last_error_detail()));
     EXPECT_EQ(2u, count);
 }
+
+TEST(RemoteRedis, GivesTheOldestWishToOneTaker)
+{
+    const Redis redis;
+    const Tier tier(redis.url());
+    ingot_buffer_t wish = INGOT_BUFFER_INIT;
+    redis.ask({"ZADD", "ingot:1:default:wanted", "2", "late", "1", "early"});
+    for (const char *expected : {"early", "late"}) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_remote_take_wish(tier.get(), 1000, &wish)) << ingot_last_error_detail();
+        EXPECT_EQ(expected, std::string(reinterpret_cast<const char *>(wish.bytes), wish.size));
+        wish.release(&wish);
+    }
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_take_wish(tier.get(), 1, &wish));
+    redis.ask({"SET", "ingot:1:default:wanted", "no set"});
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_take_wish(tier.get(), 1, &wish)) << "a lie is no wish";
+}
