@@ -1,30 +1,15 @@
-# Completion of ingot(1) for bash. The tool itself knows what may follow.
-
-_ingot_command() { # completes a command that begins at word $1
-    local word=${COMP_WORDS[COMP_CWORD]}
-    if declare -F _command_offset >/dev/null; then
-        _command_offset "$1"
-    elif (($1 == COMP_CWORD)); then
-        mapfile -t COMPREPLY < <(compgen -c -- "$word")
-    else
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
-    fi
-}
+# Completion of ingot(1) for bash: commands, options, the names of entries, and files.
 
 _ingot() {
-    local line word=${COMP_WORDS[COMP_CWORD]}
-    local -a lines
-    [[ $word != = ]] || word=
-    COMPREPLY=()
-    mapfile -t lines < <("${COMP_WORDS[0]}" --complete "$COMP_CWORD" "${COMP_WORDS[@]:1}" 2>/dev/null)
-    for line in "${lines[@]}"; do
-        case $line in
-        $'\tfile') mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
-        $'\tfolder') mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$word") ;;
-        $'\tcommand '*) _ingot_command "${line##* }" ;;
-        *) COMPREPLY+=("$line") ;;
-        esac
-    done
+    local words= tool=$1 word=$2 command=${COMP_WORDS[1]}
+    if ((COMP_CWORD == 1)); then
+        words=$("$tool" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+    elif [[ $word == -* ]]; then
+        words=$("$tool" help "$command" 2>/dev/null | grep -o -e '--[a-z-]*' | sort -u)
+    elif [[ $command == show || $command == explain ]]; then
+        words=$("$tool" ls --names 2>/dev/null)
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
-complete -F _ingot ingot
+complete -o default -F _ingot ingot

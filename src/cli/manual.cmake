@@ -1,4 +1,13 @@
-# Puts the sections that the tool has printed into the template of its manual page.
-file(READ ${COMMANDS} COMMANDS)
-string(STRIP "${COMMANDS}" COMMANDS)
+# Puts what the tool says about its commands into the template of its manual page.
+set(COMMANDS "")
+execute_process(COMMAND ${TOOL} help OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "\n  [a-z]+" names "${list}")
+foreach(name IN LISTS names)
+    string(STRIP "${name}" name)
+    execute_process(COMMAND ${TOOL} help ${name} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE "\\" "\\e" text "${text}")
+    string(REPLACE "-" "\\-" text "${text}")
+    string(REGEX REPLACE "\n([.'])" "\n\\\\&\\1" text "${text}")
+    string(APPEND COMMANDS ".SS ${name}\n.nf\n${text}.fi\n")
+endforeach()
 configure_file(${TEMPLATE} ${MANUAL} @ONLY)

@@ -287,18 +287,4 @@ TEST_F(CliRun, PassesSignalsOn)
     EXPECT_NE(std::string::npos, output.find("caught\ningot run: no process ")) << output;
 }
 
-TEST_F(CliRun, CompletesTheCommand)
-{
-    const auto complete = [&](const std::string &words, int current) {
-        return run_shell("source " INGOT_SOURCE_DIR "/src/cli/ingot.bash; COMP_WORDS=($INGOT " + words +
-                         ") COMP_CWORD=" + std::to_string(current) + "; _ingot; printf '%s\\n' \"${COMPREPLY[@]}\"")
-            .output;
-    };
-    EXPECT_NE(std::string::npos, complete("run --stats -- base", 4).find("basename\n"));
-    EXPECT_NE(std::string::npos, complete("run -n games base", 4).find("basename\n"));
-    EXPECT_NE(std::string::npos, complete("run --store = /x base", 5).find("basename\n"));
-    EXPECT_EQ("--stats\n", complete("run --stat", 2));
-    EXPECT_EQ(layer_.string() + "\n", complete("run cat " + (scratch() / "laye").string(), 3));
-}
-
 } // namespace

@@ -16,7 +16,7 @@
 #include "cli/build/schedule.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 
 struct building {
     struct common_options common;
@@ -33,12 +33,12 @@ struct building {
 };
 
 static const struct command_option build_options[] = {
-    {NULL, 0, VALUE_FILE, "REQUESTS", offsetof(struct building, paths), .flags = OPTION_REPEATED,
+    {NULL, 0, VALUE_TEXT, "REQUESTS", offsetof(struct building, paths), .flags = OPTION_REPEATED,
      .help = "Stores or bundles whose requests are built, unless --stale is given"},
     {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
      .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
-    {"into", 'i', VALUE_FOLDER, "DIR", offsetof(struct building, common.directory),
+    {"into", 'i', VALUE_TEXT, "DIR", offsetof(struct building, common.directory),
      .help = "The store, created if it is missing; the same as --dir"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
      .help =
@@ -51,7 +51,7 @@ static const struct command_option build_options[] = {
      .help = "Stop building a program if its worker takes more memory. Default: 4G"},
     {"require", 'q', VALUE_NONE, NULL, offsetof(struct building, is_required),
      .help = "Leave out each request without a seal by one of the keys (ingot sign)"},
-    {"keys", 'k', VALUE_FILE, "FILE[:FILE...]", offsetof(struct building, key_files),
+    {"keys", 'k', VALUE_TEXT, "FILE[:FILE...]", offsetof(struct building, key_files),
      .help = "Check the seals of requests with the keys in these files. Default: INGOT_PERSIST_KEYS. Seals nothing"},
     {.help = NULL},
 };
@@ -69,7 +69,7 @@ static int check_build_arguments(const struct building *building)
         wrong = "--require and --keys are for other stores: INGOT_PERSIST_TRUST is this store's policy";
     else if (building->limits.job_count > SCHEDULE_MOST_JOBS)
         wrong = "--jobs: use a number of processes from 1 to 1024";
-    return wrong != NULL ? parse_refuse(&command_build, "%s", wrong) : EXIT_DONE;
+    return wrong != NULL ? command_refuse(&command_build, "%s", wrong) : EXIT_DONE;
 }
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ struct bundling {
 };
 
 static const struct command_option options[] = {
-    {NULL, 0, VALUE_FILE, "FILE", offsetof(struct bundling, path), .flags = OPTION_REQUIRED,
+    {NULL, 0, VALUE_TEXT, "FILE", offsetof(struct bundling, path), .flags = OPTION_REQUIRED,
      .help = "The bundle, a read-only file to ship with an application"},
     {.help = NULL},
 };

@@ -15,7 +15,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 #include "util/nanoseconds.h"
 
 /* An entry that may be removed. */
@@ -191,8 +191,8 @@ static int run_evict(void *values)
     struct evicting *evicting = values;
     const bool has_limit = evicting->max_size != 0 || evicting->max_entries != 0 || evicting->max_age_ns != 0;
     if (has_limit + evicting->is_all + evicting->is_old != 1)
-        return parse_refuse(&command_evict,
-                            "give limits with --max-size, --max-entries or --max-age, or --all, or --old");
+        return command_refuse(&command_evict,
+                              "give limits with --max-size, --max-entries or --max-age, or --all, or --old");
     if (evicting->is_all)
         evicting->max_entries = QUANTITY_NONE;
     evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;

@@ -23,7 +23,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 #include "util/entry_kind.h"
 
 enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000, MOST_LOADED = 1000 };
@@ -56,11 +56,11 @@ struct explaining {
 };
 
 static const struct command_option options[] = {
-    {NULL, 0, VALUE_ENTRY, "ID", offsetof(struct explaining, wanted_name),
+    {NULL, 0, VALUE_TEXT, "ID", offsetof(struct explaining, wanted_name),
      .help =
          "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any "
          "store, a single file, or the name of an entry, which is compared with all others. Default: the last misses"},
-    {NULL, 0, VALUE_ENTRY, "ENTRY", offsetof(struct explaining, other_name),
+    {NULL, 0, VALUE_TEXT, "ENTRY", offsetof(struct explaining, other_name),
      .help = "The entry, or the path of a single file, to compare with. Default: the nearest entry"},
     {"last", 'l', VALUE_COUNT, "COUNT", offsetof(struct explaining, last),
      .help = "How many of the last misses to explain if there is no ID. Default: 5"},
@@ -443,7 +443,7 @@ static int run_explain(void *values)
     const size_t count = !is_last ? 1 : explaining->last != 0 ? (size_t)explaining->last : DEFAULT_LAST;
     int code = EXIT_DONE;
     if (count > MOST_LAST || (!is_last && explaining->last != 0))
-        return parse_refuse(&command_explain, "use --last without ID, and with a number of at most %d", MOST_LAST);
+        return command_refuse(&command_explain, "use --last without ID, and with a number of at most %d", MOST_LAST);
     if (needs_store(explaining))
         code = store_open(&explaining->storage, &explaining->common, STORE_READ, NULL);
     if (code != EXIT_DONE)

@@ -1,8 +1,6 @@
 /*
  * help.c - `ingot help`: describes a command.
  */
-#include "cli/usage/help.h"
-
 #include "cli/base/exit_code.h"
 #include "cli/commands/all.h"
 
@@ -11,21 +9,23 @@ struct helping {
 };
 
 static const struct command_option options[] = {
-    {NULL, 0, VALUE_COMMAND, "COMMAND", offsetof(struct helping, name), .help = "The command"},
+    {NULL, 0, VALUE_TEXT, "COMMAND", offsetof(struct helping, name), .help = "The command"},
     {.help = NULL},
 };
 
 static int run_help(void *values)
 {
     const struct helping *helping = values;
+    char help[] = "--help";
+    char *words[] = {NULL, help};
+    if (helping->name == NULL) {
+        command_print_list();
+        return EXIT_DONE;
+    }
     const struct command *command = command_find(helping->name);
-    if (helping->name == NULL)
-        help_print_all();
-    else if (command != NULL)
-        help_print(command);
-    else
-        return command_tell_unknown(helping->name);
-    return EXIT_DONE;
+    if (command != NULL)
+        command_parse(command, 1, words + 1, NULL); /* prints the help, and ends the process */
+    return EXIT_USAGE;
 }
 
 const struct command command_help = {

@@ -12,7 +12,7 @@
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 #include "util/hex.h"
 
 struct creating {
@@ -22,9 +22,9 @@ struct creating {
 };
 
 static const struct command_option options[] = {
-    {"secret", 's', VALUE_FILE, "FILE", offsetof(struct creating, secret),
+    {"secret", 's', VALUE_TEXT, "FILE", offsetof(struct creating, secret),
      .help = "Create a secret that a fleet shares. Every holder can seal blobs and verify seals"},
-    {"pair", 'p', VALUE_FILE, "FILE", offsetof(struct creating, pair),
+    {"pair", 'p', VALUE_TEXT, "FILE", offsetof(struct creating, pair),
      .help = "Create a pair: FILE signs blobs, and FILE.pub verifies signatures and need not be secret"},
     {.help = NULL},
 };
@@ -56,7 +56,7 @@ static int create_key(void *values)
     const char *path = creating->secret != NULL ? creating->secret : creating->pair;
     ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
     if ((creating->secret == NULL) == (creating->pair == NULL))
-        return parse_refuse(&command_key, "name one key to create, with --secret or --pair");
+        return command_refuse(&command_key, "name one key to create, with --secret or --pair");
     const ingot_status_t status = ingot_persist_key_create(
         path, creating->secret != NULL ? INGOT_PERSIST_KEY_BLAKE2B : INGOT_PERSIST_KEY_ED25519_SECRET, &info);
     if (status != INGOT_SUCCESS) {

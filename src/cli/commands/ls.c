@@ -88,7 +88,7 @@ static void set_sort_key(struct row *row, const ingot_persist_entry_t *facts, en
 }
 
 static const struct command_option ls_options[] = {
-    {NULL, 0, VALUE_FILE, "BUNDLE", offsetof(struct listing, bundle), .help = "List this bundle instead of a store"},
+    {NULL, 0, VALUE_TEXT, "BUNDLE", offsetof(struct listing, bundle), .help = "List this bundle instead of a store"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct listing, kind),
      .help = "List only entries of this kind: result (or program), artifact, request, probes, or a kind of artifacts"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct listing, device),

@@ -20,7 +20,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 #include "util/hex.h"
 
 struct showing {
@@ -32,7 +32,7 @@ struct showing {
 };
 
 static const struct command_option options[] = {
-    {NULL, 0, VALUE_ENTRY, "ENTRY", offsetof(struct showing, names), .flags = OPTION_REQUIRED | OPTION_REPEATED,
+    {NULL, 0, VALUE_TEXT, "ENTRY", offsetof(struct showing, names), .flags = OPTION_REQUIRED | OPTION_REPEATED,
      .help = "What \"ingot ls\" prints as ENTRY, or the beginning of it, as NAME, or as the digest in SOURCE; or the "
              "path of a single file or of a key, for which no store is needed"},
     {"part", 'p', VALUE_TEXT, "NAME", offsetof(struct showing, part),
@@ -257,7 +257,7 @@ static int run_show(void *values)
 {
     struct showing *showing = values;
     if (showing->part != NULL && (showing->names.count != 1 || showing->common.is_json))
-        return parse_refuse(&command_show, "--part writes a part of one artifact as it is");
+        return command_refuse(&command_show, "--part writes a part of one artifact as it is");
     if (showing->part != NULL)
         return store_use(&showing->common, STORE_READ, show_part, showing);
     showing->entries = cJSON_CreateArray();

@@ -20,7 +20,7 @@
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 #include "util/entry_kind.h"
 
 struct signing {
@@ -39,7 +39,7 @@ struct signing {
 };
 
 static const struct command_option sign_options[] = {
-    {"keys", 'k', VALUE_FILE, "FILE[:FILE...]", offsetof(struct signing, common.key_files),
+    {"keys", 'k', VALUE_TEXT, "FILE[:FILE...]", offsetof(struct signing, common.key_files),
      .help = "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. Seals made with the other "
              "keys are replaced"},
     {.help = NULL},

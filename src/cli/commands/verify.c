@@ -27,7 +27,7 @@ static const struct command_option options[] = {
              "entries whose seal is refused"},
     {"require", 'q', VALUE_NONE, NULL, offsetof(struct verifying, is_required),
      .help = "Require a seal by one of the keys on each blob; the store may be another user's"},
-    {"keys", 'k', VALUE_FILE, "FILE[:FILE...]", offsetof(struct verifying, common.key_files),
+    {"keys", 'k', VALUE_TEXT, "FILE[:FILE...]", offsetof(struct verifying, common.key_files),
      .help = "Check the seals of sealed blobs with the keys in these files. Default: INGOT_PERSIST_KEYS"},
     {.help = NULL},
 };

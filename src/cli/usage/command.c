@@ -1,126 +1,204 @@
 /*
- * command.c - finds commands and options in the table; see command.h.
+ * command.c - reads arguments and prints the help by argp(3); see command.h.
  */
 #include "cli/usage/command.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
 #include "cli/base/options.h"
+#include "cli/base/text.h"
+#include "cli/usage/value.h"
 
-/* Every command has these, and bare ones have only the last. */
+enum { MOST_OPTIONS = 32, FIRST_LONG = 256, HELP_LETTER = 'h' };
+
+/* Every command that is not bare has these. */
 static const struct command_option common[] = {
-    {"dir", 'd', VALUE_FOLDER, "DIR", offsetof(struct common_options, directory),
+    {"dir", 'd', VALUE_TEXT, "DIR", offsetof(struct common_options, directory),
      .help = "The store. Default: INGOT_PERSIST_DIR, or $XDG_CACHE_HOME/ingot, or ~/.cache/ingot"},
     {"namespace", 'n', VALUE_TEXT, "NAME", offsetof(struct common_options, name_space),
      .help = "Use only entries of this namespace. Default: INGOT_PERSIST_NAMESPACE for commands that store programs, "
              "and all namespaces for the others"},
     {"json", 'j', VALUE_NONE, NULL, offsetof(struct common_options, is_json),
      .help = "Print one JSON value, with sizes in bytes and times in UTC"},
-    {"help", 'h', VALUE_NONE, NULL, SIZE_MAX, .help = "Show this help"},
+    {.help = NULL},
 };
 
-enum { COMMON_COUNT = sizeof(common) / sizeof(common[0]), FIRST_OF_BARE = 3 };
-enum { MOST_CHARACTERS = 32 }; /* no command or option is longer */
+/* A command as argp sees it. */
+struct usage {
+    char *values; /* the command's struct */
+    const struct command_option *options[MOST_OPTIONS];
+    size_t option_count;
+    const struct command_option *operands[MOST_OPTIONS];
+    size_t operand_count;
+    struct argp_option described[MOST_OPTIONS + 2]; /* with -h and an end */
+    struct argp argp;
+};
 
 const struct command *command_find(const char *name)
 {
-    for (size_t i = 0; name != NULL && commands_all[i] != NULL; ++i)
+    for (size_t i = 0; commands_all[i] != NULL; ++i)
         if (strcmp(commands_all[i]->name, name) == 0)
             return commands_all[i];
+    (void)fprintf(stderr, "ingot: \"%s\" is not a command; \"ingot help\" lists the commands\n", name);
     return NULL;
 }
 
-int command_tell_unknown(const char *name)
+int command_refuse(const struct command *command, const char *format, ...)
 {
-    struct nearest nearest;
-    if (name == NULL) {
-        (void)fputs("ingot: name a command; \"ingot help\" lists them\n", stderr);
-        return EXIT_USAGE;
-    }
-    nearest_init(&nearest, strlen(name), name);
-    for (size_t i = 0; commands_all[i] != NULL; ++i)
-        nearest_add(&nearest, commands_all[i]->name);
-    if (nearest.found != NULL)
-        (void)fprintf(stderr, "ingot: \"%s\" is not a command: the nearest is \"ingot %s\"\n", name, nearest.found);
-    else
-        (void)fprintf(stderr, "ingot: \"%s\" is not a command; \"ingot help\" lists the commands\n", name);
+    va_list values;
+    va_start(values, format);
+    (void)fprintf(stderr, "ingot %s: ", command->name);
+    (void)vfprintf(stderr, format, values);
+    (void)fputc('\n', stderr);
+    va_end(values);
     return EXIT_USAGE;
 }
 
-bool command_is_common(const struct command_option *option)
+/* Writes a value to its member. */
+static void take_value(struct argp_state *state, const struct command_option *option, char *text)
 {
-    return option >= common && option < common + COMMON_COUNT;
-}
-
-const struct command_option *command_get_option(const struct command *command, size_t index)
-{
-    size_t at = command->is_bare ? FIRST_OF_BARE : 0;
-    for (const struct command_option *option = command->options; option != NULL && option->help != NULL; ++option) {
-        if (option->name != NULL && index-- == 0)
-            return option;
+    char *member = ((struct usage *)state->input)->values + option->at;
+    char expected[VALUE_EXPECTED_SIZE];
+    const bool is_set = true;
+    static char none[] = "";
+    text = text != NULL ? text : none;
+    if (option->kind == VALUE_NONE) {
+        memcpy(member, &is_set, sizeof(is_set));
+    } else if ((option->flags & OPTION_REPEATED) != 0) {
+        struct text_list list;
+        memcpy(&list, member, sizeof(list));
+        list.items = memory_grow(list.items, list.count, sizeof(*list.items));
+        list.items[list.count++] = text;
+        memcpy(member, &list, sizeof(list));
+    } else if (option->kind == VALUE_TEXT) {
+        memcpy(member, &text, sizeof(text));
+    } else if (!value_read(option, text, member)) {
+        argp_failure(state, argp_err_exit_status, 0, "--%s: \"%s\" is not valid: use %s", option->name, text,
+                     value_expected(option, expected));
     }
-    return index < COMMON_COUNT - at ? &common[at + index] : NULL;
 }
 
-const struct command_option *command_get_operand(const struct command *command, size_t position)
+/* Takes an operand, and all arguments behind it if it takes them. */
+static error_t take_operand(struct argp_state *state, char *text)
 {
-    for (const struct command_option *option = command->options; option != NULL && option->help != NULL; ++option) {
-        if (option->name == NULL && (position-- == 0 || (option->flags & OPTION_REPEATED) != 0))
-            return option;
+    const struct usage *usage = state->input;
+    const size_t last = usage->operand_count - 1;
+    const size_t at = state->arg_num > last ? last : state->arg_num;
+    if (usage->operand_count == 0 || (state->arg_num > last && (usage->operands[last]->flags & OPTION_REPEATED) == 0)) {
+        argp_error(state, "\"%s\" is one argument too many", text);
+    } else if ((usage->operands[at]->flags & OPTION_REST) != 0) {
+        char **rest = &state->argv[state->next - 1];
+        memcpy(usage->values + usage->operands[at]->at, &rest, sizeof(rest));
+        state->next = state->argc;
+    } else {
+        take_value(state, usage->operands[at], text);
     }
-    return NULL;
+    return 0;
 }
 
-const struct command_option *command_find_letter(const struct command *command, char letter)
+/* Returns the key by which argp names an option. */
+static int key_of(const struct usage *usage, size_t index)
 {
-    const struct command_option *option;
-    for (size_t i = 0; (option = command_get_option(command, i)) != NULL; ++i) {
-        if (option->letter == letter && letter != '\0')
-            return option;
-    }
-    return NULL;
+    const char letter = usage->options[index]->letter;
+    return letter != '\0' ? letter : FIRST_LONG + (int)index;
 }
 
-static size_t get_smaller(size_t a, size_t b)
+/* A parser of argp(3). */
+static error_t take_argument(int key, char *text, struct argp_state *state)
 {
-    return a < b ? a : b;
-}
-
-/* Returns how many characters of `a` must be inserted, removed, replaced or exchanged with the next one to get `b`. */
-static size_t count_edits(size_t a_size, const char *a, size_t b_size, const char *b)
-{
-    size_t rows[MOST_CHARACTERS + 1][MOST_CHARACTERS + 1];
-    for (size_t i = 0; i <= a_size; ++i) {
-        for (size_t j = 0; j <= b_size; ++j) {
-            if (i == 0 || j == 0) {
-                rows[i][j] = i + j;
-                continue;
-            }
-            const size_t replaced = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            rows[i][j] = get_smaller(replaced, 1 + get_smaller(rows[i - 1][j], rows[i][j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                rows[i][j] = get_smaller(rows[i][j], rows[i - 2][j - 2] + 1);
+    const struct usage *usage = state->input;
+    if (key == ARGP_KEY_ARG)
+        return take_operand(state, text);
+    if (key == HELP_LETTER)
+        argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+    for (size_t i = 0; i < usage->option_count; ++i) {
+        if (key_of(usage, i) == key) {
+            take_value(state, usage->options[i], text);
+            return 0;
         }
     }
-    return rows[a_size][b_size];
+    if (key == ARGP_KEY_END && state->arg_num < usage->operand_count &&
+        (usage->operands[state->arg_num]->flags & OPTION_REQUIRED) != 0)
+        argp_error(state, "the argument %s is missing", usage->operands[state->arg_num]->value);
+    return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-void nearest_init(struct nearest *nearest, size_t size, const char *text)
+/* Adds options and operands, and to `synopsis` and `about` what the help says about operands. */
+static void add_options(struct usage *usage, const struct command_option *option, char **synopsis, char **about)
 {
-    /* At most a third of the characters may be wrong, or one of a short word. */
-    *nearest = (struct nearest){text, size, NULL, size < 6 ? 2 : size / 3 + 1};
+    for (; option != NULL && option->help != NULL; ++option) {
+        const char *end = (option->flags & OPTION_REPEATED) != 0 ? "..." : "";
+        char expected[VALUE_EXPECTED_SIZE];
+        char *help = memory_copy_text(option->help);
+        if (option->kind > VALUE_TEXT) {
+            help = text_append(help, ". ", option->value);
+            help = text_append(help, " is ", value_expected(option, expected));
+        }
+        if (option->name == NULL) {
+            const bool is_required = (option->flags & OPTION_REQUIRED) != 0;
+            usage->operands[usage->operand_count++] = option;
+            *synopsis = text_append(*synopsis, is_required ? " " : " [", option->value);
+            *synopsis = text_append(*synopsis, end, is_required ? "" : "]");
+            *about = text_append(text_append(*about, "\n\n", option->value), ": ", help);
+            continue;
+        }
+        const size_t index = usage->option_count++;
+        usage->options[index] = option;
+        usage->described[index] =
+            (struct argp_option){option->name,  key_of(usage, index),
+                                 option->value, option->flags & (OPTION_ARG_OPTIONAL | OPTION_HIDDEN),
+                                 help,          0};
+    }
 }
 
-void nearest_add(struct nearest *nearest, const char *word)
+static void describe_usage(struct usage *usage, const struct command *command)
 {
-    const size_t size = strlen(word);
-    if (size > MOST_CHARACTERS || nearest->size > MOST_CHARACTERS)
-        return;
-    const size_t found = count_edits(nearest->size, nearest->text, size, word);
-    if (found >= nearest->distance)
-        return;
-    nearest->found = word;
-    nearest->distance = found;
+    char *synopsis = memory_copy_text("");
+    char *about = memory_copy_text(command->about);
+    *usage = (struct usage){.values = NULL};
+    add_options(usage, command->options, &synopsis, &about);
+    if (!command->is_bare)
+        add_options(usage, common, &synopsis, &about);
+    usage->described[usage->option_count] = (struct argp_option){.key = HELP_LETTER, .flags = OPTION_HIDDEN, .doc = ""};
+    usage->argp =
+        (struct argp){usage->described, take_argument, synopsis + (synopsis[0] == ' '), about, NULL, NULL, NULL};
+}
+
+void command_parse(const struct command *command, int count, char **arguments, void *values)
+{
+    struct usage usage;
+    char **words = arguments - 1; /* the first is the command's name */
+    unsigned flags = 0;
+    describe_usage(&usage, command);
+    usage.values = values;
+    for (size_t i = 0; i < usage.operand_count; ++i)
+        flags |= (usage.operands[i]->flags & OPTION_REST) != 0 ? ARGP_IN_ORDER : 0;
+    argp_err_exit_status = command->usage_exit != 0 ? command->usage_exit : EXIT_USAGE;
+    words[0] = text_append(memory_copy_text("ingot "), "", command->name);
+    (void)argp_parse(&usage.argp, count + 1, words, flags, NULL, &usage);
+}
+
+void command_print_list(void)
+{
+    const char *group = "";
+    (void)puts("Usage: ingot COMMAND [OPTION...]\n"
+               "Inspects and maintains a store of compiled device programs and artifacts, and\n"
+               "runs commands with it.");
+    for (size_t i = 0; commands_all[i] != NULL; ++i) {
+        if (strcmp(group, commands_all[i]->group) != 0)
+            (void)printf("\n%s:\n", commands_all[i]->group);
+        group = commands_all[i]->group;
+        (void)printf("  %-9s %s\n", commands_all[i]->name, commands_all[i]->summary);
+    }
+    (void)puts("\n\"ingot help COMMAND\" describes a command. --version shows the library's version.\n"
+               "The store is --dir, otherwise INGOT_PERSIST_DIR, otherwise\n"
+               "$XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
+               "\n"
+               "Exit status: 0 done; 1 the answer is negative (bad entries, no such entry, a\n"
+               "miss, a wrong total); 2 wrong usage; 3 no store; 4 failed; 130 interrupted.\n"
+               "\"ingot run\" returns the command's.");
 }

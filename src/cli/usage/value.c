@@ -78,19 +78,14 @@ bool value_read(const struct command_option *option, const char *text, void *mem
 const char *value_expected(const struct command_option *option, char text[VALUE_EXPECTED_SIZE])
 {
     static const char *const kinds[] = {
-        [VALUE_TEXT] = "a text",
-        [VALUE_FILE] = "a file",
-        [VALUE_FOLDER] = "a directory",
-        [VALUE_ENTRY] = "an entry",
-        [VALUE_COMMAND] = "a command",
+        [VALUE_WORD] = "",
         [VALUE_COUNT] = "a number",
         [VALUE_SIZE] = "a number of bytes with an optional K, M, G or T",
         [VALUE_TIME] = "a number with ms, s, m, h, d or w",
     };
     char word[WORD_SIZE];
     char next[WORD_SIZE];
-    const char *first = option->kind != VALUE_WORD ? kinds[option->kind] : "";
-    size_t length = (size_t)snprintf(text, VALUE_EXPECTED_SIZE, "%s", first);
+    size_t length = (size_t)snprintf(text, VALUE_EXPECTED_SIZE, "%s", kinds[option->kind]);
     for (size_t i = 0; value_get_word(option->words, i, sizeof(word), word); ++i) {
         const bool is_last = !value_get_word(option->words, i + 1, sizeof(next), next);
         const char *separator = length == 0 ? "" : !is_last ? ", " : i == 0 ? ", or " : " or ";

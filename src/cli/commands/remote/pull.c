@@ -21,7 +21,7 @@
 #endif
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 
 #if INGOT_WITH_REMOTE
 #define MANY_KEYS 65536u
@@ -53,15 +53,15 @@ struct pulling {
 };
 
 static const struct command_option options[] = {
-    {"from", 'F', VALUE_FILE, "BUNDLE", offsetof(struct pulling, bundle),
+    {"from", 'F', VALUE_TEXT, "BUNDLE", offsetof(struct pulling, bundle),
      .help = "Take the entries of this bundle instead of a server's"},
 #if INGOT_WITH_REMOTE
-    {"for", 'f', VALUE_FILE, "REQUESTS", offsetof(struct pulling, requests), .flags = OPTION_REPEATED,
+    {"for", 'f', VALUE_TEXT, "REQUESTS", offsetof(struct pulling, requests), .flags = OPTION_REPEATED,
      .help = "Load what the requests of this store or bundle need on the devices of this machine; may be repeated"},
     {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pulling, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pulling, image.reference),
      .help = "Pull the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
-    {"layout", 0, VALUE_FILE, "DIR", offsetof(struct pulling, image.layout),
+    {"layout", 0, VALUE_TEXT, "DIR", offsetof(struct pulling, image.layout),
      .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store"},
     {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pulling, image.is_plain),
      .help = "For --image: the registry need not encrypt"},
@@ -235,7 +235,7 @@ static int pull_all(struct pulling *pulling)
 {
     const ingot_status_t status = ingot_remote_list(pulling->from, note_key, pulling);
     if (status == INGOT_UNIMPLEMENTED)
-        return parse_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
+        return command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
     if (status != INGOT_SUCCESS)
         return store_failed("listing the server", status);
     sort_keys(pulling);
@@ -267,7 +267,7 @@ static int pull_from_server(struct pulling *pulling)
 static int pull_from_server(struct pulling *pulling)
 {
     (void)pulling;
-    return parse_refuse(&command_pull, "name a bundle with --from: this tool was built without servers");
+    return command_refuse(&command_pull, "name a bundle with --from: this tool was built without servers");
 }
 #endif
 
@@ -277,14 +277,14 @@ static int run_pull(void *values)
 #if INGOT_WITH_REMOTE
     if (image_is_wanted(&pulling->image) &&
         (pulling->bundle != NULL || pulling->requests.count != 0 || pulling->url != NULL))
-        return parse_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
+        return command_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
     if (image_is_wanted(&pulling->image))
         return pull_image(pulling);
 #endif
     if (pulling->bundle == NULL)
         return pull_from_server(pulling);
     if (pulling->url != NULL || pulling->requests.count != 0)
-        return parse_refuse(&command_pull, "pull either from a bundle or from a server");
+        return command_refuse(&command_pull, "pull either from a bundle or from a server");
     return pull_bundle(pulling);
 }
 

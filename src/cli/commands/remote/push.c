@@ -18,7 +18,7 @@
 #include "cli/store/id.h"
 #include "cli/store/server.h"
 #include "cli/store/store.h"
-#include "cli/usage/parse.h"
+#include "cli/usage/command.h"
 #include "util/entry_kind.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
@@ -51,7 +51,7 @@ static const struct command_option options[] = {
      .help = "With --check: store and remove nothing"},
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pushing, image.reference),
      .help = "Push to the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
-    {"layout", 0, VALUE_FILE, "DIR", offsetof(struct pushing, image.layout),
+    {"layout", 0, VALUE_TEXT, "DIR", offsetof(struct pushing, image.layout),
      .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store"},
     {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pushing, image.is_plain),
      .help = "For --image: the registry need not encrypt"},
@@ -194,7 +194,7 @@ static int run_push(void *values)
     if (pushing->is_check)
         return check_server(pushing);
     if (image_is_wanted(&pushing->image) && (pushing->url != NULL || pushing->kind != NULL))
-        return parse_refuse(&command_push, "an image has no other server, and all kinds of entries");
+        return command_refuse(&command_push, "an image has no other server, and all kinds of entries");
     if (image_is_wanted(&pushing->image))
         return image_push(&pushing->common, &pushing->image);
     int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);

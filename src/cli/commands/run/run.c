@@ -47,19 +47,19 @@ struct running {
 };
 
 static const struct command_option options[] = {
-    {NULL, 0, VALUE_COMMAND, "COMMAND [ARGUMENT...]", offsetof(struct running, command),
+    {NULL, 0, VALUE_TEXT, "COMMAND [ARGUMENT...]", offsetof(struct running, command),
      .flags = OPTION_REQUIRED | OPTION_REST, .help = "The command. Options after it belong to it"},
-    {"store", 'd', VALUE_FOLDER, "DIR", offsetof(struct running, directory),
+    {"store", 'd', VALUE_TEXT, "DIR", offsetof(struct running, directory),
      .help = "The store. Default: from the environment, INGOT_PERSIST_DIR first"},
-    {"dir", 0, VALUE_FOLDER, "DIR", offsetof(struct running, directory), .flags = OPTION_HIDDEN,
+    {"dir", 0, VALUE_TEXT, "DIR", offsetof(struct running, directory), .flags = OPTION_HIDDEN,
      .help = "The name that the option has in other commands"},
     {"read-only", 'r', VALUE_NONE, NULL, offsetof(struct running, is_read_only),
      .help = "Load programs, but store none, and create no store"},
     {"namespace", 'n', VALUE_TEXT, "NAME", offsetof(struct running, name_space),
      .help = "The namespace of all programs. Default: INGOT_PERSIST_NAMESPACE, or each program's file name"},
-    {"trace", 't', VALUE_FILE, "FILE", offsetof(struct running, trace), .flags = OPTION_VALUE_OPTIONAL,
+    {"trace", 't', VALUE_TEXT, "FILE", offsetof(struct running, trace), .flags = OPTION_ARG_OPTIONAL,
      .help = "Write a line per event to standard error, or append it to FILE"},
-    {"record", 'R', VALUE_FOLDER, "DIR", offsetof(struct running, record),
+    {"record", 'R', VALUE_TEXT, "DIR", offsetof(struct running, record),
      .help =
          "Record what programs are compiled from in the store DIR, which is created if it is missing. \"ingot build "
          "DIR\" compiles them elsewhere"},
