@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/base/interrupt.h"
 #include "cli/base/units.h"
 
 #define PERIOD_NS UINT64_C(100000000)
@@ -38,18 +37,6 @@ void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uin
         (void)snprintf(of, sizeof(of), " of %" PRIu64, total);
     (void)snprintf(text, sizeof(text), "%" PRIu64 "%s entries, %s", done, of, units_bytes(bytes, size));
     progress_say(progress, text);
-}
-
-ingot_status_t progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user)
-{
-    struct progress *progress = user;
-    if (so_far->removed_count != 0) {
-        progress->what = "removing";
-        progress_tell(progress, so_far->removed_count, so_far->entry_count, so_far->removed_bytes);
-    } else {
-        progress_tell(progress, so_far->entry_count, 0, so_far->bytes);
-    }
-    return interrupt_seen() ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
 void progress_fini(struct progress *progress)

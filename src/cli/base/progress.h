@@ -4,7 +4,6 @@
 #ifndef INGOT_CLI_BASE_PROGRESS_H
 #define INGOT_CLI_BASE_PROGRESS_H
 
-#include <ingot/persist.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,10 +18,6 @@ void progress_init(struct progress *progress, const char *what);
 void progress_say(struct progress *progress, const char *text);
 /* Writes the line with a number of entries and their size. total: 0 if unknown. */
 void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes);
-/* An ingot_persist_upkeep_callback_t whose user is a struct progress. Stops the work with INGOT_BUSY if there was a
- * Ctrl-C.
- */
-ingot_status_t progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user);
 /* Clears the line, so that the next output starts on an empty line. */
 void progress_fini(struct progress *progress);
 

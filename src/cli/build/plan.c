@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
@@ -31,26 +30,12 @@ struct visit {
 
 /* ---- sources of requests ---- */
 
-static ingot_status_t open_requests(ingot_storage_t *store, const char *path, const char *name_space,
-                                    const ingot_persist_trust_t *trust)
-{
-    struct stat facts;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-        return ingot_persist_open_bundle(store, path, trust);
-    info.path = path;
-    info.name_space = name_space[0] != '\0' ? name_space : NULL;
-    info.flags = INGOT_PERSIST_READ_ONLY;
-    info.trust = trust;
-    return ingot_persist_open(store, &info);
-}
-
 ingot_status_t plan_open_source(struct plan *plan, size_t source, ingot_storage_t *store)
 {
     struct plan_source *opened = &plan->sources[source];
     ingot_status_t status = INGOT_SUCCESS;
     if (opened->store == NULL)
-        status = open_requests(&opened->store, opened->path, opened->name_space, plan->trust);
+        status = store_open_source(&opened->store, opened->path, opened->name_space, plan->trust);
     *store = opened->store;
     return status;
 }
@@ -148,7 +133,7 @@ int plan_read(struct plan *plan, size_t count, char *const *paths, const char *n
     *plan = (struct plan){.trust = trust};
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
         struct visit visit = {.plan = plan, .path = paths[i], .name_space = name_space};
-        const ingot_status_t status = open_requests(&visit.store, paths[i], "", trust);
+        const ingot_status_t status = store_open_source(&visit.store, paths[i], "", trust);
         if (status != INGOT_SUCCESS) {
             store_tell_failure(status, "%s", paths[i]);
             return EXIT_NO_STORE;

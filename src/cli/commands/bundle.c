@@ -1,21 +1,16 @@
 /*
- * bundle.c - `ingot bundle`: writes a bundle from a store. Ctrl-C may end this at any time, because an existing file is
- * replaced only when the new one is complete.
+ * bundle.c - `ingot bundle`: writes a bundle from a store.
  */
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
-#include "cli/base/progress.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
 
 struct bundling {
     struct common_options common;
     const char *path;
-    struct progress progress;
-    uint64_t entry_count;
-    uint64_t bytes;
 };
 
 static const struct command_option options[] = {
@@ -23,15 +18,6 @@ static const struct command_option options[] = {
      .help = "The bundle, a read-only file to ship with an application"},
     {.help = NULL},
 };
-
-/* Chooses every entry. It exists only to report progress. */
-static int choose_every_entry(const ingot_persist_entry_t *entry, void *user)
-{
-    struct bundling *bundling = user;
-    bundling->bytes += entry->blob_size;
-    progress_tell(&bundling->progress, ++bundling->entry_count, 0, bundling->bytes);
-    return 1;
-}
 
 static int run_bundle(void *values)
 {
@@ -41,10 +27,7 @@ static int run_bundle(void *values)
     const int code = store_open(&storage, &bundling->common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
-    progress_init(&bundling->progress, "bundling");
-    const ingot_status_t status =
-        ingot_persist_write_bundle(storage, bundling->path, choose_every_entry, bundling, &entry_count);
-    progress_fini(&bundling->progress);
+    const ingot_status_t status = ingot_persist_write_bundle(storage, bundling->path, NULL, NULL, &entry_count);
     ingot_storage_release(storage);
     if (status != INGOT_SUCCESS)
         return store_failed("making the bundle", status);

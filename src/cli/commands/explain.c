@@ -11,14 +11,13 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
+#include "cli/commands/details.h"
 #include "cli/commands/difference.h"
-#include "cli/commands/explain_parts.h"
 #include "cli/commands/id_file.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -38,17 +37,15 @@ struct comparison {
     cJSON *differences;     /* NULL: nothing to compare with */
     double distance;
     size_t compared_count;
-    cJSON *blob; /* the description of the wanted entry's blob; NULL: not read, or refused */
+    cJSON *details; /* of the wanted entry; NULL: not read, or refused */
 };
 
 struct explaining {
     struct common_options common;
     const char *wanted_name; /* a file or an entry; NULL: the last misses */
-    const char *other_name;  /* a single-program file or an entry; NULL: the nearest stored entry */
     uint64_t last;           /* how many of the last misses to explain; 0: not given */
-    bool is_stored;  /* true if the wanted names are entries of the store; an entry is then not compared with itself */
-    bool is_of_file; /* true if wanted is compared with a single file */
-    ingot_storage_t storage; /* NULL: none is needed */
+    bool is_stored; /* true if the wanted names are entries of the store; an entry is then not compared with itself */
+    ingot_storage_t storage;
     struct comparison *comparisons;
     size_t count;
     size_t capacity;     /* of the last misses */
@@ -60,8 +57,6 @@ static const struct command_option options[] = {
      .help =
          "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any "
          "store, a single file, or the name of an entry, which is compared with all others. Default: the last misses"},
-    {NULL, 0, VALUE_TEXT, "ENTRY", offsetof(struct explaining, other_name),
-     .help = "The entry, or the path of a single file, to compare with. Default: the nearest entry"},
     {"last", 'l', VALUE_COUNT, "COUNT", offsetof(struct explaining, last),
      .help = "How many of the last misses to explain if there is no ID. Default: 5"},
     {.help = NULL},
@@ -84,8 +79,6 @@ static int find_wanted(struct explaining *explaining)
         return EXIT_FAILED;
     }
     const ingot_status_t status = ingot_cache_blob_id_describe(facts->id_size, facts->id, &size, NULL);
-    if (explaining->is_stored && status == INGOT_SUCCESS)
-        comparison->blob = entry_read_blob(explaining->storage, facts);
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the wanted id", status);
 }
 
@@ -110,16 +103,6 @@ static int note_new(const ingot_persist_entry_t *facts, void *user)
     entry_copy(&items[at].wanted, facts);
     ++explaining->count;
     return 1;
-}
-
-static int find_last(struct explaining *explaining)
-{
-    explaining->is_stored = true;
-    const int code = entry_visit_all(explaining->storage, note_new, explaining);
-    for (size_t i = 0; i < explaining->count && code == EXIT_DONE; ++i)
-        explaining->comparisons[i].blob =
-            entry_read_blob(explaining->storage, &explaining->comparisons[i].wanted.facts);
-    return code;
 }
 
 /* ---- comparing ---- */
@@ -158,17 +141,6 @@ static bool is_comparable(const struct explaining *explaining, const struct comp
     return explaining->capacity == 0 || facts->created_ns <= comparison->wanted.facts.created_ns;
 }
 
-static const cJSON *find_file(const cJSON *files, const cJSON *file)
-{
-    const cJSON *other;
-    cJSON_ArrayForEach(other, files)
-    {
-        if (strcmp(json_text(other, "name"), json_text(file, "name")) == 0)
-            return other;
-    }
-    return NULL;
-}
-
 static size_t count_sources(const cJSON *differences)
 {
     const cJSON *difference;
@@ -180,24 +152,16 @@ static size_t count_sources(const cJSON *differences)
     return count;
 }
 
-/* True if the entry is the wanted program with other included files: both have the same title, and include a file of
- * one name. The id has only the text of a source with all that it includes. Loads the entry's blob. */
+/* True if the entry is the wanted program with other included files. The id has only the text of a source with all that
+ * it includes. Loads the entry's blob. */
 static bool is_other_version(struct explaining *explaining, const struct comparison *comparison,
                              const ingot_persist_entry_t *facts)
 {
-    const cJSON *wanted = cJSON_GetObjectItem(comparison->blob, "files");
-    const cJSON *file;
-    bool is_other = false;
-    if (cJSON_GetArraySize(wanted) == 0 || explaining->storage == NULL || ++explaining->loaded_count > MOST_LOADED)
+    if (comparison->details == NULL || ++explaining->loaded_count > MOST_LOADED)
         return false;
-    cJSON *blob = entry_read_blob(explaining->storage, facts);
-    const cJSON *found = cJSON_GetObjectItem(blob, "files");
-    cJSON_ArrayForEach(file, wanted)
-    {
-        is_other = is_other || find_file(found, file) != NULL;
-    }
-    is_other = is_other && strcmp(entry_title(comparison->blob), entry_title(blob)) == 0;
-    cJSON_Delete(blob);
+    cJSON *details = details_read(explaining->storage, facts);
+    const bool is_other = details_are_related(comparison->details, details);
+    cJSON_Delete(details);
     return is_other;
 }
 
@@ -241,96 +205,21 @@ static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *u
     return !is_done;
 }
 
-/* Reads the id to compare with, from a single file or an entry. */
-static int find_other(struct explaining *explaining, struct entry *other)
-{
-    explaining->is_of_file = id_file_is(explaining->other_name);
-    return explaining->is_of_file ? id_file_read(other, explaining->other_name)
-                                  : entry_find(other, explaining->storage, explaining->other_name);
-}
-
-static int find_nearest(struct explaining *explaining)
-{
-    struct entry other;
-    if (explaining->other_name == NULL)
-        return entry_visit_all(explaining->storage, compare_entry_with_wanted, explaining);
-    const int code = find_other(explaining, &other);
-    if (code == EXIT_DONE) {
-        (void)compare_entry_with_wanted(&other.facts, explaining);
-        entry_fini(&other);
-    }
-    return code;
-}
-
-static const char *name_of_nearest(const struct explaining *explaining, const struct comparison *comparison)
-{
-    return explaining->is_of_file ? explaining->other_name : comparison->nearest.name;
-}
-
-/* ---- included files: blobs have their names and digests, ids have only what became of all texts ---- */
-
-/* Adds the files of `files` that are not in `others`, or, if `is_wanted`, have another content there. */
-static void add_file_differences(cJSON *differences, const cJSON *files, const cJSON *others, bool is_wanted)
-{
-    const cJSON *file;
-    size_t number = 0;
-    cJSON_ArrayForEach(file, files)
-    {
-        char field[40];
-        const char *digest = json_text(file, "blake2b");
-        const cJSON *other = find_file(others, file);
-        const char *digest_of_other = other != NULL ? json_text(other, "blake2b") : NULL;
-        (void)snprintf(field, sizeof(field), "file[%zu].blake2b", number++);
-        if (other != NULL && (!is_wanted || strcmp(digest, digest_of_other) == 0))
-            continue;
-        cJSON *difference = cJSON_CreateObject();
-        json_add_text(difference, "field", field);
-        json_add_text(difference, "expected", is_wanted ? digest : NULL);
-        json_add_text(difference, "found", is_wanted ? digest_of_other : digest);
-        json_add_text(difference, "file", json_text(file, "name"));
-        (void)cJSON_AddItemToArray(differences, difference);
-    }
-}
-
-/* Adds which included files differ, if both programs are stored. */
-static void compare_files(const struct explaining *explaining, const struct comparison *comparison)
-{
-    if (comparison->blob == NULL || explaining->is_of_file || cJSON_GetArraySize(comparison->differences) == 0)
-        return;
-    cJSON *blob = entry_read_blob(explaining->storage, &comparison->nearest.facts);
-    const cJSON *wanted = cJSON_GetObjectItem(comparison->blob, "files");
-    const cJSON *found = cJSON_GetObjectItem(blob, "files");
-    if (blob != NULL) {
-        add_file_differences(comparison->differences, wanted, found, true);
-        add_file_differences(comparison->differences, found, wanted, false);
-    }
-    cJSON_Delete(blob);
-}
-
 /* ---- output ---- */
 
-#define DIFFERENCES                                                                                                    \
-    "<differences*{field}[file? of {file}]\n  wanted:  {expected:11|(none)}\n  stored:  {found:11|(none)}\n>"
+#define DIFFERENCES "<differences*{field}\n  wanted:  {expected:11|(none)}\n  stored:  {found:11|(none)}\n>"
 
-static cJSON *comparison_to_json(const struct explaining *explaining, struct comparison *comparison,
-                                 const char *verdict, const char *detail)
+static cJSON *comparison_to_json(struct comparison *comparison, const char *verdict, const char *detail)
 {
     const bool is_compared = comparison->differences != NULL;
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "verdict", verdict);
-    json_add_text(json, "nearest", is_compared ? name_of_nearest(explaining, comparison) : NULL);
+    json_add_text(json, "nearest", is_compared ? comparison->nearest.name : NULL);
     json_add_text(json, "refusal", detail[0] != '\0' ? detail : NULL);
     json_add_u64(json, "compared", comparison->compared_count);
     (void)cJSON_AddItemToObject(json, "differences", is_compared ? comparison->differences : cJSON_CreateArray());
     comparison->differences = NULL; /* `json` owns the differences now */
     return json;
-}
-
-static ingot_status_t load_nearest(const struct explaining *explaining, ingot_buffer_t *blob)
-{
-    const struct comparison *comparison = &explaining->comparisons[0];
-    return explaining->is_of_file ? id_file_load(explaining->other_name, &comparison->wanted, blob)
-                                  : ingot_persist_load_entry(explaining->storage, &comparison->nearest.facts, 0, blob);
 }
 
 /* Compares an entry's id with the wanted one. Keeps the entry if they are equal. */
@@ -349,7 +238,7 @@ static void look_elsewhere(const struct explaining *explaining, struct compariso
 {
     struct common_options wider = explaining->common;
     ingot_storage_t storage = NULL;
-    if (wider.name_space == NULL || explaining->other_name != NULL)
+    if (wider.name_space == NULL)
         return;
     wider.name_space = NULL;
     if (store_open(&storage, &wider, STORE_READ, NULL) == EXIT_DONE)
@@ -364,13 +253,14 @@ static int print_verdict(struct explaining *explaining)
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     bool is_hit = comparison->differences != NULL && comparison->distance <= 0;
     const char *detail = "";
-    if (is_hit && load_nearest(explaining, &blob) != INGOT_SUCCESS) {
+    if (is_hit &&
+        ingot_persist_load_entry(explaining->storage, &comparison->nearest.facts, 0, &blob) != INGOT_SUCCESS) {
         is_hit = false;
         detail = ingot_last_error_detail();
     } else if (!is_hit) {
         look_elsewhere(explaining, comparison);
     }
-    cJSON *json = comparison_to_json(explaining, comparison, is_hit ? "hit" : "miss", detail);
+    cJSON *json = comparison_to_json(comparison, is_hit ? "hit" : "miss", detail);
     json_add_text(json, "elsewhere", comparison->elsewhere.name[0] != '\0' ? comparison->elsewhere.name : NULL);
     output_print(json, explaining->common.is_json,
                  "{verdict}: [elsewhere?another namespace has it, {elsewhere}; ][nearest?[differences?nearest "
@@ -393,9 +283,9 @@ static int tell_last(struct explaining *explaining)
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
         const bool is_new = !is_related(comparison);
-        cJSON *json = comparison_to_json(explaining, comparison, is_new ? "new" : "miss", "");
+        cJSON *json = comparison_to_json(comparison, is_new ? "new" : "miss", "");
         json_add_text(json, "entry", comparison->wanted.name);
-        json_add_text(json, "name", entry_title(comparison->blob));
+        json_add_text(json, "name", json_text(comparison->details, "title"));
         json_add_time(json, "created", comparison->wanted.facts.created_ns);
         (void)cJSON_AddItemToArray(list, json);
         if (explaining->common.is_json)
@@ -411,27 +301,26 @@ static int tell_last(struct explaining *explaining)
 
 /* ---- the command ---- */
 
-/* True unless two files are compared. */
-static bool needs_store(const struct explaining *explaining)
+static int explain_misses(ingot_storage_t storage, void *values)
 {
-    return explaining->other_name == NULL || !id_file_is(explaining->other_name) ||
-           !id_file_is(explaining->wanted_name);
-}
-
-static int explain_misses(struct explaining *explaining)
-{
+    struct explaining *explaining = values;
     const bool is_last = explaining->wanted_name == NULL;
-    int code = is_last ? find_last(explaining) : find_wanted(explaining);
+    explaining->storage = storage;
+    explaining->is_stored = true;
+    int code = is_last ? entry_visit_all(storage, note_new, explaining) : find_wanted(explaining);
+    for (size_t i = 0; i < explaining->count && code == EXIT_DONE && explaining->is_stored; ++i)
+        explaining->comparisons[i].details = details_read(storage, &explaining->comparisons[i].wanted.facts);
     if (code == EXIT_DONE)
-        code = find_nearest(explaining);
+        code = entry_visit_all(storage, compare_entry_with_wanted, explaining);
     if (code != EXIT_DONE)
         return code;
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
-        compare_files(explaining, comparison);
-        if (explaining->is_stored && !explaining->is_of_file && comparison->differences != NULL)
-            explain_parts(explaining->storage, &comparison->wanted.facts, &comparison->nearest.facts,
-                          comparison->differences);
+        if (comparison->details == NULL || cJSON_GetArraySize(comparison->differences) == 0)
+            continue;
+        cJSON *details = details_read(storage, &comparison->nearest.facts);
+        details_compare(comparison->differences, comparison->details, details);
+        cJSON_Delete(details);
     }
     return is_last ? tell_last(explaining) : print_verdict(explaining);
 }
@@ -441,20 +330,12 @@ static int run_explain(void *values)
     struct explaining *explaining = values;
     const bool is_last = explaining->wanted_name == NULL;
     const size_t count = !is_last ? 1 : explaining->last != 0 ? (size_t)explaining->last : DEFAULT_LAST;
-    int code = EXIT_DONE;
     if (count > MOST_LAST || (!is_last && explaining->last != 0))
         return command_refuse(&command_explain, "use --last without ID, and with a number of at most %d", MOST_LAST);
-    if (needs_store(explaining))
-        code = store_open(&explaining->storage, &explaining->common, STORE_READ, NULL);
-    if (code != EXIT_DONE)
-        return code;
-    interrupt_catch();
     explaining->comparisons = memory_get((count + 1) * sizeof(*explaining->comparisons));
     memset(explaining->comparisons, 0, (count + 1) * sizeof(*explaining->comparisons));
     explaining->capacity = is_last ? count : 0;
-    code = explain_misses(explaining);
-    ingot_storage_release(explaining->storage);
-    return code;
+    return store_use(&explaining->common, STORE_READ, explain_misses, explaining);
 }
 
 const struct command command_explain = {

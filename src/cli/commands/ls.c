@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
@@ -23,38 +22,25 @@
 enum { MOST_SHOWN = 60 }; /* bytes of what differs */
 
 struct row {
-    cJSON *json; /* what --json prints, without the id; the next three are texts in it */
-    const char *name_space;
-    const char *title; /* what people know the entry by, or NULL */
-    const char *maker; /* the backend, or the kind of an artifact, or NULL */
-    char place[sizeof(((ingot_persist_entry_t *)NULL)->place)];
+    cJSON *json;          /* what --json prints, without the id; the next two are texts in it */
+    const char *title;    /* what people know the entry by, or NULL */
+    const char *maker;    /* the backend, or the kind of an artifact, or NULL */
     cJSON *options;       /* a list of what may differ between programs of one name (difference.h) */
-    uint64_t sort_number; /* the rows with the largest number come first, then those with the first text */
-    const char *sort_text;
+    uint64_t sort_number; /* the rows with the largest number come first */
 };
-
-/* The words of --sort, in their order. */
-enum order { BY_CREATION, BY_USE, BY_SIZE, BY_NAME, BY_DEVICE, BY_DRIVER, BY_SOURCE };
 
 struct listing {
     struct common_options common;
     ingot_storage_t storage;
-    const char *bundle; /* NULL: a store */
-    const char *kind;   /* the filters are kind, device, driver and source; NULL: no filter */
+    const char *kind; /* the filters are kind, device, driver and source; NULL: no filter */
     const char *device;
     const char *driver;
     const char *source;
     unsigned order; /* the position of the word of --sort, from 1; 0: not given */
-    bool is_reverse;
     bool is_names_only;
     struct row *rows;
     size_t row_count;
 };
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
 
 static int compare_text(const char *a, const char *b)
 {
@@ -65,30 +51,14 @@ static int compare_ls_rows(const void *a, const void *b)
 {
     const struct row *x = a;
     const struct row *y = b;
-    int order = compare_u64(y->sort_number, x->sort_number);
-    if (order == 0)
-        order = compare_text(x->sort_text, y->sort_text);
-    if (order == 0)
-        order = strcmp(x->name_space, y->name_space);
-    return order != 0 ? order : strcmp(x->place, y->place);
-}
-
-/* Sets what a row is sorted by, before its name. */
-static void set_sort_key(struct row *row, const ingot_persist_entry_t *facts, enum order order)
-{
-    switch (order) {
-    case BY_CREATION: row->sort_number = facts->created_ns; break;
-    case BY_USE: row->sort_number = facts->last_use_ns; break;
-    case BY_SIZE: row->sort_number = facts->bytes; break;
-    case BY_NAME: break;
-    case BY_DEVICE: row->sort_text = json_text(row->json, "device"); break;
-    case BY_DRIVER: row->sort_text = json_text(row->json, "driver"); break;
-    case BY_SOURCE: row->sort_text = json_text(row->json, "source"); break;
-    }
+    if (x->sort_number != y->sort_number)
+        return x->sort_number < y->sort_number ? 1 : -1;
+    return strcmp(json_text(x->json, "entry"), json_text(y->json, "entry"));
 }
 
 static const struct command_option ls_options[] = {
-    {NULL, 0, VALUE_TEXT, "BUNDLE", offsetof(struct listing, bundle), .help = "List this bundle instead of a store"},
+    {NULL, 0, VALUE_TEXT, "STORE", offsetof(struct listing, common.directory),
+     .help = "The store or bundle; the same as --dir"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct listing, kind),
      .help = "List only entries of this kind: result (or program), artifact, request, probes, or a kind of artifacts"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct listing, device),
@@ -98,10 +68,8 @@ static const struct command_option ls_options[] = {
     {"source", 'S', VALUE_TEXT, "TEXT", offsetof(struct listing, source),
      .help = "List only entries with a source whose digest begins with TEXT, or whose kind, name, headers or files "
              "contain TEXT, and artifacts whose label or key contains it"},
-    {"sort", 's', VALUE_WORD, "KEY", offsetof(struct listing, order),
-     .words = "created used size name device driver source",
+    {"sort", 's', VALUE_WORD, "KEY", offsetof(struct listing, order), .words = "created used size",
      .help = "Sort by KEY, times with the last first and sizes with the largest first. Default: created"},
-    {"reverse", 'r', VALUE_NONE, NULL, offsetof(struct listing, is_reverse), .help = "Reverse the order"},
     {"names", '1', VALUE_NONE, NULL, offsetof(struct listing, is_names_only),
      .help = "Print names only, one per line. Reads no blobs unless --source is given"},
     {.help = NULL},
@@ -166,13 +134,12 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
         const char *backend = json_text(json, "backend");
         listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
         struct row *row = &listing->rows[listing->row_count++];
+        const uint64_t numbers[] = {facts->created_ns, facts->created_ns, facts->last_use_ns, facts->bytes};
         *row = (struct row){.json = json,
-                            .name_space = json_text(json, "namespace"),
                             .title = json_text(json, "name"),
                             .maker = backend != NULL ? backend : json_text(json, "kind"),
-                            .options = options};
-        memcpy(row->place, facts->place, sizeof(row->place));
-        set_sort_key(row, facts, listing->order != 0 ? (enum order)(listing->order - 1) : BY_CREATION);
+                            .options = options,
+                            .sort_number = numbers[listing->order]};
     } else {
         cJSON_Delete(options);
         cJSON_Delete(json);
@@ -221,18 +188,6 @@ static void find_differences_of_rows(const struct listing *listing)
     }
 }
 
-static void sort_rows(struct listing *listing)
-{
-    const size_t count = listing->row_count;
-    if (count > 1)
-        qsort(listing->rows, count, sizeof(*listing->rows), compare_ls_rows);
-    for (size_t i = 0; listing->is_reverse && i < count / 2; ++i) {
-        const struct row row = listing->rows[i];
-        listing->rows[i] = listing->rows[count - 1 - i];
-        listing->rows[count - 1 - i] = row;
-    }
-}
-
 /* In the row of a bad entry, the status follows the times. */
 static void print_rows(const struct listing *listing)
 {
@@ -263,30 +218,20 @@ static int list_storage(ingot_storage_t storage, void *values)
     struct listing *listing = values;
     listing->storage = storage;
     const int code = entry_visit_all(storage, collect_row, listing);
-    if (code != EXIT_FAILED) {
-        if (!listing->common.is_json)
-            find_differences_of_rows(listing);
-        sort_rows(listing);
-        print_rows(listing);
-    }
+    if (code != EXIT_DONE)
+        return code;
+    if (!listing->common.is_json && !listing->is_names_only)
+        find_differences_of_rows(listing);
+    if (listing->row_count > 1)
+        qsort(listing->rows, listing->row_count, sizeof(*listing->rows), compare_ls_rows);
+    print_rows(listing);
     return code;
 }
 
 static int run_ls(void *values)
 {
     struct listing *listing = values;
-    ingot_storage_t bundle = NULL;
-    if (listing->bundle == NULL)
-        return store_use(&listing->common, STORE_READ, list_storage, listing);
-    const ingot_status_t status = ingot_persist_open_bundle(&bundle, listing->bundle, NULL);
-    if (status != INGOT_SUCCESS) {
-        store_tell_failure(status, "%s", listing->bundle);
-        return EXIT_NO_STORE;
-    }
-    interrupt_catch();
-    const int code = list_storage(bundle, listing);
-    ingot_storage_release(bundle);
-    return code;
+    return store_use(&listing->common, STORE_READ, list_storage, listing);
 }
 
 const struct command command_ls = {

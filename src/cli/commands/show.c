@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
@@ -261,7 +260,6 @@ static int run_show(void *values)
     if (showing->part != NULL)
         return store_use(&showing->common, STORE_READ, show_part, showing);
     showing->entries = cJSON_CreateArray();
-    interrupt_catch();
     return show_files_and_entries(showing);
 }
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
@@ -133,21 +132,9 @@ static int choose_keys(struct signing *signing)
     return code;
 }
 
-static void print_sign_counts(const struct signing *signing)
+static int run_sign(void *values)
 {
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "sealed", signing->sealed_count);
-    json_add_u64(json, "unchanged", signing->unchanged_count);
-    json_add_u64(json, "refused", signing->refused_count);
-    json_add_u64(json, "bad", signing->bad_count);
-    output_print(json, signing->common.is_json,
-                 "{sealed} entries sealed, {unchanged} already sealed, {refused} with a refused seal left alone, "
-                 "{bad} bad\n");
-}
-
-static int seal_store(struct signing *signing)
-{
-    interrupt_catch();
+    struct signing *signing = values;
     int code = choose_keys(signing);
     if (code == EXIT_DONE)
         code = open_with(&signing->reader, signing, INGOT_PERSIST_TRUST_VERIFY, signing->common.name_space);
@@ -157,18 +144,19 @@ static int seal_store(struct signing *signing)
         code = signing->code;
     ingot_storage_release(signing->writer);
     ingot_storage_release(signing->reader);
-    if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
-        print_sign_counts(signing);
     if (code != EXIT_DONE)
         return code;
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "sealed", signing->sealed_count);
+    json_add_u64(json, "unchanged", signing->unchanged_count);
+    json_add_u64(json, "refused", signing->refused_count);
+    json_add_u64(json, "bad", signing->bad_count);
+    output_print(json, signing->common.is_json,
+                 "{sealed} entries sealed, {unchanged} already sealed, {refused} with a refused seal left alone, "
+                 "{bad} bad\n");
     if (signing->status != INGOT_SUCCESS)
         return EXIT_FAILED;
     return signing->refused_count + signing->bad_count != 0 ? EXIT_FINDING : EXIT_DONE;
-}
-
-static int run_sign(void *values)
-{
-    return seal_store(values);
 }
 
 const struct command command_sign = {

@@ -17,18 +17,6 @@
 #include "cli/store/store.h"
 #include "util/entry_kind.h"
 
-struct share {
-    char *name;
-    uint64_t entry_count;
-    uint64_t bytes;
-};
-
-/* A store has few devices and drivers, so a list is enough. */
-struct shares {
-    struct share *shares;
-    size_t count;
-};
-
 enum { BY_NAMESPACE, BY_KIND, BY_BACKEND, BY_DEVICE, BY_DRIVER, BY_STATUS, GROUPING_COUNT };
 
 static const struct {
@@ -36,6 +24,14 @@ static const struct {
     const char *name; /* in JSON */
 } groupings[GROUPING_COUNT] = {{"NAMESPACE", "by_namespace"}, {"KIND", "by_kind"},     {"BACKEND", "by_backend"},
                                {"DEVICE", "by_device"},       {"DRIVER", "by_driver"}, {"STATUS", "by_status"}};
+
+/* The entries that have something in common. */
+struct share {
+    int grouping;
+    char *name;
+    uint64_t entry_count;
+    uint64_t bytes;
+};
 
 struct summary {
     struct common_options common;
@@ -46,26 +42,23 @@ struct summary {
     uint64_t oldest_ns; /* 0 if no entry has a time */
     uint64_t newest_ns;
     uint64_t last_use_ns;
-    uint64_t old_count; /* directories and files of an earlier format */
-    struct shares by[GROUPING_COUNT];
+    struct share *shares; /* a store has few devices and drivers, so a list is enough */
+    size_t share_count;
 };
 
-static void count_in(struct shares *shares, const char *name, uint64_t bytes)
+static void count_in(struct summary *summary, int grouping, const char *name, uint64_t bytes)
 {
     size_t i = 0;
-    while (i < shares->count && strcmp(shares->shares[i].name, name) != 0)
+    name = name != NULL ? name : "unknown";
+    while (i < summary->share_count &&
+           (summary->shares[i].grouping != grouping || strcmp(summary->shares[i].name, name) != 0))
         ++i;
-    if (i == shares->count) {
-        shares->shares = memory_grow(shares->shares, shares->count, sizeof(*shares->shares));
-        shares->shares[shares->count++] = (struct share){memory_copy_text(name), 0, 0};
+    if (i == summary->share_count) {
+        summary->shares = memory_grow(summary->shares, summary->share_count, sizeof(*summary->shares));
+        summary->shares[summary->share_count++] = (struct share){grouping, memory_copy_text(name), 0, 0};
     }
-    ++shares->shares[i].entry_count;
-    shares->shares[i].bytes += bytes;
-}
-
-static const char *or_unknown(const char *text)
-{
-    return text != NULL ? text : "unknown";
+    ++summary->shares[i].entry_count;
+    summary->shares[i].bytes += bytes;
 }
 
 static int add_entry(const ingot_persist_entry_t *entry, void *user)
@@ -85,19 +78,20 @@ static int add_entry(const ingot_persist_entry_t *entry, void *user)
         summary->last_use_ns = entry->last_use_ns > summary->last_use_ns ? entry->last_use_ns : summary->last_use_ns;
     }
     id_add_to_json(id, fields);
-    count_in(&summary->by[BY_NAMESPACE], entry->name_space, entry->bytes);
-    count_in(&summary->by[BY_KIND], or_unknown(id_kind(fields)), entry->bytes);
+    count_in(summary, BY_NAMESPACE, entry->name_space, entry->bytes);
+    count_in(summary, BY_KIND, id_kind(fields), entry->bytes);
     if (json_text(fields, "artifact") == NULL && entry_kind_of(entry->id_size, entry->id) != ENTRY_PROBES) {
-        count_in(&summary->by[BY_BACKEND], or_unknown(json_text(id, "backend")), entry->bytes);
-        count_in(&summary->by[BY_DEVICE], or_unknown(json_text(id, "device")), entry->bytes);
-        count_in(&summary->by[BY_DRIVER], or_unknown(json_text(id, "driver")), entry->bytes);
+        count_in(summary, BY_BACKEND, json_text(id, "backend"), entry->bytes);
+        count_in(summary, BY_DEVICE, json_text(id, "device"), entry->bytes);
+        count_in(summary, BY_DRIVER, json_text(id, "driver"), entry->bytes);
     }
-    count_in(&summary->by[BY_STATUS], ingot_status_name(entry->status), entry->bytes);
+    count_in(summary, BY_STATUS, ingot_status_name(entry->status), entry->bytes);
     cJSON_Delete(fields);
     cJSON_Delete(id);
     return 1;
 }
 
+/* Orders shares by bytes, the largest first. */
 static int by_bytes(const void *a, const void *b)
 {
     const struct share *x = a;
@@ -105,28 +99,27 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static cJSON *summary_to_json(const struct summary *summary, const ingot_persist_count_t *count)
+static cJSON *summary_to_json(const struct summary *summary, uint64_t recorded_bytes, uint64_t old_count)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", summary->entry_count);
     json_add_u64(json, "bytes", summary->bytes);
     json_add_u64(json, "blob_bytes", summary->blob_bytes);
-    json_add_u64(json, "recorded_bytes", count->recorded_bytes);
+    json_add_u64(json, "recorded_bytes", recorded_bytes);
     json_add_u64(json, "largest_bytes", summary->largest);
     json_add_time(json, "oldest", summary->oldest_ns);
     json_add_time(json, "newest", summary->newest_ns);
     json_add_time(json, "last_use", summary->last_use_ns);
-    json_add_u64(json, "old_format", summary->old_count);
-    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
-        cJSON *list = cJSON_AddArrayToObject(json, groupings[i].name);
-        for (size_t j = 0; j < summary->by[i].count; ++j) {
-            const struct share *share = &summary->by[i].shares[j];
-            cJSON *item = cJSON_CreateObject();
-            json_add_text(item, "name", share->name);
-            json_add_u64(item, "entries", share->entry_count);
-            json_add_u64(item, "bytes", share->bytes);
-            (void)cJSON_AddItemToArray(list, item);
-        }
+    json_add_u64(json, "old_format", old_count);
+    for (int i = 0; i < GROUPING_COUNT; ++i)
+        (void)cJSON_AddArrayToObject(json, groupings[i].name);
+    for (size_t i = 0; i < summary->share_count; ++i) {
+        const struct share *share = &summary->shares[i];
+        cJSON *item = cJSON_CreateObject();
+        json_add_text(item, "name", share->name);
+        json_add_u64(item, "entries", share->entry_count);
+        json_add_u64(item, "bytes", share->bytes);
+        (void)cJSON_AddItemToArray(cJSON_GetObjectItem(json, groupings[share->grouping].name), item);
     }
     return json;
 }
@@ -161,19 +154,18 @@ static int summarize(ingot_storage_t storage, void *values)
 {
     struct summary *summary = values;
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    uint64_t old_count = 0; /* directories and files of an earlier format */
     const int code = entry_visit_all(storage, add_entry, summary);
     if (code != EXIT_DONE)
         return code;
     ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_find_old(storage, 0, &summary->old_count);
+        status = ingot_persist_find_old(storage, 0, &old_count);
     if (status != INGOT_SUCCESS)
         return store_failed("reading the totals", status);
-    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
-        if (summary->by[i].count > 1)
-            qsort(summary->by[i].shares, summary->by[i].count, sizeof(struct share), by_bytes);
-    }
-    cJSON *json = summary_to_json(summary, &count);
+    if (summary->share_count > 1)
+        qsort(summary->shares, summary->share_count, sizeof(*summary->shares), by_bytes);
+    cJSON *json = summary_to_json(summary, count.recorded_bytes, old_count);
     if (!summary->common.is_json) {
         output_put(stdout, pattern, json);
         print_groups(json);

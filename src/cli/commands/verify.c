@@ -92,6 +92,7 @@ static int verify_store(ingot_storage_t storage, void *values)
 {
     struct verifying *verifying = values;
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    interrupt_catch();
     verifying->problems = verifying->common.is_json ? cJSON_CreateArray() : NULL;
     progress_init(&verifying->progress, "verifying");
     const ingot_status_t status =

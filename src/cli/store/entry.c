@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/progress.h"
@@ -110,7 +109,7 @@ static ingot_status_t call_entry_visitor(const ingot_persist_entry_t *facts, voi
     struct visit *visit = user;
     visit->bytes += facts->bytes;
     progress_tell(&visit->progress, ++visit->count, 0, visit->bytes);
-    visit->is_stopped = interrupt_seen() || visit->next(facts, visit->user) == 0;
+    visit->is_stopped = visit->next(facts, visit->user) == 0;
     return visit->is_stopped ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
@@ -120,9 +119,7 @@ int entry_visit_all(ingot_storage_t storage, entry_visitor visit_one, void *user
     progress_init(&visit.progress, "reading");
     const ingot_status_t status = ingot_persist_for_each(storage, call_entry_visitor, &visit);
     progress_fini(&visit.progress);
-    if (status != INGOT_SUCCESS && !visit.is_stopped)
-        return store_failed("reading the store", status);
-    return interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
+    return status == INGOT_SUCCESS || visit.is_stopped ? EXIT_DONE : store_failed("reading the store", status);
 }
 
 struct search {

@@ -37,8 +37,7 @@ cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *fac
 
 /* Returns 0 to stop the visit, nonzero to continue. */
 typedef int (*entry_visitor)(const ingot_persist_entry_t *entry, void *user);
-/* Visits entries until all are visited or the user presses Ctrl-C. Shows the progress on a terminal, and reports
- * failures. Returns an exit_code. */
+/* Visits entries. Shows the progress on a terminal, and reports failures. Returns an exit_code. */
 int entry_visit_all(ingot_storage_t storage, entry_visitor visit, void *user);
 
 /* Finds what people mean by a text: the entry whose name it is, with or without the namespace, or the only one whose

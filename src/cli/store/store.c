@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "util/environment.h"
 
 enum { LOCK_TIMEOUT_MS = 10000 };
@@ -26,7 +26,7 @@ struct opening {
     unsigned *order;
     ingot_persist_trust_t trust;
     bool is_environment_valid;
-    bool is_there;
+    bool is_missing;
 };
 
 void store_tell_failure(ingot_status_t status, const char *format, ...)
@@ -56,6 +56,12 @@ static bool is_store(const char *path)
                           faccessat(root, "CACHEDIR.TAG", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     (void)close(root);
     return has_mark;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
 static bool is_store_there(const char *path, enum store_access store_access)
@@ -159,18 +165,18 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     if (store_access == STORE_READ)
         info->flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     opening->is_environment_valid = true;
-    opening->is_there = store_access == STORE_MAKE || is_store_there(info->path, store_access);
-    return opening->is_there ? INGOT_SUCCESS : INGOT_NOT_FOUND;
+    opening->is_missing = store_access != STORE_MAKE && !is_store_there(info->path, store_access);
+    return opening->is_missing ? INGOT_NOT_FOUND : INGOT_SUCCESS;
 }
 
 static int open_failed(const struct opening *opening, ingot_status_t status)
 {
-    if (!opening->is_environment_valid)
-        (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
-    if (!opening->is_environment_valid)
-        return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
-    if (!opening->is_there)
+    if (opening->is_missing)
         return EXIT_NO_STORE;
+    if (opening->options->directory == NULL && !opening->is_environment_valid) {
+        (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
+        return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
+    }
     (void)store_failed("opening the store", status);
     return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : EXIT_NO_STORE;
 }
@@ -190,19 +196,32 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     ingot_status_t status = INGOT_SUCCESS;
     if (options->directory == NULL)
         status = ingot_persist_open_from_environment(storage, &info);
+    else if (store_access == STORE_READ && is_file(options->directory))
+        status = ingot_persist_open_bundle(storage, options->directory, &opening.trust);
     else if ((status = adjust_settings_for_tool(&info, &opening)) == INGOT_SUCCESS)
         status = ingot_persist_open(storage, &info);
     return status == INGOT_SUCCESS ? EXIT_DONE : open_failed(&opening, status);
+}
+
+ingot_status_t store_open_source(ingot_storage_t *source, const char *path, const char *name_space,
+                                 const ingot_persist_trust_t *trust)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    if (is_file(path))
+        return ingot_persist_open_bundle(source, path, trust);
+    info.path = path;
+    info.name_space = name_space[0] != '\0' ? name_space : NULL;
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    info.trust = trust;
+    return ingot_persist_open(source, &info);
 }
 
 int store_use(const struct common_options *options, enum store_access store_access, store_user_t use, void *values)
 {
     ingot_storage_t storage = NULL;
     int code = store_open(&storage, options, store_access, NULL);
-    if (code == EXIT_DONE) {
-        interrupt_catch();
+    if (code == EXIT_DONE)
         code = use(storage, values);
-    }
     ingot_storage_release(storage);
     return code;
 }

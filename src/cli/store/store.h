@@ -10,7 +10,7 @@
 #include "cli/base/options.h"
 
 /* The purpose of opening. Only STORE_MAKE creates a store that does not exist, and prints what the store could not do.
- */
+ * With STORE_READ, --dir may also name a bundle. */
 enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
 
 /* The order of eviction. */
@@ -21,10 +21,13 @@ enum store_order { STORE_FIFO = 1, STORE_LRU };
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                unsigned *order);
 
+/* Opens what a word names for reading: a store, of which the namespace "" takes all, or a bundle. */
+ingot_status_t store_open_source(ingot_storage_t *source, const char *path, const char *name_space,
+                                 const ingot_persist_trust_t *trust);
+
 /* What a command does with a store. Returns an exit_code. */
 typedef int (*store_user_t)(ingot_storage_t storage, void *values);
-/* Opens a store, calls `use`, which Ctrl-C ends after the current entry, and closes the store. Returns the exit_code of
- * `use`, or of store_open. */
+/* Opens a store, calls `use`, and closes the store. Returns the exit_code of `use`, or of store_open. */
 int store_use(const struct common_options *options, enum store_access store_access, store_user_t use, void *values);
 
 /* Uses INGOT_PERSIST_NAMESPACE if there is no --namespace. For commands that store programs, because applications look

@@ -72,6 +72,8 @@ const struct command *command_find(const char *name);
 void command_parse(const struct command *command, int count, char **arguments, void *values);
 /* Prints the list of all commands. */
 void command_print_list(void);
+/* Copies the word at an index in a list that is separated by blanks. Returns false if there are fewer words. */
+bool command_get_word(const char *words, size_t index, size_t capacity, char *word);
 /* Reports wrong usage, such as options that exclude each other. Returns EXIT_USAGE. */
 int command_refuse(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -30,21 +30,15 @@ static int find_layout(const struct common_options *options, const struct image_
                        char path[IMAGE_PATH_SIZE])
 {
     const char *directory = options->directory != NULL ? options->directory : getenv("INGOT_PERSIST_DIR");
-    const char *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    int length = -1;
-    if (image->layout != NULL)
-        length = snprintf(path, IMAGE_PATH_SIZE, "%s", image->layout);
-    else if (directory != NULL && directory[0] != '\0')
-        length = snprintf(path, IMAGE_PATH_SIZE, "%.*s.image",
-                          (int)(strlen(directory) - (directory[strlen(directory) - 1] == '/')), directory);
-    else if (cache != NULL && cache[0] == '/')
-        length = snprintf(path, IMAGE_PATH_SIZE, "%s/ingot.image", cache);
-    else if (home != NULL && home[0] == '/')
-        length = snprintf(path, IMAGE_PATH_SIZE, "%s/.cache/ingot.image", home);
+    size_t size = directory != NULL ? strlen(directory) : 0;
+    while (size > 1 && directory[size - 1] == '/')
+        --size;
+    const int length = image->layout != NULL ? snprintf(path, IMAGE_PATH_SIZE, "%s", image->layout)
+                       : size != 0           ? snprintf(path, IMAGE_PATH_SIZE, "%.*s.image", (int)size, directory)
+                                             : 0;
     if (length > 0 && length < IMAGE_PATH_SIZE)
         return EXIT_DONE;
-    (void)fprintf(stderr, "ingot: no place for the image: name one by --layout DIR\n");
+    (void)fprintf(stderr, "ingot: no place for the image: name one by --layout DIR, or the store by --dir\n");
     return EXIT_USAGE;
 }
 

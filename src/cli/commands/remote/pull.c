@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
@@ -24,8 +23,6 @@
 #include "cli/usage/command.h"
 
 #if INGOT_WITH_REMOTE
-#define MANY_KEYS 65536u
-
 /* The name of an object that the server has. */
 struct server_key {
     char text[INGOT_REMOTE_KEY_CAPACITY];
@@ -35,17 +32,16 @@ struct server_key {
 
 struct pulling {
     struct common_options common;
-    const char *bundle;        /* NULL: a server */
+    const char *source;        /* a bundle or a store; NULL: a server */
     const char *url;           /* NULL: from the environment */
     struct text_list requests; /* those of --for */
-    ingot_storage_t from;      /* a bundle or a server */
+    ingot_storage_t from;      /* the source or the server */
     ingot_storage_t store;
     uint64_t present_count;
     uint64_t entry_count;
     uint64_t failed_count;
 #if INGOT_WITH_REMOTE
     size_t key_count;
-    size_t key_limit; /* duplicates are dropped when there are so many keys */
     struct server_key *keys;
     struct image_options image;
     int code; /* of the last layer */
@@ -53,8 +49,8 @@ struct pulling {
 };
 
 static const struct command_option options[] = {
-    {"from", 'F', VALUE_TEXT, "BUNDLE", offsetof(struct pulling, bundle),
-     .help = "Take the entries of this bundle instead of a server's"},
+    {"from", 'F', VALUE_TEXT, "STORE", offsetof(struct pulling, source),
+     .help = "Take the entries of this bundle or store instead of a server's"},
 #if INGOT_WITH_REMOTE
     {"for", 'f', VALUE_TEXT, "REQUESTS", offsetof(struct pulling, requests), .flags = OPTION_REPEATED,
      .help = "Load what the requests of this store or bundle need on the devices of this machine; may be repeated"},
@@ -62,14 +58,15 @@ static const struct command_option options[] = {
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pulling, image.reference),
      .help = "Pull the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
     {"layout", 0, VALUE_TEXT, "DIR", offsetof(struct pulling, image.layout),
-     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store"},
+     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store "
+             "that --dir or INGOT_PERSIST_DIR names"},
     {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pulling, image.is_plain),
      .help = "For --image: the registry need not encrypt"},
 #endif
     {.help = NULL},
 };
 
-/* ---- a bundle ---- */
+/* ---- a bundle or a store ---- */
 
 /* Copies an entry with its seal, unless the store has one. If one cannot be stored, others may still be. */
 static int copy_entry(const ingot_persist_entry_t *entry, void *user)
@@ -94,7 +91,7 @@ static int copy_entry(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-static int conclude_pull(const struct pulling *pulling, int code)
+static int report_pull(const struct pulling *pulling)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", pulling->entry_count);
@@ -102,28 +99,27 @@ static int conclude_pull(const struct pulling *pulling, int code)
     json_add_u64(json, "failed", pulling->failed_count);
     output_print(json, pulling->common.is_json,
                  "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
-    return code == EXIT_DONE && pulling->failed_count != 0 ? EXIT_FAILED : code;
+    return pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* The bundle gets the store's policy, so that a refusal names the bundle. */
-static int pull_bundle(struct pulling *pulling)
+/* The source gets the store's policy, so that a refusal names the source. */
+static int pull_from_store(struct pulling *pulling)
 {
     ingot_persist_trust_t trust;
     store_take_namespace(&pulling->common);
     int code = store_read_trust(&trust, &pulling->common);
     if (code != EXIT_DONE)
         return code;
-    const ingot_status_t status = ingot_persist_open_bundle(&pulling->from, pulling->bundle, &trust);
+    const ingot_status_t status = store_open_source(&pulling->from, pulling->source, "", &trust);
     if (status != INGOT_SUCCESS) {
-        store_tell_failure(status, "%s", pulling->bundle);
+        store_tell_failure(status, "%s", pulling->source);
         return EXIT_NO_STORE;
     }
     code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
-    if (code == EXIT_DONE) {
-        interrupt_catch();
+    if (code == EXIT_DONE)
         code = entry_visit_all(pulling->from, copy_entry, pulling);
-        code = conclude_pull(pulling, code);
-    }
+    if (code == EXIT_DONE)
+        code = report_pull(pulling);
     ingot_storage_release(pulling->store);
     ingot_storage_release(pulling->from);
     return code;
@@ -159,11 +155,10 @@ static int pull_image(struct pulling *pulling)
     const int code = image_fetch(&pulling->common, &pulling->image, layout);
     if (code != EXIT_DONE)
         return code;
-    interrupt_catch();
     const ingot_status_t status = ingot_image_for_each(layout, pull_layer, pulling);
     if (status != INGOT_SUCCESS && pulling->code == EXIT_DONE)
         return store_failed("reading an image", status);
-    return conclude_pull(pulling, pulling->code);
+    return pulling->code == EXIT_DONE ? report_pull(pulling) : pulling->code;
 }
 
 /* ---- a server ---- */
@@ -188,10 +183,6 @@ static void sort_keys(struct pulling *pulling)
 static void note_key(void *user, const char *key)
 {
     struct pulling *pulling = user;
-    if (pulling->key_count == pulling->key_limit) {
-        sort_keys(pulling);
-        pulling->key_limit = pulling->key_count * 2 + MANY_KEYS;
-    }
     pulling->keys = memory_grow(pulling->keys, pulling->key_count, sizeof(*pulling->keys));
     struct server_key *added = &pulling->keys[pulling->key_count++];
     *added = (struct server_key){.is_present = false};
@@ -239,14 +230,13 @@ static int pull_all(struct pulling *pulling)
     if (status != INGOT_SUCCESS)
         return store_failed("listing the server", status);
     sort_keys(pulling);
-    interrupt_catch();
     const int code = entry_visit_all(pulling->store, mark_present, pulling);
     if (code != EXIT_DONE)
         return code;
-    for (size_t i = 0; i < pulling->key_count && !interrupt_seen(); ++i)
+    for (size_t i = 0; i < pulling->key_count; ++i)
         if (!pulling->keys[i].is_present)
             pull_key(pulling, pulling->keys[i].text);
-    return conclude_pull(pulling, interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE);
+    return report_pull(pulling);
 }
 
 static int pull_from_server(struct pulling *pulling)
@@ -276,16 +266,16 @@ static int run_pull(void *values)
     struct pulling *pulling = values;
 #if INGOT_WITH_REMOTE
     if (image_is_wanted(&pulling->image) &&
-        (pulling->bundle != NULL || pulling->requests.count != 0 || pulling->url != NULL))
+        (pulling->source != NULL || pulling->requests.count != 0 || pulling->url != NULL))
         return command_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
     if (image_is_wanted(&pulling->image))
         return pull_image(pulling);
 #endif
-    if (pulling->bundle == NULL)
+    if (pulling->source == NULL)
         return pull_from_server(pulling);
     if (pulling->url != NULL || pulling->requests.count != 0)
-        return command_refuse(&command_pull, "pull either from a bundle or from a server");
-    return pull_bundle(pulling);
+        return command_refuse(&command_pull, "pull either from a bundle or a store, or from a server");
+    return pull_from_store(pulling);
 }
 
 const struct command command_pull = {
@@ -298,7 +288,7 @@ const struct command command_pull = {
         "Takes all that a Redis server or an S3 bucket has in the namespace INGOT_PERSIST_NAMESPACE; other servers "
         "cannot list what they have. With --for, loads what the requests of a store need on the devices of this "
         "machine from any server, "
-        "and compiles nothing. With --from, takes all entries of a bundle.\n\n"
+        "and compiles nothing. With --from, takes all entries of a bundle or of another store.\n\n"
         "With --image, takes what an image in a registry has, into the namespaces that \"ingot push --image\" took it "
         "from, or with --namespace only what is of that namespace. skopeo moves the image, with its credentials, to a "
         "directory beside the store, and only what is not there yet. With --layout alone, the image is only read.\n\n"

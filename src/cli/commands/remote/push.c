@@ -9,7 +9,6 @@
 #include <ingot/private/remote.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
@@ -21,7 +20,7 @@
 #include "cli/usage/command.h"
 #include "util/entry_kind.h"
 
-enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
+enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
 
 struct pushing {
     struct common_options common;
@@ -52,25 +51,21 @@ static const struct command_option options[] = {
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pushing, image.reference),
      .help = "Push to the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
     {"layout", 0, VALUE_TEXT, "DIR", offsetof(struct pushing, image.layout),
-     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store"},
+     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store "
+             "that --dir or INGOT_PERSIST_DIR names"},
     {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pushing, image.is_plain),
      .help = "For --image: the registry need not encrypt"},
     {.help = NULL},
 };
 
-/* Waits until all uploads are done. Returns false if the server does not work, or after an interrupt. */
+/* Waits until all uploads are done. Returns false if the server does not work. */
 static bool wait_for_uploads(struct pushing *pushing)
 {
-    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
-    ingot_status_t status;
-    do { /* in slices, to see an interrupt */
-        status = ingot_remote_flush(pushing->server, SLICE_MS);
-        (void)ingot_remote_get_stats(pushing->server, &stats);
-    } while (status == INGOT_BUSY && stats.is_uploading && !interrupt_seen());
+    const ingot_status_t status = ingot_remote_flush(pushing->server, 0);
     pushing->waiting_count = 0;
     pushing->waiting_bytes = 0;
     if (status != INGOT_SUCCESS)
-        pushing->code = interrupt_seen() ? EXIT_INTERRUPTED : store_failed("uploading", status);
+        pushing->code = store_failed("uploading", status);
     return status == INGOT_SUCCESS;
 }
 
@@ -121,28 +116,22 @@ static int push_entry(const ingot_persist_entry_t *entry, void *user)
     return status == INGOT_SUCCESS;
 }
 
-static void print_push_counts(const struct pushing *pushing, const ingot_remote_stats_t *stats)
-{
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "pushed", stats->uploads);
-    json_add_u64(json, "sent_bytes", stats->sent_bytes);
-    json_add_u64(json, "present", pushing->present_count);
-    json_add_u64(json, "left_out", pushing->bad_count);
-    json_add_u64(json, "failed", stats->failed_uploads + stats->dropped_uploads + stats->waiting);
-    output_print(json, pushing->common.is_json,
-                 "pushed {pushed} entries ({sent_bytes:size} sent); the server already had {present}; "
-                 "{left_out} left out, {failed} failed\n");
-}
-
 static int push_entries(struct pushing *pushing)
 {
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
-    interrupt_catch();
     const int code = entry_visit_all(pushing->store, push_entry, pushing);
-    if (pushing->code == EXIT_DONE && (code == EXIT_INTERRUPTED || wait_for_uploads(pushing)))
+    if (pushing->code == EXIT_DONE && wait_for_uploads(pushing))
         pushing->code = code;
     (void)ingot_remote_get_stats(pushing->server, &stats);
-    print_push_counts(pushing, &stats);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "pushed", stats.uploads);
+    json_add_u64(json, "sent_bytes", stats.sent_bytes);
+    json_add_u64(json, "present", pushing->present_count);
+    json_add_u64(json, "left_out", pushing->bad_count);
+    json_add_u64(json, "failed", stats.failed_uploads + stats.dropped_uploads + stats.waiting);
+    output_print(json, pushing->common.is_json,
+                 "pushed {pushed} entries ({sent_bytes:size} sent); the server already had {present}; "
+                 "{left_out} left out, {failed} failed\n");
     if (pushing->code == EXIT_DONE && stats.failed_uploads + stats.dropped_uploads != 0)
         return EXIT_FAILED;
     return pushing->code == EXIT_DONE && pushing->bad_count != 0 ? EXIT_FINDING : pushing->code;

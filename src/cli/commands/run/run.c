@@ -14,11 +14,9 @@
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
-#include "cli/commands/run/run_child.h"
 #include "cli/commands/run/run_layer.h"
 #include "cli/commands/run/run_stats.h"
 #include "cli/store/store.h"
-#include "cli/usage/value.h"
 #include "util/environment.h"
 
 #define RECORD "INGOT_RECORD"
@@ -150,7 +148,7 @@ static void set_variables(const struct running *running)
         set_variable("INGOT_PERSIST_NAMESPACE", running->name_space);
     if (running->record != NULL)
         set_path(RECORD, running->record);
-    if (running->on_miss != 0 && value_get_word(ON_MISS_WORDS, running->on_miss - 1, sizeof(word), word))
+    if (running->on_miss != 0 && command_get_word(ON_MISS_WORDS, running->on_miss - 1, sizeof(word), word))
         set_variable("INGOT_ON_MISS", word);
     if (running->trace != NULL && running->trace[0] != '\0')
         set_path("INGOT_TRACE", running->trace);
@@ -207,19 +205,6 @@ static bool check_record(void)
     return status == INGOT_SUCCESS;
 }
 
-/* Executes the command in a child, because its counts are to be printed after its end. */
-static int run_and_count(const struct running *running)
-{
-    int status = 0;
-    char *path = run_stats_begin();
-    if (path == NULL)
-        return running->is_strict ? EXIT_RUN_FAILED : run_replace_process(running->command);
-    const bool has_run = run_child_wait(running->command, &status);
-    run_stats_end(path);
-    free(path);
-    return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
-}
-
 static int run_application(void *values)
 {
     struct running *running = values;
@@ -231,7 +216,8 @@ static int run_application(void *values)
     const bool is_ready = has_layer && has_record && has_store;
     if (!is_ready && running->is_strict)
         return EXIT_RUN_FAILED;
-    return running->has_stats ? run_and_count(running) : run_replace_process(running->command);
+    return running->has_stats ? run_and_count(running->command, running->is_strict)
+                              : run_replace_process(running->command);
 }
 
 const struct command command_run = {

@@ -1,5 +1,10 @@
 /*
- * run_stats.c - adds up what the OpenCL layer did in all processes of a command.
+ * run_stats.c - executes a command in a child, and adds up what the OpenCL layer did in all its processes.
+ *
+ * While the child runs, this process only waits for signals, which are blocked from before the fork. Those that another
+ * process sends to this process alone are forwarded; the terminal's reach the child directly. If a process sends a
+ * signal to the whole process group, the child gets it twice: this process cannot tell it from a signal for this
+ * process alone, which must not be lost.
  *
  * For each event, the layer of a process appends a line NAME=VALUE to a file, in one write. Lines with other names are
  * ignored, because the layer may be newer than the tool.
@@ -7,17 +12,23 @@
 #include "cli/commands/run/run_stats.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "util/quantity.h"
+
+enum { NOT_EXECUTABLE = 126, NO_COMMAND = 127, KILLED_BY = 128 };
 
 /* "several" is not a count: whether there were several processes. */
 static const char pattern[] = "[processes!ingot run: no process built OpenCL programs through the layer\n]"
@@ -32,7 +43,8 @@ static const char pattern[] = "[processes!ingot run: no process built OpenCL pro
                               "  refused         {refused|0}\n"
                               "  awaited         {awaited|0}, and {wait_timeouts|0} times too long\n]";
 
-char *run_stats_begin(void)
+/* Creates a file to which the layer appends its counts. */
+static char *begin_stats(void)
 {
     const char *const directories[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); ++i) {
@@ -71,7 +83,8 @@ static void set_flag(cJSON *counts, const char *name, bool is_set)
     (void)cJSON_AddBoolToObject(counts, name, is_set);
 }
 
-void run_stats_end(const char *path)
+/* Prints the sums, and removes the file. */
+static void end_stats(const char *path)
 {
     cJSON *counts = cJSON_CreateObject();
     char *line = NULL;
@@ -86,4 +99,66 @@ void run_stats_end(const char *path)
     set_flag(counts, "several", json_get_u64(counts, "processes") > 1);
     output_put(stderr, pattern, counts);
     cJSON_Delete(counts);
+}
+
+int run_replace_process(char **command)
+{
+    (void)execvp(command[0], command);
+    const int error = errno;
+    (void)fprintf(stderr, "ingot run: %s: %s\n", command[0], strerror(error));
+    return error == ENOENT ? NO_COMMAND : NOT_EXECUTABLE;
+}
+
+/* Waits for the child's end, and forwards signals, which are blocked. Returns its status as waitpid does. */
+static int wait_for_child(pid_t child, const sigset_t *signals)
+{
+    siginfo_t info;
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        const int number = sigwaitinfo(signals, &info);
+        if (number > 0 && number != SIGCHLD && info.si_code <= 0) /* sent by a process */
+            (void)kill(child, number);
+    }
+    return status;
+}
+
+/* Ends as the child ended: returns the child's exit status, or raises the signal that killed the child. */
+static int end_as(int status, const sigset_t *before)
+{
+    const struct rlimit no_core = {0, 0}; /* one core dump, the child's, is enough */
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    const int number = WTERMSIG(status);
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number); /* a forwarded signal stays pending until it is unblocked */
+    (void)sigprocmask(SIG_SETMASK, before, NULL);
+    return KILLED_BY + number;
+}
+
+int run_and_count(char **command, bool is_strict)
+{
+    static const int waited[] = {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+    sigset_t signals;
+    sigset_t before;
+    char *path = begin_stats();
+    if (path == NULL)
+        return is_strict ? EXIT_RUN_FAILED : run_replace_process(command);
+    (void)sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof(waited) / sizeof(waited[0]); ++i)
+        (void)sigaddset(&signals, waited[i]);
+    (void)sigprocmask(SIG_BLOCK, &signals, &before);
+    void (*inherited)(int) = signal(SIGCHLD, SIG_DFL); /* if it were ignored, the child's status would be lost */
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)signal(SIGCHLD, inherited);
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
+        _exit(run_replace_process(command));
+    }
+    if (child < 0)
+        (void)fprintf(stderr, "ingot run: %s: no process: %s\n", command[0], strerror(errno));
+    const int status = child > 0 ? wait_for_child(child, &signals) : 0;
+    end_stats(path);
+    free(path);
+    return child > 0 ? end_as(status, &before) : EXIT_RUN_FAILED;
 }

@@ -1,13 +1,17 @@
 /*
- * run_stats.h - adds up what the OpenCL layer did in all processes of a command.
+ * run_stats.h - executes a command, in this process or in a child whose work with the OpenCL layer is counted.
  */
 #ifndef INGOT_CLI_COMMANDS_RUN_RUN_STATS_H
 #define INGOT_CLI_COMMANDS_RUN_RUN_STATS_H
 
-/* Creates a file, and sets the environment variable that makes the layer append its counts to this file in each process
- * of the command. Returns the file's path, which the caller frees. On failure, prints a message and returns NULL. */
-char *run_stats_begin(void);
-/* Adds up the counts in the file, prints the sums on standard error, and removes the file. */
-void run_stats_end(const char *path);
+#include <stdbool.h>
+
+/* Replaces this process with the command. If that fails, prints why and returns 127 (command not found) or 126. */
+int run_replace_process(char **command);
+/* Executes the command in a child, forwards signals to the child, waits for its end, and prints on standard error what
+ * the layer counted in all its processes. Ends as the child ended: returns its exit status, or raises the signal that
+ * killed it. If nothing can be counted, says why and replaces this process, or returns EXIT_RUN_FAILED if `is_strict`.
+ */
+int run_and_count(char **command, bool is_strict);
 
 #endif
