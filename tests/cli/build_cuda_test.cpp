@@ -125,13 +125,12 @@ TEST_F(CliBuildCuda, BuildsForEachGpuSoThatTheApplicationCompilesNothing)
 {
     record();
     const Result first = build({"--jobs", "1"});
-    EXPECT_EQ(0, first.code) << first.output;
-    EXPECT_EQ(0u, first.output.find("2 built, 1 present (")) << first.output;
+    EXPECT_TRUE(first.is(0));
+    EXPECT_TRUE(first.begins("2 built, 1 present ("));
     EXPECT_EQ("['A GPU', 'Another GPU']", json("ls", "sorted(e['device'] for e in j)"));
     for (const CUcontext native : CudaDriver::get().contexts())
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_for(native));
-    const Result second = build();
-    EXPECT_EQ(0u, second.output.find("0 built, 3 present (")) << second.output;
+    EXPECT_TRUE(build().begins("0 built, 3 present ("));
 }
 
 /* On each GPU, the programs have the machine code that the application itself would have made there. */
@@ -141,7 +140,7 @@ TEST_F(CliBuildCuda, ApplicationsCompileNothingOnAnyGpu)
     const Result built = build();
     const size_t count = programs().size();
     const size_t products = CudaDriver::get().different_device() ? 2 : 1;
-    EXPECT_EQ(0, built.code) << built.output;
+    EXPECT_TRUE(built.is(0));
     EXPECT_EQ(std::to_string(products * count), json("ls", "len(j)")) << built.output;
     const store_fixture::Store store = open_store(), own_store = open_store("own");
     for (const CUcontext native : CudaDriver::get().contexts()) {
@@ -160,8 +159,8 @@ TEST_F(CliBuildCuda, BuildsForTheNamedGpu)
 {
     record();
     const Result result = build({"--device", "Another GPU"});
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("1 built, 0 present (")) << result.output;
+    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(result.begins("1 built, 0 present ("));
     EXPECT_EQ("['Another GPU']", json("ls", "[e['device'] for e in j]"));
 }
 
@@ -171,16 +170,14 @@ TEST_F(CliBuildCuda, FindsNoDeviceWithoutADriver)
     record();
     const Result result = build({}, {{"LD_LIBRARY_PATH", CUDA_EMPTY}});
     EXPECT_NE(0, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("no driver reports a device")) << result.output;
+    EXPECT_TRUE(result.says("no driver reports a device"));
 }
 
 TEST_F(CliBuildCuda, SaysWhyAGpuCannotBeUsed)
 {
     record();
-    const Result result = build({"--device", "Another GPU"}, {{"CUDA_STAND_IN_FAIL", "cuDevicePrimaryCtxRetain"}});
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("the device cannot be used: cuDevicePrimaryCtxRetain returned 2"))
-        << result.output;
+    EXPECT_TRUE(build({"--device", "Another GPU"}, {{"CUDA_STAND_IN_FAIL", "cuDevicePrimaryCtxRetain"}})
+                    .is(1, "the device cannot be used: cuDevicePrimaryCtxRetain returned 2"));
     EXPECT_EQ("0", json("ls", "len(j)"));
 }
 

@@ -63,7 +63,7 @@ protected:
         const Result result = run_command(command, {{"CreateMultipleRootDevices", "1"},
                                                     {"ProductFamilyOverride", product},
                                                     {"INGOT_TEST_DEVICE", "level_zero-" + product}});
-        EXPECT_EQ(0, result.code) << result.output;
+        EXPECT_TRUE(result.is(0));
         std::vector<std::string> lines;
         std::istringstream output(result.output);
         for (std::string line; std::getline(output, line);)
@@ -89,8 +89,8 @@ TEST_F(CliBuildLevelZero, BuildsSoThatTheApplicationCompilesNothing)
 {
     record();
     const Result result = build(std::getenv("ProductFamilyOverride"), root());
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("1 built, 0 present (")) << result.output;
+    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(result.begins("1 built, 0 present ("));
     const store_fixture::Store store = open_store();
     const Context context = make_context();
     ingot_program_t program = nullptr;
@@ -106,8 +106,8 @@ TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
     const std::string own = std::getenv("ProductFamilyOverride");
     EXPECT_EQ(0, build(own, root()).code);
     const Result other = build(own == "dg2" ? "pvc" : "dg2", root());
-    EXPECT_EQ(0, other.code) << other.output;
-    EXPECT_EQ(0u, other.output.find("1 built, 0 present (")) << other.output;
+    EXPECT_TRUE(other.is(0));
+    EXPECT_TRUE(other.begins("1 built, 0 present ("));
     EXPECT_EQ("2", json("ls", "len(set(e['device'] for e in j))"));
 }
 
@@ -122,8 +122,8 @@ TEST_F(CliBuildLevelZero, ApplicationsCompileNothingOnAnyProduct)
     for (const char *product : {"tgllp", "dg2", "pvc"}) {
         const std::string store = std::string("built-") + product;
         const Result built = build(product, scratch() / store);
-        EXPECT_EQ(0, built.code) << built.output;
-        EXPECT_EQ(0u, built.output.find(std::to_string(count) + " built, 0 present (")) << built.output;
+        EXPECT_TRUE(built.is(0));
+        EXPECT_TRUE(built.begins(std::to_string(count) + " built, 0 present ("));
         const std::vector<std::string> own = run_application(product, std::string("own-") + product);
         const std::vector<std::string> lines = run_application(product, store);
         EXPECT_EQ(count, count_compiled(own));
@@ -146,11 +146,10 @@ TEST_F(CliBuildLevelZero, RebuildsForTheSameDeviceWithAnotherIdentity)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, make_desc(context).get(), store.get(), nullptr));
     ingot_program_release(program);
     const std::vector<std::string> command = {CLI_PROGRAM, "build", "--stale", "--into", path};
-    const Result first = run_command(command, {{"CreateMultipleRootDevices", "1"}});
-    EXPECT_EQ(0u, first.output.find("0 rebuilt, 1 up to date (")) << first.output;
+    EXPECT_TRUE(run_command(command, {{"CreateMultipleRootDevices", "1"}}).begins("0 rebuilt, 1 up to date ("));
     const Result other = run_command(command, {{"CreateMultipleRootDevices", "1"}, {"IGC_ForceOCLSIMDWidth", "16"}});
-    EXPECT_EQ(0, other.code) << other.output;
-    EXPECT_EQ(0u, other.output.find("1 rebuilt, 0 up to date (")) << other.output;
+    EXPECT_TRUE(other.is(0));
+    EXPECT_TRUE(other.begins("1 rebuilt, 0 up to date ("));
     EXPECT_EQ("[2, 1]", json("ls --kind program", "[len(j), len(set(e['device'] for e in j))]"));
 }
 

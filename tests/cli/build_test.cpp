@@ -37,11 +37,7 @@ protected:
         ingot_program_release(program);
         return origin;
     }
-    void expect_sound_store() const
-    {
-        const Result result = tool({"verify", "--dir", root().string()});
-        EXPECT_EQ(0, result.code) << result.output;
-    }
+    void expect_sound_store() const { EXPECT_TRUE(tool({"verify", "--dir", root().string()}).is(0)); }
 };
 
 TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
@@ -55,8 +51,8 @@ TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
          {{"amount.h", "#define AMOUNT 3\n"}}}};
     record(requests(), texts);
     const Result result = build();
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("3 built, 0 present (")) << result.output;
+    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(result.begins("3 built, 0 present ("));
     const store_fixture::Store own(scratch() / "own");
     const store_fixture::Store store = open_store();
     for (const OpenclText &text : texts) {
@@ -84,9 +80,7 @@ TEST_F(CliBuild, BuildsForEveryDeviceOnce)
 TEST_F(CliBuild, SelectsDevicesByText)
 {
     record(requests(), {numbered_text(1)});
-    const Result none = build({"--device", "no such device"});
-    EXPECT_EQ(4, none.code) << none.output;
-    EXPECT_NE(std::string::npos, none.output.find("there are:\n  opencl: ")) << none.output;
+    EXPECT_TRUE(build({"--device", "no such device"}).is(4, "there are:\n  opencl: "));
     EXPECT_TRUE(names().empty());
     EXPECT_EQ("[1, 1]", build_json("--device nothing --device OPENCL:", "[j['built'], len(j['devices'])]"));
 }
@@ -95,8 +89,7 @@ TEST_F(CliBuild, StoresInTheNamespaceInWhichItWasRecorded)
 {
     record(requests(), {numbered_text(1)}, "app");
     record(requests(), {numbered_text(1), numbered_text(2)});
-    const Result result = build();
-    EXPECT_EQ(0u, result.output.find("3 built, 0 present (")) << result.output;
+    EXPECT_TRUE(build().begins("3 built, 0 present ("));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(1), open_store("app").get()));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(2), open_store().get()));
     EXPECT_EQ(0, build({"--namespace", "other"}).code);
@@ -108,8 +101,7 @@ TEST_F(CliBuild, AnswersTheRequestsOfABundle)
     const std::string bundle = (scratch() / "requests.bundle").string();
     record(requests(), {numbered_text(1)}, "app");
     ASSERT_EQ(0, tool({"bundle", "--dir", requests().string(), bundle}).code);
-    const Result result = tool({"build", bundle, requests().string(), "--into", root().string()});
-    EXPECT_EQ(0u, result.output.find("1 built, 0 present (")) << result.output;
+    EXPECT_TRUE(tool({"build", bundle, requests().string(), "--into", root().string()}).begins("1 built, 0 present ("));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(1), open_store("app").get()));
 }
 
@@ -138,8 +130,7 @@ TEST_F(CliBuild, PutsNoFileThatAnAssemblerReadsIntoAStore)
     EXPECT_FALSE(bytes.empty()) << result.output;
     EXPECT_EQ(bytes.end(), std::search(bytes.begin(), bytes.end(), secret.begin(), secret.end())) << result.output;
     if (OpenclPlatform::get().is_pocl()) {
-        EXPECT_EQ(1, result.code) << result.output;
-        EXPECT_NE(std::string::npos, result.output.find("1 built, 0 present, 2 failed (")) << result.output;
+        EXPECT_TRUE(result.is(1, "1 built, 0 present, 2 failed ("));
     }
 }
 
@@ -153,7 +144,7 @@ TEST_F(CliBuild, SealsWhatItBuilds)
     environment.emplace("INGOT_PERSIST_KEYS", keys);
     const Result result =
         run_command({CLI_PROGRAM, "build", requests().string(), "--into", root().string()}, environment);
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     EXPECT_EQ(0, tool({"verify", "--require", "--keys", keys, "--dir", root().string()}).code);
 }
 
@@ -167,20 +158,18 @@ TEST_F(CliBuild, RequiresSealsOfRequests)
     ASSERT_EQ(0, tool({"key", "--pair", other}).code);
     const std::vector<std::string> required = {"--require", "--keys", ci + ".pub"};
     Result result = build(required);
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find(": INGOT_UNTRUSTED: a blob without a seal")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("0 built, 0 present, 1 refused (")) << result.output;
+    EXPECT_TRUE(result.is(1, ": INGOT_UNTRUSTED: a blob without a seal"));
+    EXPECT_TRUE(result.says("0 built, 0 present, 1 refused ("));
     ASSERT_EQ(0, tool({"sign", "--keys", ci, "--dir", requests().string()}).code);
     result = build({"--require", "--keys", other + ".pub"});
-    EXPECT_NE(std::string::npos, result.output.find("0 built, 0 present, 1 refused (")) << result.output;
+    EXPECT_TRUE(result.says("0 built, 0 present, 1 refused ("));
     EXPECT_EQ(1, build({"--keys", other + ".pub"}).code) << "a wrong seal is not as good as none";
     result = build(required);
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("1 built, ")) << result.output;
+    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(result.begins("1 built, "));
     record(requests(), {numbered_text(2)});
     result = build(required);
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("0 built, 1 present, 1 refused (")) << result.output;
+    EXPECT_TRUE(result.is(1, "0 built, 1 present, 1 refused ("));
     EXPECT_EQ(0, build().code) << "without a policy";
     EXPECT_EQ(2, tool({"build", "--stale", "--require", "--keys", ci}).code);
 }
@@ -202,9 +191,7 @@ TEST_F(CliBuild, LeavesOutForgedRequests)
         ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(store.get(), kept[0].first.size(), kept[0].first.data(),
                                                      kept[1].second.size(), kept[1].second.data()));
     }
-    const Result result = build();
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("1 built, 0 present, 1 refused (")) << result.output;
+    EXPECT_TRUE(build().is(1, "1 built, 0 present, 1 refused ("));
 }
 
 TEST_F(CliBuild, AppliesThePolicyOfTheEnvironmentToRequests)
@@ -256,10 +243,9 @@ TEST_F(CliBuild, GoesOnAfterAProgramThatCrashesTheCompiler)
 {
     record(requests(), {{crashing_text(), "crash.cl"}, numbered_text(1), numbered_text(2)});
     const Result result = build({"--jobs", "1"});
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find(" crash.cl for opencl: ")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find(": crashed the worker: ")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("2 built, 0 present, 1 crashed the worker (")) << result.output;
+    EXPECT_TRUE(result.is(1, " crash.cl for opencl: "));
+    EXPECT_TRUE(result.says(": crashed the worker: "));
+    EXPECT_TRUE(result.says("2 built, 0 present, 1 crashed the worker ("));
     expect_sound_store();
 }
 
@@ -267,11 +253,9 @@ TEST_F(CliBuild, GivesUpAProgramThatCompilesForEver)
 {
     record(requests(), {{endless_text("", "kernel void hang(global int *x) { ", " }"), "hang.cl"}});
     const Result result = build({"--time", "3s", "--memory", "64G"});
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("hang.cl for opencl: ")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("ran out of time: took longer than 3.0 s (--time)\n"))
-        << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("0 built, 0 present, 1 ran out of time (")) << result.output;
+    EXPECT_TRUE(result.is(1, "hang.cl for opencl: "));
+    EXPECT_TRUE(result.says("ran out of time: took longer than 3.0 s (--time)\n"));
+    EXPECT_TRUE(result.says("0 built, 0 present, 1 ran out of time ("));
     record(requests(), {numbered_text(1)});
     EXPECT_EQ("1", build_json("--time 3s", "j['timed_out']"));
     expect_sound_store();
@@ -284,10 +268,8 @@ TEST_F(CliBuild, GivesUpAProgramThatTakesAllMemory)
              "eat.cl"},
             numbered_text(1)});
     const Result result = build({"--memory", "500M"});
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("ran out of memory: took more than 500.0 MiB of memory (--memory)"))
-        << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("1 built, 0 present, 1 ran out of memory (")) << result.output;
+    EXPECT_TRUE(result.is(1, "ran out of memory: took more than 500.0 MiB of memory (--memory)"));
+    EXPECT_TRUE(result.says("1 built, 0 present, 1 ran out of memory ("));
     expect_sound_store();
 }
 
@@ -367,8 +349,7 @@ TEST_F(CliBuild, ShowsARequest)
     EXPECT_NE(std::string::npos, text.find("kernel void k1")) << text;
     EXPECT_EQ("app", json_without_store("show " + name + at, "j[0]['blob']['request']['namespace']"));
     const Result result = run_shell("$INGOT show " + name + at);
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("source[0].text: ")) << result.output;
+    EXPECT_TRUE(result.is(0, "source[0].text: "));
     EXPECT_EQ(std::string::npos, result.output.find("kernel void k1")) << result.output;
 }
 
@@ -409,9 +390,8 @@ TEST_F(CliBuild, TellsThatAProgramWasNotStored)
     record(requests(), {numbered_text(1)});
     const Result result = run_command({CLI_PROGRAM, "build", requests().string()},
                                       {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_MIN_BLOB", "1G"}});
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("1 not stored (")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find(": not stored: INGOT_NO_SPACE: ")) << result.output;
+    EXPECT_TRUE(result.is(1, "1 not stored ("));
+    EXPECT_TRUE(result.says(": not stored: INGOT_NO_SPACE: "));
 }
 
 TEST_F(CliBuild, ShowsATerminalHowMuchRemains)
@@ -453,8 +433,8 @@ TEST_F(CliBuild, PullsWhatRequestsNeedHere)
         return tool({"pull", "--for", requests().string(), "--dir", (scratch() / store).string(), redis.url()});
     };
     const Result pulled = pull("other");
-    EXPECT_EQ(0, pulled.code) << pulled.output;
-    EXPECT_EQ(0u, pulled.output.find("3 pulled, 0 present (")) << pulled.output;
+    EXPECT_TRUE(pulled.is(0));
+    EXPECT_TRUE(pulled.begins("3 pulled, 0 present ("));
     {
         const store_fixture::Store other(scratch() / "other");
         for (int i = 1; i <= 3; ++i)
@@ -464,16 +444,14 @@ TEST_F(CliBuild, PullsWhatRequestsNeedHere)
 
     record(requests(), {numbered_text(4)});
     const Result lacking = pull("third");
-    EXPECT_EQ(1, lacking.code);
-    EXPECT_NE(std::string::npos, lacking.output.find("k4.cl")) << lacking.output;
-    EXPECT_NE(std::string::npos, lacking.output.find("3 pulled, 0 present, 1 missing on the server ("))
-        << lacking.output;
+    EXPECT_TRUE(lacking.is(1, "k4.cl"));
+    EXPECT_TRUE(lacking.says("3 pulled, 0 present, 1 missing on the server ("));
     auto environment = one_device();
     environment["INGOT_PERSIST_REMOTE"] = redis.url();
     const Result built = run_command(
         {CLI_PROGRAM, "build", requests().string(), "--into", (scratch() / "fourth").string()}, environment);
-    EXPECT_EQ(0, built.code) << built.output;
-    EXPECT_EQ(0u, built.output.find("1 built, 3 pulled, 0 present (")) << built.output;
+    EXPECT_TRUE(built.is(0));
+    EXPECT_TRUE(built.begins("1 built, 3 pulled, 0 present ("));
     EXPECT_EQ(1, tool({"pull", "--for", requests().string(), "--dir", (scratch() / "none").string(),
                        "redis://127.0.0.1:" + std::to_string(server_process::closed_port())})
                      .code);

@@ -103,12 +103,12 @@ TEST_F(CliImage, KeepsNamespaces)
     fill(3, 10, 1, "app");
     const std::vector<std::string> layout{"--layout", path("layout")};
     Result result = push(layout);
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     result = pull("other", layout);
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     EXPECT_EQ("5 7", counts("other", "app"));
     result = pull("part", {"--layout", path("layout"), "--namespace", "app"});
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     EXPECT_EQ("0 7", counts("part", "app"));
     EXPECT_NE(std::string::npos, pull("other", layout).output.find("0 entries pulled; the store already had 12"))
         << "all are there";
@@ -122,7 +122,7 @@ TEST_F(CliImage, KeepsLayersThatAreStillOfUse)
     const uintmax_t before = size_of(path("layout"));
     fill(0, 3, 1, nullptr, kSize);
     Result result = push(layout);
-    EXPECT_NE(std::string::npos, result.output.find("100 entries; 3 of them are new")) << result.output;
+    EXPECT_TRUE(result.says("100 entries; 3 of them are new"));
     EXPECT_LT(size_of(path("layout")) - before, 4 * kSize);
     result = pull("other", layout);
     EXPECT_NE(std::string::npos, result.output.find("100 entries pulled; the store already had 3\n"))
@@ -145,15 +145,12 @@ TEST_F(CliImage, RefusesAForeignLayoutEntryByEntry)
     ASSERT_EQ(0, push({"--layout", path("layout")}).code);
     ASSERT_EQ(0, run_command({"/usr/bin/env", "python3", "-c", kForeign, path("layout")}).code);
     Result result = pull("other", {"--layout", path("layout")});
-    EXPECT_EQ(4, result.code);
-    EXPECT_NE(std::string::npos, result.output.find("5 entries pulled; the store already had 0, 2 failed"))
-        << result.output;
+    EXPECT_TRUE(result.is(4, "5 entries pulled; the store already had 0, 2 failed"));
     for (const fs::directory_entry &blob : fs::directory_iterator(path("layout") + "/blobs/sha256"))
         if (blob.file_size() > 10000)
             damage(blob.path());
     result = pull("third", {"--layout", path("layout")});
-    EXPECT_EQ(4, result.code);
-    EXPECT_NE(std::string::npos, result.output.find("does not have the digest")) << result.output;
+    EXPECT_TRUE(result.is(4, "does not have the digest"));
     fs::remove(path("layout") + "/index.json");
     EXPECT_EQ(4, pull("third", {"--layout", path("layout")}).code);
 }
@@ -171,17 +168,16 @@ TEST_F(CliImage, KeepsAnEarlierImageThatCannotBeRead)
     fs::resize_file(path("layout") + "/index.json", 5 << 20);
     const Result result = push(layout);
     EXPECT_NE(0, result.code);
-    EXPECT_NE(std::string::npos, result.output.find("cannot be read")) << result.output;
+    EXPECT_TRUE(result.says("cannot be read"));
     EXPECT_EQ(3, count_blobs());
 }
 
 TEST_F(CliImage, SaysHowToGetSkopeo)
 {
     fill(0, 1);
-    const Result result = run_command({CLI_PROGRAM, "push", "--dir", root().string(), "--image", "127.0.0.1:9/a:b"},
-                                      {{"PATH", "/nonexistent"}});
-    EXPECT_EQ(4, result.code);
-    EXPECT_NE(std::string::npos, result.output.find("install the package skopeo")) << result.output;
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "push", "--dir", root().string(), "--image", "127.0.0.1:9/a:b"},
+                            {{"PATH", "/nonexistent"}})
+                    .is(4, "install the package skopeo"));
     EXPECT_TRUE(fs::exists(path("store.image") + "/index.json")) << "it can be moved in other ways";
     EXPECT_EQ(2, run({"push", "--image", "a/b:c", "redis://a"}).code);
 }
@@ -197,7 +193,7 @@ TEST_F(CliImage, MovesOnlyWhatIsNew)
     ASSERT_EQ(0, result.code) << result.output;
     result = pull("other", image);
     ASSERT_EQ(0, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("1000 entries pulled")) << result.output;
+    EXPECT_TRUE(result.says("1000 entries pulled"));
     const uintmax_t registry_before = size_of(registry.data());
     const uintmax_t layout_before = size_of(path("other.image"));
 
@@ -206,7 +202,7 @@ TEST_F(CliImage, MovesOnlyWhatIsNew)
     ASSERT_EQ(0, push(image).code);
     const double pushed = static_cast<double>(size_of(registry.data()) - registry_before);
     result = pull("other", image);
-    EXPECT_NE(std::string::npos, result.output.find("1 entries pulled; the store already had 1010")) << result.output;
+    EXPECT_TRUE(result.says("1 entries pulled; the store already had 1010"));
     const double pulled = static_cast<double>(size_of(path("other.image")) - layout_before);
     printf("10 of 1000 entries changed: %.0f bytes pushed, %.0f pulled\n", pushed, pulled);
     EXPECT_LE(pushed, 1.1 * 10 * kSize + 3000);

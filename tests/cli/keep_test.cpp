@@ -29,7 +29,7 @@ TEST_F(CliKeep, VerifiesACleanStore)
     add_plain(3);
     const Result result = run({"verify"});
     EXPECT_EQ(0, result.code);
-    EXPECT_EQ(0u, result.output.find("3 of 3 entries verified, ")) << result.output;
+    EXPECT_TRUE(result.begins("3 of 3 entries verified, "));
     EXPECT_EQ("[3, 3, 0, False, []]",
               json("verify", "[j[k] for k in (\"entries\", \"verified\", \"bad\", \"interrupted\", \"problems\")]"));
 }
@@ -42,9 +42,8 @@ TEST_F(CliKeep, FindsAndRepairsDamage)
     damage(root() / corrupt / "kernel.bin");
     fs::resize_file(root() / cut / "kernel.bin", 10);
     const Result result = run({"verify"});
-    EXPECT_EQ(1, result.code);
-    EXPECT_NE(std::string::npos, result.output.find(corrupt + ": INGOT_BLOB_CORRUPT: ")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find(cut + ": INGOT_BLOB_TRUNCATED: ")) << result.output;
+    EXPECT_TRUE(result.is(1, corrupt + ": INGOT_BLOB_CORRUPT: "));
+    EXPECT_TRUE(result.says(cut + ": INGOT_BLOB_TRUNCATED: "));
     EXPECT_EQ("[2, 0]", json("verify", "[j[\"bad\"], j[\"removed\"]]"));
     EXPECT_EQ("[2, 2]", json("verify --repair", "[j[\"bad\"], j[\"removed\"]]"));
     EXPECT_EQ(0, run({"verify"}).code);
@@ -57,9 +56,7 @@ TEST_F(CliKeep, TellsOfWhatOthersMayWriteAndRepairsIt)
     add_plain(2);
     const fs::path entry = root() / names()[0];
     fs::permissions(entry / "kernel.bin", fs::perms::others_write, fs::perm_options::add);
-    const Result result = run({"verify"});
-    EXPECT_EQ(1, result.code);
-    EXPECT_NE(std::string::npos, result.output.find("INGOT_UNTRUSTED")) << result.output;
+    EXPECT_TRUE(run({"verify"}).is(1, "INGOT_UNTRUSTED"));
     EXPECT_EQ(2u, names().size());
     EXPECT_EQ(1, run({"verify", "--repair"}).code);
     EXPECT_EQ("[0, 0]", json("verify", "[j[\"bad\"], j[\"left_alone\"]]"));
@@ -92,7 +89,7 @@ TEST_F(CliKeep, EvictsAllOrANamespace)
     EXPECT_EQ(2u, names().size());
     const Result result = run({"evict", "--all"});
     EXPECT_EQ(0, result.code);
-    EXPECT_EQ(0u, result.output.find("2 entries removed, ")) << result.output;
+    EXPECT_TRUE(result.begins("2 entries removed, "));
     EXPECT_TRUE(names().empty());
     EXPECT_EQ(0, run({"evict", "--all"}).code);
 }
@@ -109,7 +106,7 @@ TEST_F(CliKeep, FindsAndRemovesAnEarlierFormat)
     EXPECT_NE(std::string::npos, run({"stats"}).output.find("ingot evict --old"));
     EXPECT_EQ(2, run({"evict", "--old", "--all"}).code);
     const Result result = run({"evict", "--old"});
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     EXPECT_EQ("1 directories and files of an earlier format removed\n", result.output);
     EXPECT_EQ("0 2", json("stats", "j['old_format'], j['entries']"));
 }
@@ -137,7 +134,7 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_EQ("2", json_without_store("ls " + bundle, "len(j)"));
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "ls", bundle}).output.find("ENTRY"));
     const Result result = run_command({CLI_PROGRAM, "pull", "--from", bundle, "--dir", other});
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     EXPECT_EQ("2 entries pulled; the store already had 0\n", result.output);
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "verify", "--dir", other}).code);
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
@@ -186,10 +183,8 @@ TEST_F(CliKeep, PullsWhatFollowsADamagedEntry)
     const uint64_t index = number_at(32);
     bytes[number_at(index + 24)] ^= 1; /* the first entry's blob */
     store_fixture::write_file(bundle, bytes);
-    const Result result = run_command({CLI_PROGRAM, "pull", "--from", bundle.string(), "--dir", other});
-    EXPECT_EQ(4, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("2 entries pulled; the store already had 0, 1 failed\n"))
-        << result.output;
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "pull", "--from", bundle.string(), "--dir", other})
+                    .is(4, "2 entries pulled; the store already had 0, 1 failed\n"));
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
@@ -233,7 +228,7 @@ TEST_F(CliKeep, SaysThatThereIsNoStore)
              {"ls"}, {"stats"}, {"verify"}, {"verify", "--repair"}, {"evict", "--all"}}) {
         const Result result = run(command);
         EXPECT_EQ(3, result.code) << command[0];
-        EXPECT_NE(std::string::npos, result.output.find("no store at ")) << result.output;
+        EXPECT_TRUE(result.says("no store at "));
     }
     EXPECT_FALSE(fs::exists(root()));
 }
@@ -266,7 +261,7 @@ TEST_F(CliKeep, FailsWhereTheStoreIsReadOnly)
     add_plain(1);
     const Result result = run_command({CLI_PROGRAM, "evict", "--all"},
                                       {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_READ_ONLY", "1"}});
-    EXPECT_EQ(4, result.code) << result.output;
+    EXPECT_TRUE(result.is(4));
     EXPECT_EQ(1u, names().size());
 }
 
@@ -309,7 +304,7 @@ TEST_F(CliKeep, NamesWhatIsWrong)
         command.insert(command.end(), arguments.begin(), arguments.end());
         const Result result = run_command(command);
         EXPECT_EQ(2, result.code) << told;
-        EXPECT_EQ(0u, result.output.find(told)) << result.output;
+        EXPECT_TRUE(result.begins(told));
     }
     EXPECT_EQ(125, run_command({CLI_PROGRAM, "run", "--strcit", "true"}).code);
 }
@@ -327,9 +322,7 @@ TEST_F(CliKeep, TakesArgumentsInAllTheirForms)
                                                {"show", "--di", store, "--js", name}}) {
         std::vector<std::string> command{CLI_PROGRAM};
         command.insert(command.end(), arguments.begin(), arguments.end());
-        const Result result = run_command(command);
-        EXPECT_EQ(0, result.code) << result.output;
-        EXPECT_NE(std::string::npos, result.output.find(name)) << result.output;
+        EXPECT_TRUE(run_command(command).is(0, name));
     }
     EXPECT_EQ(1, run_command({CLI_PROGRAM, "show", "--dir", store, "--", "--json"}).code) << "an entry of this name";
     for (const char *help : {"-h", "--help"})
@@ -389,7 +382,7 @@ TEST_F(CliKeep, HasUnitsThatSystemdUnderstands)
         "cp " CLI_UNITS "/*.service " INGOT_SOURCE_DIR "/src/cli/systemd/*.timer \"$work\"\n"
         "sed -i \"s#^ExecStart=[^ ]*#ExecStart=$INGOT#\" \"$work\"/*.service\n"
         "XDG_RUNTIME_DIR=$work systemd-analyze verify --user --man=no \"$work\"/*.service \"$work\"/*.timer\n");
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     EXPECT_TRUE(result.output.empty() || result.output == "none\n") << result.output;
     EXPECT_EQ("", run_shell("grep -r WantedBy " CLI_UNITS " || true").output) << "only the timer can be enabled";
 }

@@ -32,12 +32,12 @@ protected:
 TEST_F(CliList, ListsWhatIsThere)
 {
     const Result result = run({"ls"});
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("ENTRY")) << result.output;
+    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(result.begins("ENTRY"));
     for (const std::string &name : names())
-        EXPECT_NE(std::string::npos, result.output.find(name)) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("reference")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("own ")) << result.output;
+        EXPECT_TRUE(result.says(name));
+    EXPECT_TRUE(result.says("reference"));
+    EXPECT_TRUE(result.says("own "));
     EXPECT_EQ("3", json("ls", "len(j)"));
     EXPECT_EQ("['INGOT_SUCCESS', 'INGOT_SUCCESS', 'INGOT_SUCCESS']", json("ls", "[e[\"status\"] for e in j]"));
     EXPECT_EQ(std::to_string(store_fixture::bytes_in(root())), json("ls", "sum(e[\"bytes\"] for e in j)"));
@@ -47,8 +47,7 @@ TEST_F(CliList, EscapesWhatWouldBreakTheListOrTurnItsText)
 {
     add_program("line\nbreak \u202egpj.exe \u2067x\x1b[2J", "9.0", program("kernel twice x 2 *\n"));
     const Result result = run({"ls", "--driver", "9.0"});
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("line\\nbreak \\u202egpj.exe \\u2067x\\x1b[2J\n")) << result.output;
+    EXPECT_TRUE(result.is(0, "line\\nbreak \\u202egpj.exe \\u2067x\\x1b[2J\n"));
     EXPECT_EQ(2, std::count(result.output.begin(), result.output.end(), '\n')) << result.output;
     EXPECT_EQ(std::string::npos, run({"show", json("ls --driver 9.0", "j[0][\"entry\"]")}).output.find("\u202e"));
 }
@@ -154,11 +153,8 @@ TEST_F(CliList, TellsTheSourcesName)
     const std::string name = json("ls --device gamma", "j[0][\"entry\"]");
     EXPECT_EQ("True", json("ls --device gamma", "j[0][\"source_name\"] == \"ev\\nil \\u202elc.x\""));
     EXPECT_EQ("['test', 'test', 'test']", json("ls --source TEST", "[e[\"source_name\"] for e in j]"));
-    const Result list = run({"ls", "--device", "gamma"});
-    EXPECT_NE(std::string::npos, list.output.find("  ev\\nil \\u202elc.x  ")) << list.output;
-    const Result entry = run({"show", name});
-    EXPECT_NE(std::string::npos, entry.output.find("  source       ev\n               il \\u202elc.x\n"))
-        << entry.output;
+    EXPECT_TRUE(run({"ls", "--device", "gamma"}).says("  ev\\nil \\u202elc.x  "));
+    EXPECT_TRUE(run({"show", name}).says("  source       ev\n               il \\u202elc.x\n"));
 
     const std::string bundle = (scratch() / "bundle").string();
     ASSERT_EQ(0, run({"bundle", bundle}).code);
@@ -174,10 +170,9 @@ TEST_F(CliList, TellsTheSourcesName)
     blob.release(&blob);
     ingot_storage_release(file);
     const Result single = run_command({CLI_PROGRAM, "show", path, "--dir", "/nonexistent"});
-    EXPECT_EQ(0, single.code) << single.output;
-    EXPECT_EQ(0u, single.output.find(path + "\n")) << single.output;
-    EXPECT_NE(std::string::npos, single.output.find("  source       ev\n               il \\u202elc.x\n"))
-        << single.output;
+    EXPECT_TRUE(single.is(0));
+    EXPECT_TRUE(single.begins(path + "\n"));
+    EXPECT_TRUE(single.says("  source       ev\n               il \\u202elc.x\n"));
     EXPECT_EQ(3, run_command({CLI_PROGRAM, "show", path, name, "--dir", "/nonexistent"}).code);
     damage(path);
     EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "show", path}).output.find("not shown"));
@@ -188,8 +183,7 @@ TEST_F(CliList, ShowsNoFileThatIsNoEntry)
     const fs::path path = scratch() / "notes.txt";
     store_fixture::write_file(path, store_fixture::bytes_of("no entry, and no id"));
     const Result result = run_command({CLI_PROGRAM, "show", path.string()});
-    EXPECT_EQ(1, result.code);
-    EXPECT_NE(std::string::npos, result.output.find("neither an entry nor an id")) << result.output;
+    EXPECT_TRUE(result.is(1, "neither an entry nor an id"));
     EXPECT_EQ(std::string::npos, result.output.find("INGOT_SUCCESS")) << result.output;
 }
 
@@ -215,9 +209,7 @@ TEST_F(CliList, ShowsByTheNameAndBySourceDigestsThatItLists)
     const std::string digest = json("ls --device beta", "j[0][\"source\"].split()[1]");
     EXPECT_EQ("['beta']", json("show " + digest, "[e[\"id\"][\"device[0].device_name\"] for e in j]"));
     EXPECT_EQ(1, run({"show", "named"}).code);
-    const Result several = run({"explain", "named.x"});
-    EXPECT_EQ(1, several.code);
-    EXPECT_NE(std::string::npos, several.output.find("2 entries have the name named.x")) << several.output;
+    EXPECT_TRUE(run({"explain", "named.x"}).is(1, "2 entries have the name named.x"));
 }
 
 /* A pipe gets whole texts and no colors. */
@@ -228,7 +220,7 @@ TEST_F(CliList, FitsATerminal)
     add_program("gamma", "1.0", text);
     damage(root() / json("ls --device beta", "j[0][\"entry\"]") / "key.bin");
     const Result piped = run({"ls"});
-    EXPECT_NE(std::string::npos, piped.output.find(text.source_name)) << piped.output;
+    EXPECT_TRUE(piped.says(text.source_name));
     EXPECT_EQ(std::string::npos, piped.output.find('\x1b')) << piped.output;
     const auto on_terminal = [&](const std::string &variables) {
         return run_shell(variables + " python3 -c \"$PARSE\" $INGOT ls --dir $STORE | tr -d '\\r'",
@@ -280,8 +272,8 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     const fs::path id = scratch() / "id";
     store_fixture::write_file(id, alpha_id);
     Result result = run({"explain", id.string()});
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("hit: stored as ")) << result.output;
+    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(result.begins("hit: stored as "));
 
     /* The same program, built by driver 2.0, is nearer than another program that the same driver has built. */
     const std::string wanted = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
@@ -289,8 +281,7 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     EXPECT_EQ(1, result.code);
     EXPECT_EQ("[('device[0].driver_version', '1.0', '2.0')]",
               json("explain " + wanted, "[(d[\"field\"], d[\"expected\"], d[\"found\"]) for d in j[\"differences\"]]"));
-    EXPECT_NE(std::string::npos, result.output.find("device[0].driver_version\n  wanted:  1.0\n  stored:  2.0\n"))
-        << result.output;
+    EXPECT_TRUE(result.says("device[0].driver_version\n  wanted:  1.0\n  stored:  2.0\n"));
 
     /* The id may come from a key.bin of any store. */
     EXPECT_EQ("hit", json("explain $STORE/" + wanted + "/key.bin", "j[\"verdict\"]"));
@@ -303,7 +294,7 @@ TEST_F(CliList, ExplainsAMissByTheNamespaceThatHasTheId)
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
     const Result result = run({"explain", id.string(), "--namespace", "games"});
     EXPECT_EQ(1, result.code);
-    EXPECT_EQ(0u, result.output.find("miss: another namespace has it, " + name + "; nearest is ")) << result.output;
+    EXPECT_TRUE(result.begins("miss: another namespace has it, " + name + "; nearest is "));
     EXPECT_EQ(name, json("explain " + id.string() + " --namespace games", "j[\"elsewhere\"]"));
 }
 
@@ -311,14 +302,13 @@ TEST_F(CliList, ExplainsAMissByTheNamespaceThatHasTheId)
 TEST_F(CliList, ExplainsTheLastMissesWithoutAnId)
 {
     Result result = run({"explain"});
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     const std::string first = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
     const std::string second = json("ls --device alpha --driver 2.0", "j[0][\"entry\"]");
     const std::string third = json("ls --device beta", "j[0][\"entry\"]");
-    EXPECT_EQ(0u, result.output.find(third + " test, stored ")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find(" ago: nearest is " + first +
-                                                    "\ndevice[0].driver_version\n  wanted:  2.0\n  stored:  1.0\n"))
-        << result.output;
+    EXPECT_TRUE(result.begins(third + " test, stored "));
+    EXPECT_TRUE(
+        result.says(" ago: nearest is " + first + "\ndevice[0].driver_version\n  wanted:  2.0\n  stored:  1.0\n"));
     EXPECT_EQ("['" + third + "', '" + second + "', '" + first + "']", json("explain", "[e[\"entry\"] for e in j]"));
     EXPECT_EQ("['new', 'miss', 'new']", json("explain", "[e[\"verdict\"] for e in j]"));
     EXPECT_EQ("['" + third + "']", json("explain --last 1", "[e[\"entry\"] for e in j]"));
@@ -350,7 +340,7 @@ TEST_F(CliList, ExplainsThatAStoredBlobIsRefused)
     damage(root() / name / "kernel.bin");
     const Result result = run({"explain", id.string()});
     EXPECT_EQ(1, result.code);
-    EXPECT_EQ(0u, result.output.find("miss: stored as " + name + ", refused: ")) << result.output;
+    EXPECT_TRUE(result.begins("miss: stored as " + name + ", refused: "));
 }
 
 /* Within the store, an entry's name is also the path of its directory. */
@@ -358,16 +348,15 @@ TEST_F(CliList, ExplainsAnEntryFromWithinTheStore)
 {
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
     const Result result = run_shell("cd $STORE && $INGOT explain --dir . " + name);
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("miss: nearest is ")) << result.output;
+    EXPECT_TRUE(result.is(1));
+    EXPECT_TRUE(result.begins("miss: nearest is "));
 }
 
 TEST_F(CliList, ExplainsAnIdFromAPipe)
 {
     const fs::path id = scratch() / "id";
     store_fixture::write_file(id, alpha_id);
-    const Result result = run_shell("$INGOT explain --dir $STORE <(cat " + id.string() + ")");
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(run_shell("$INGOT explain --dir $STORE <(cat " + id.string() + ")").is(0));
 }
 
 TEST_F(CliList, ExplainsNothingThatIsNoId)
@@ -389,7 +378,7 @@ TEST_F(CliList, SumsUp)
     EXPECT_EQ("['', 'games']", json("stats", "sorted(s[\"name\"] for s in j[\"by_namespace\"])"));
     const Result result = run({"stats"});
     EXPECT_EQ(0, result.code);
-    EXPECT_EQ(0u, result.output.find("entries    3\n")) << result.output;
+    EXPECT_TRUE(result.begins("entries    3\n"));
 }
 
 TEST_F(CliList, LeavesAStoreAsItIs)

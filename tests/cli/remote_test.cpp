@@ -13,28 +13,24 @@ TEST_F(CliRemote, ChecksAServer)
 {
     const server_process::Redis redis;
     const Result result = run({"push", "--check", redis.url()});
-    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.is(0));
     for (const char *text : {"connecting", "round trip", "storing", "loading", "the server works"})
-        EXPECT_NE(std::string::npos, result.output.find(text)) << result.output;
+        EXPECT_TRUE(result.says(text));
     EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
     EXPECT_EQ("INGOT_SUCCESS done True",
               json("push --check " + redis.url(), "j[\"status\"], j[\"step\"], j[\"round_trip_ns\"] > 0, sep=' '"));
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", "--check"}, {{"INGOT_PERSIST_REMOTE", redis.url()}}).code);
     const Result reading = run({"push", "--check", "--read-only", redis.url()});
-    EXPECT_EQ(0, reading.code) << reading.output;
+    EXPECT_TRUE(reading.is(0));
     EXPECT_EQ(std::string::npos, reading.output.find("storing")) << reading.output;
 }
 
 TEST_F(CliRemote, TellsWhatIsWrong)
 {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
-    const Result refused = run({"push", "--check", url});
-    EXPECT_EQ(1, refused.code);
-    EXPECT_NE(std::string::npos, refused.output.find("connecting failed")) << refused.output;
+    EXPECT_TRUE(run({"push", "--check", url}).is(1, "connecting failed"));
     const server_process::Redis locked({"--requirepass", "hunter2"});
-    const Result rejected = run({"push", "--check", locked.url()});
-    EXPECT_EQ(1, rejected.code);
-    EXPECT_NE(std::string::npos, rejected.output.find("NOAUTH")) << rejected.output;
+    EXPECT_TRUE(run({"push", "--check", locked.url()}).is(1, "NOAUTH"));
 }
 
 TEST_F(CliRemote, KnowsWrongUsage)
@@ -107,9 +103,7 @@ TEST_F(CliPush, WaitsForUploadsThatTheTierCouldDrop)
 TEST_F(CliPush, LeavesOutBadEntries)
 {
     damage(root() / names()[0] / "kernel.bin");
-    const Result result = run({"push", redis_.url()});
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("1 left out")) << result.output;
+    EXPECT_TRUE(run({"push", redis_.url()}).is(1, "1 left out"));
     EXPECT_EQ("19\n", redis_.ask({"DBSIZE"}));
 }
 
@@ -141,8 +135,7 @@ TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
                                                  {"INGOT_PERSIST_KEYS", key + ".pub"},
                                                  {"INGOT_PERSIST_DIR", (scratch() / "other").string()}};
     const auto expect_pull = [&](const std::string &expected) {
-        const Result result = run_command({CLI_PROGRAM, "pull", redis_.url()}, strict);
-        EXPECT_NE(std::string::npos, result.output.find(expected)) << result.output;
+        EXPECT_TRUE(run_command({CLI_PROGRAM, "pull", redis_.url()}, strict).says(expected));
     };
     EXPECT_EQ("20 0 0 0", push_counts());
     expect_pull("0 entries pulled; the store already had 0, 20 failed");
@@ -150,9 +143,7 @@ TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
 
     std::map<std::string, std::string> producer = strict;
     producer["INGOT_PERSIST_DIR"] = root().string();
-    const Result refused = run_command({CLI_PROGRAM, "push", redis_.url()}, producer);
-    EXPECT_EQ(1, refused.code);
-    EXPECT_NE(std::string::npos, refused.output.find("20 left out")) << refused.output;
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "push", redis_.url()}, producer).is(1, "20 left out"));
     EXPECT_EQ("0\n", redis_.ask({"DBSIZE"}));
     EXPECT_EQ(0, run({"sign", "--keys", key}).code);
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", redis_.url()}, producer).code);
@@ -162,14 +153,10 @@ TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
 TEST_F(CliPush, FailsIfTheServerDoes)
 {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
-    const Result pushed = run({"push", url});
-    EXPECT_EQ(4, pushed.code) << pushed.output;
-    EXPECT_NE(std::string::npos, pushed.output.find("asking the server failed")) << pushed.output;
+    EXPECT_TRUE(run({"push", url}).is(4, "asking the server failed"));
     const server_process::Redis reader({"--user", "default", "on", "nopass", "~*", "+get", "+exists"});
     add_plain(3);
-    const Result refused = run({"push", reader.url()});
-    EXPECT_EQ(4, refused.code) << refused.output;
-    EXPECT_NE(std::string::npos, refused.output.find("NOPERM")) << refused.output;
+    EXPECT_TRUE(run({"push", reader.url()}).is(4, "NOPERM"));
 }
 
 TEST_F(CliPush, KnowsWrongUsage)

@@ -30,7 +30,7 @@ protected:
     {
         options.insert(options.end(), {"--", "/bin/sh", "-c", "printf %s \"${" + name + "-unset}\""});
         const Result result = run_with(options, environment);
-        EXPECT_EQ(0, result.code) << result.output;
+        EXPECT_TRUE(result.is(0));
         return result.output;
     }
     /* Returns the number of files that --stats left behind. */
@@ -152,9 +152,8 @@ TEST_F(CliRun, SaysWhatIsMissing)
         std::vector<std::string> arguments = situation.options;
         arguments.insert(arguments.end(), {"--", "/bin/sh", "-c", "echo it ran; exit 7"});
         const Result result = run_with(arguments, situation.environment);
-        EXPECT_EQ(7, result.code) << result.output;
-        EXPECT_NE(std::string::npos, result.output.find(situation.reason)) << result.output;
-        EXPECT_NE(std::string::npos, result.output.find("it ran\n")) << result.output;
+        EXPECT_TRUE(result.is(7, situation.reason));
+        EXPECT_TRUE(result.says("it ran\n"));
         arguments.insert(arguments.begin(), "--strict");
         EXPECT_EQ(125, run_with(arguments, situation.environment).code) << situation.reason;
     }
@@ -174,17 +173,15 @@ TEST_F(CliRun, StartsTheCommandInAnySandbox)
     const std::string tool = "INGOT_LAYER_PATH=" + layer_.string() + " " CLI_PROGRAM " run --store " + root().string();
     const Result no_proc =
         run_command({"/usr/bin/unshare", "-rm", "/bin/sh", "-c", hide_proc + tool + " -- echo it ran"});
-    EXPECT_EQ(0, no_proc.code) << no_proc.output;
-    EXPECT_NE(std::string::npos, no_proc.output.find("it ran\n")) << no_proc.output;
+    EXPECT_TRUE(no_proc.is(0, "it ran\n"));
     std::string read_only;
     for (const char *directory : {"/tmp", "/dev/shm"})
         read_only += "mount --bind " + std::string(directory) + " " + directory + " && mount -o remount,ro,bind " +
                      directory + " && ";
     const Result no_space = run_command({"/usr/bin/unshare", "-rm", "/bin/sh", "-c",
                                          read_only + "TMPDIR=/nonexistent " + tool + " --stats -- echo it ran"});
-    EXPECT_EQ(0, no_space.code) << no_space.output;
-    EXPECT_NE(std::string::npos, no_space.output.find("it ran\n")) << no_space.output;
-    EXPECT_NE(std::string::npos, no_space.output.find("ingot run: nothing is counted: ")) << no_space.output;
+    EXPECT_TRUE(no_space.is(0, "it ran\n"));
+    EXPECT_TRUE(no_space.says("ingot run: nothing is counted: "));
 }
 
 /* One line says why there is no store. With --strict, the command does not run. */
@@ -214,13 +211,13 @@ TEST_F(CliRun, RunsTheCommandWithoutAStore)
         arguments.insert(arguments.end(), {"--", "/bin/sh", "-c", "echo it ran; exit 7"});
         const Result result = run_with(arguments, situation.environment);
         EXPECT_EQ(7, result.code) << situation.reason;
-        EXPECT_NE(std::string::npos, result.output.find(situation.reason)) << result.output;
-        EXPECT_NE(std::string::npos, result.output.find("it ran\n")) << result.output;
+        EXPECT_TRUE(result.says(situation.reason));
+        EXPECT_TRUE(result.says("it ran\n"));
         EXPECT_EQ(2, std::count(result.output.begin(), result.output.end(), '\n')) << result.output;
         arguments.insert(arguments.begin(), "--strict");
         const Result strict = run_with(arguments, situation.environment);
         EXPECT_EQ(125, strict.code) << situation.reason;
-        EXPECT_NE(std::string::npos, strict.output.find(situation.reason)) << strict.output;
+        EXPECT_TRUE(strict.says(situation.reason));
         EXPECT_EQ(1, std::count(strict.output.begin(), strict.output.end(), '\n')) << strict.output;
     }
     EXPECT_FALSE(fs::exists(scratch() / "none"));

@@ -99,7 +99,7 @@ protected:
         const Result result = run_command(
             {fs::read_symlink("/proc/self/exe").string(), "--gtest_filter=CliStaleApplication.Runs"}, environment);
         const size_t at = result.output.find("compiled ");
-        EXPECT_EQ(0, result.code) << result.output;
+        EXPECT_TRUE(result.is(0));
         return at == std::string::npos ? result.output : result.output.substr(at, result.output.find('\n', at) - at);
     }
     Result stale(std::vector<std::string> options = {}) const
@@ -155,8 +155,7 @@ TEST_F(CliStale, ExplainNamesTheHeaderThatDiffers)
     }
     EXPECT_EQ("['source[0].blake2b', 'file size.h']",
               json("explain --last 1", "[d['field'] for d in j[0]['differences']]"));
-    const Result result = run({"explain", json("ls --kind program", "j[0]['entry']")});
-    EXPECT_NE(std::string::npos, result.output.find("\nfile size.h\n  wanted:  ")) << result.output;
+    EXPECT_TRUE(run({"explain", json("ls --kind program", "j[0]['entry']")}).says("\nfile size.h\n  wanted:  "));
 }
 
 TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
@@ -217,8 +216,8 @@ TEST_F(CliStale, LeavesWhatIsOfAnotherPlatform)
     auto environment = one_device();
     environment["OCL_ICD_VENDORS"] = other;
     const Result result = run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment);
-    EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_EQ(0u, result.output.find("0 rebuilt, 0 up to date, 3 without a device (")) << result.output;
+    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(result.begins("0 rebuilt, 0 up to date, 3 without a device ("));
     EXPECT_EQ(3u, programs().size());
 }
 
@@ -230,8 +229,8 @@ TEST_F(CliStale, RebuildsForADeviceThatHasAnotherName)
     ASSERT_EQ(3, run_here(application_texts()));
     auto environment = one_device();
     environment["ProductFamilyOverride"] = "adlp";
-    const Result result = run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment);
-    EXPECT_EQ(0u, result.output.find("3 rebuilt, 0 up to date (")) << result.output;
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment)
+                    .begins("3 rebuilt, 0 up to date ("));
     EXPECT_EQ("0 rebuilt, 3 up to date", summary()) << "for the first one";
 }
 
@@ -254,8 +253,7 @@ TEST_F(CliStale, GoesOnAfterARequestThatIsDamaged)
     store_fixture::write_file(file, bytes);
     upgrade();
     const Result result = stale();
-    EXPECT_EQ(1, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find(": INGOT_BLOB_CORRUPT: ")) << result.output;
+    EXPECT_TRUE(result.is(1, ": INGOT_BLOB_CORRUPT: "));
     EXPECT_NE(std::string::npos,
               result.output.find("2 rebuilt, 0 up to date, 1 refused, 1 results without a request ("))
         << result.output;

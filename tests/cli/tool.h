@@ -19,6 +19,27 @@ namespace fs = std::filesystem;
 struct Result {
     int code;
     std::string output; /* standard output and standard error, in the order in which a terminal shows them */
+
+    Result(int code_in, std::string output_in) : code(code_in), output(std::move(output_in)) {}
+    /* For EXPECT_TRUE. A failure shows the output. */
+    ::testing::AssertionResult says(const std::string &text) const
+    {
+        return output.find(text) != std::string::npos ? ::testing::AssertionSuccess() : failure() << text;
+    }
+    ::testing::AssertionResult begins(const std::string &text) const
+    {
+        return output.find(text) == 0 ? ::testing::AssertionSuccess() : failure() << text;
+    }
+    ::testing::AssertionResult is(int expected, const std::string &text = "") const
+    {
+        return code == expected && says(text) ? ::testing::AssertionSuccess() : failure() << expected << ": " << text;
+    }
+
+private:
+    ::testing::AssertionResult failure() const
+    {
+        return ::testing::AssertionFailure() << "exit status " << code << "\n" << output << "\ninstead of ";
+    }
 };
 
 /* A scratch directory with a store in it, and the tool. */
@@ -42,7 +63,7 @@ protected:
     {
         child_process::Child child(command, (scratch_.path() / "output").string(), environment);
         const int code = child.wait();
-        return {code, child.output()};
+        return Result(code, child.output());
     }
     /* Runs a shell command, for which $INGOT is the tool, $STORE is the store, and $PARSE is `parse`. */
     Result run_shell(const std::string &command, const std::string &parse = "") const

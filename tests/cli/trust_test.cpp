@@ -28,17 +28,15 @@ protected:
 
 TEST_F(CliTrust, CreatesAndShowsKeysWithoutTheirSecrets)
 {
-    const Result created = run_command({CLI_PROGRAM, "key", "--pair", path("ci")});
-    EXPECT_EQ(0, created.code) << created.output;
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "key", "--pair", path("ci")}).is(0));
     struct stat found = {};
     ASSERT_EQ(0, stat(path("ci").c_str(), &found));
     EXPECT_EQ(0600u, found.st_mode & 07777u);
     const auto text = store_fixture::read_file(path("ci"));
     const std::string secret = std::string(text.begin(), text.end()).substr(text.size() - 65, 64);
     const Result shown = run_command({CLI_PROGRAM, "show", path("ci"), path("ci.pub")});
-    EXPECT_EQ(0, shown.code);
-    EXPECT_NE(std::string::npos, shown.output.find("ed25519 secret, id "));
-    EXPECT_NE(std::string::npos, shown.output.find("ed25519 public, id "));
+    EXPECT_TRUE(shown.is(0, "ed25519 secret, id "));
+    EXPECT_TRUE(shown.says("ed25519 public, id "));
     EXPECT_EQ(std::string::npos, shown.output.find(secret));
     EXPECT_EQ("True ed25519 public",
               json("show " + path("ci") + " " + path("ci.pub"), "j[0]['id'] == j[1]['id'], j[1]['kind']"));
@@ -46,8 +44,7 @@ TEST_F(CliTrust, CreatesAndShowsKeysWithoutTheirSecrets)
     EXPECT_EQ(text, store_fixture::read_file(path("ci")));
     ASSERT_EQ(0, chmod(path("ci").c_str(), 0644));
     const Result refused = run_command({CLI_PROGRAM, "show", path("ci")});
-    EXPECT_EQ(1, refused.code);
-    EXPECT_NE(std::string::npos, refused.output.find("nor a key: ")) << refused.output;
+    EXPECT_TRUE(refused.is(1, "nor a key: "));
     EXPECT_EQ(std::string::npos, refused.output.find(secret));
     for (const std::vector<std::string> &wrong : {std::vector<std::string>{"key"},
                                                   {"key", "make"},
@@ -70,8 +67,7 @@ TEST_F(CliTrust, SignsAStoreAndRequiresSeals)
     EXPECT_EQ(4, run({"sign", "--keys", path("ci.pub")}).code) << "a public key cannot seal";
     EXPECT_EQ(1, run({"verify", "--require", "--keys", path("ci.pub")}).code);
     const Result sealed = run({"sign", "--keys", path("ci")});
-    EXPECT_EQ(0, sealed.code) << sealed.output;
-    EXPECT_NE(std::string::npos, sealed.output.find("4 entries sealed")) << sealed.output;
+    EXPECT_TRUE(sealed.is(0, "4 entries sealed"));
     EXPECT_EQ(4u, names().size());
     EXPECT_EQ("0 4", json("sign --keys " + path("ci") + ":" + path("fleet"), "j['sealed'], j['unchanged']"))
         << "with its time of creation";
@@ -105,9 +101,8 @@ TEST_F(CliTrust, PullingSealsNothing)
     const std::map<std::string, std::string> environment = {
         {"INGOT_PERSIST_DIR", path("other")}, {"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", path("ci")}};
     const Result result = run_command({CLI_PROGRAM, "pull", "--from", path("bundle")}, environment);
-    EXPECT_EQ(4, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("0 entries pulled")) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("without a seal")) << result.output;
+    EXPECT_TRUE(result.is(4, "0 entries pulled"));
+    EXPECT_TRUE(result.says("without a seal"));
     EXPECT_TRUE(store_fixture::entries_of(path("other")).empty());
 }
 
@@ -158,9 +153,7 @@ TEST_F(CliTrust, NamesTheKeyFileThatIsRefused)
     make_keys();
     add_plain(1);
     ASSERT_EQ(0, chmod(path("fleet").c_str(), 0640));
-    const Result result = run({"verify", "--keys", path("fleet")});
-    EXPECT_EQ(3, result.code);
-    EXPECT_NE(std::string::npos, result.output.find(path("fleet"))) << result.output;
+    EXPECT_TRUE(run({"verify", "--keys", path("fleet")}).is(3, path("fleet")));
     EXPECT_EQ(2, run({"verify", "--require"}).code) << "no key";
 }
 
@@ -194,8 +187,7 @@ TEST_F(CliTrust, LeavesProbesWhereTheyAre)
     EXPECT_EQ("2", json("ls", "len(j)"));
     EXPECT_EQ("['probes']", json("ls --kind probes", "[e['kind'] for e in j]"));
     EXPECT_EQ("1", json("ls --kind program", "len(j)"));
-    const Result shown = run({"show", json("ls --kind probes", "j[0]['entry']")});
-    EXPECT_NE(std::string::npos, shown.output.find("no file      inc/x.h\n")) << shown.output;
+    EXPECT_TRUE(run({"show", json("ls --kind probes", "j[0]['entry']")}).says("no file      inc/x.h\n"));
     EXPECT_EQ("1 0", json("sign --keys " + path("ci"), "j['sealed'], j['unchanged']"));
     EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
     EXPECT_EQ(0, run({"bundle", path("bundle")}).code);

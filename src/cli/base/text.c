@@ -8,6 +8,8 @@
 
 #include "cli/base/memory.h"
 
+static const char blanks[] = " \t\r\n";
+
 /* Returns the size of the first character if a terminal would do more with it than show it, and 0 if not. Such
  * characters are control characters, U+0080 to U+009F, line and paragraph separators, and characters that change the
  * direction of text. */
@@ -81,4 +83,31 @@ char *text_append(char *text, const char *separator, const char *more)
     (void)snprintf(joined, size, "%s%s%s", text != NULL ? text : "", text != NULL ? separator : "", more);
     free(text);
     return joined;
+}
+
+static bool has_word(const char *text, size_t size, const char *word)
+{
+    for (text += strspn(text, blanks); *text != '\0'; text += strspn(text, blanks)) {
+        const size_t length = strcspn(text, blanks);
+        if (length == size && memcmp(text, word, size) == 0)
+            return true;
+        text += length;
+    }
+    return false;
+}
+
+char *text_select_words(const char *text, const char *other, bool is_in_other, size_t *count)
+{
+    char *rest = NULL;
+    char *selected = NULL;
+    char *copy = memory_copy_text(text != NULL ? text : "");
+    for (char *word = strtok_r(copy, blanks, &rest); word != NULL; word = strtok_r(NULL, blanks, &rest)) {
+        if (has_word(other != NULL ? other : "", strlen(word), word) != is_in_other)
+            continue;
+        selected = text_append(selected, " ", word);
+        if (count != NULL)
+            ++*count;
+    }
+    free(copy);
+    return selected;
 }

@@ -25,4 +25,8 @@ void text_cut(char *text, size_t width);
  * of `more`. */
 char *text_append(char *text, const char *separator, const char *more);
 
+/* Returns the words of `text` that are also in `other`, or those that are not, separated by blanks; the caller frees
+ * them. NULL if there are none. Both texts may be NULL. Adds the number of words to *count, unless it is NULL. */
+char *text_select_words(const char *text, const char *other, bool is_in_other, size_t *count);
+
 #endif

@@ -15,9 +15,9 @@
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
+#include "cli/base/text.h"
 #include "cli/commands/all.h"
 #include "cli/commands/details.h"
-#include "cli/commands/difference.h"
 #include "cli/commands/id_file.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -107,6 +107,18 @@ static int note_new(const ingot_persist_entry_t *facts, void *user)
 
 /* ---- comparing ---- */
 
+/* Returns a distance between 0 (two texts have the same words in any order) and 1 (they have no word in common). */
+static double distance_of_texts(const char *a, const char *b)
+{
+    size_t shared = 0;
+    size_t other = 0;
+    free(text_select_words(a, b, true, &shared));
+    free(text_select_words(b, a, true, &shared));
+    free(text_select_words(a, b, false, &other));
+    free(text_select_words(b, a, false, &other));
+    return other == 0 ? 0 : (double)other / (double)(shared + other);
+}
+
 static double weight_of(const cJSON *difference)
 {
     const char *field = json_text(difference, "field");
@@ -116,7 +128,7 @@ static double weight_of(const cJSON *difference)
         return SOURCE_WEIGHT;
     if (wanted == NULL || found == NULL)
         return 1;
-    return order_weight + (1 - order_weight) * difference_of_texts(wanted, found);
+    return order_weight + (1 - order_weight) * distance_of_texts(wanted, found);
 }
 
 static double distance_of(const cJSON *differences)

@@ -14,7 +14,6 @@
 #include "cli/base/table.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
-#include "cli/commands/difference.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
@@ -25,7 +24,6 @@ struct row {
     cJSON *json;          /* what --json prints, without the id; the next two are texts in it */
     const char *title;    /* what people know the entry by, or NULL */
     const char *maker;    /* the backend, or the kind of an artifact, or NULL */
-    cJSON *options;       /* a list of what may differ between programs of one name (difference.h) */
     uint64_t sort_number; /* the rows with the largest number come first */
 };
 
@@ -86,40 +84,40 @@ static bool is_wanted_row(const struct listing *listing, const cJSON *row, const
             text_contains(json_text(row, "name"), listing->source));
 }
 
-/* Lists the options of a program, or the fields of an artifact's key. */
-static cJSON *list_program_options(const cJSON *id)
+/* Returns the options of a program, or the fields of an artifact's key, or NULL if there are none. */
+static char *list_program_options(const cJSON *id)
 {
     const cJSON *field;
-    cJSON *list = cJSON_CreateArray();
+    char *list = NULL;
     cJSON_ArrayForEach(field, id)
     {
-        if (strncmp(field->string, "key.", 4) == 0 && cJSON_IsString(field)) {
-            char *item = text_append(memory_copy_text(field->string + 4), "=", field->valuestring);
-            (void)cJSON_AddItemToArray(list, cJSON_CreateString(item));
-            free(item);
-        } else if (strcmp(field->string, "compile_options") == 0 || strcmp(field->string, "link_options") == 0) {
-            difference_add_words(list, cJSON_GetStringValue(field));
-        }
+        const bool is_of_key = strncmp(field->string, "key.", 4) == 0 && cJSON_IsString(field);
+        if (is_of_key)
+            list = text_append(text_append(list, " ", field->string + 4), "=", field->valuestring);
+        else if ((strcmp(field->string, "compile_options") == 0 || strcmp(field->string, "link_options") == 0) &&
+                 cJSON_IsString(field))
+            list = text_append(list, " ", field->valuestring);
     }
-    return list;
+    char *words = text_select_words(list, NULL, false, NULL);
+    free(list);
+    return words;
 }
 
 /* Describes an entry as --json prints it. Only the blob has the name and the build time. A damaged blob gives neither.
- * options: what list_program_options returns. */
-static cJSON *describe_entry(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id,
-                             const cJSON *options)
+ */
+static cJSON *describe_entry(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id)
 {
     const bool reads_blob = !listing->is_names_only || listing->source != NULL;
     cJSON *json = entry_to_json(facts);
     cJSON *blob = reads_blob && facts->status == INGOT_SUCCESS ? entry_read_blob(listing->storage, facts) : NULL;
     const char *label = json_text(blob, "label");
-    char *words = difference_from(options, NULL);
+    char *options = list_program_options(id);
     id_add_to_json(json, id);
     json_add_text(json, "name", blob != NULL ? entry_title(blob) : NULL);
     json_add_text(json, "source_name", label != NULL ? label : json_text(blob, "source_name"));
-    json_add_text(json, "options", words);
+    json_add_text(json, "options", options);
     json_add_u64(json, "build_time_ns", label != NULL ? entry_make_time_ns(blob) : json_get_u64(blob, "build_time_ns"));
-    free(words);
+    free(options);
     cJSON_Delete(blob);
     return json;
 }
@@ -128,8 +126,7 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
 {
     struct listing *listing = user;
     cJSON *id = id_read(facts->id_size, facts->id);
-    cJSON *options = list_program_options(id);
-    cJSON *json = describe_entry(listing, facts, id, options);
+    cJSON *json = describe_entry(listing, facts, id);
     if (is_wanted_row(listing, json, id)) {
         const char *backend = json_text(json, "backend");
         listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
@@ -138,10 +135,8 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
         *row = (struct row){.json = json,
                             .title = json_text(json, "name"),
                             .maker = backend != NULL ? backend : json_text(json, "kind"),
-                            .options = options,
                             .sort_number = numbers[listing->order]};
     } else {
-        cJSON_Delete(options);
         cJSON_Delete(json);
     }
     cJSON_Delete(id);
@@ -162,17 +157,20 @@ static void add_differences_to_rows(size_t count, const struct row *rows)
 {
     if (count < 2)
         return;
-    cJSON *common = cJSON_Duplicate(rows[0].options, true);
-    for (size_t i = 1; i < count; ++i)
-        difference_keep_common(common, rows[i].options);
+    char *common = memory_copy_text("");
     for (size_t i = 0; i < count; ++i) {
-        char *difference = difference_from(rows[i].options, common);
+        char *shared = text_select_words(json_text(rows[i].json, "options"), i != 0 ? common : NULL, i != 0, NULL);
+        free(common);
+        common = shared;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        char *difference = text_select_words(json_text(rows[i].json, "options"), common, false, NULL);
         if (difference != NULL && strlen(difference) > MOST_SHOWN)
             (void)strcpy(difference + MOST_SHOWN - 3, "...");
         json_add_text(rows[i].json, "difference", difference);
         free(difference);
     }
-    cJSON_Delete(common);
+    free(common);
 }
 
 static void find_differences_of_rows(const struct listing *listing)
