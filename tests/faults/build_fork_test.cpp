@@ -61,8 +61,7 @@ TEST(BuildFork, DoesNotWaitForALockThatARequestHolds)
                   EXPECT_EQ(0, pthread_atfork(take, give, give));
                   const ScratchDirectory scratch;
                   const std::string path = (scratch.path() / "store").string();
-                  ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-                  info.path = path.c_str();
+                  ingot_persist_info_t info = info_at(path);
                   const Store store(info);
                   std::atomic<bool> is_over{false};
                   std::thread requesting([&] {

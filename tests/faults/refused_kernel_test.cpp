@@ -18,8 +18,7 @@ namespace
 HeldStorage open_store(const fs::path &path, uint32_t flags = 0)
 {
     const std::string text = path.string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = text.c_str();
+    ingot_persist_info_t info = info_at(text);
     info.store_mode = INGOT_PERSIST_STORE_NOW;
     info.flags = flags;
     info.lock_timeout_ms = 60000;

@@ -22,11 +22,6 @@ namespace
 const Bytes kBlob = random_bytes(1, 600);
 const Bytes kNewBlob = random_bytes(2, 700);
 
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id number " + std::to_string(number));
-}
-
 constexpr unsigned kEntries = 2;
 constexpr uint64_t kLimit = 20000; /* the two entries fit, a third does not */
 

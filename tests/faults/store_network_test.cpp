@@ -38,11 +38,6 @@ constexpr int kNoMount = 97;
 constexpr uint64_t kLimit = 1 << 20;
 constexpr unsigned kEntries = 4;
 
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id number " + std::to_string(number));
-}
-
 const Bytes kBlob = random_bytes(1, 600);
 const Bytes kNewBlob = random_bytes(2, 700);
 

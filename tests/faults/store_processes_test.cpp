@@ -25,11 +25,6 @@ namespace
 
 const Bytes kBlob = random_bytes(1, 5000);
 
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id number " + std::to_string(number));
-}
-
 /* Runs work in `count` processes, which begin at the same time. Returns how many ended with 0. */
 unsigned run_processes(unsigned count, const std::function<int(unsigned)> &work)
 {
@@ -240,6 +235,7 @@ TEST_F(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
             ++stopped; /* the child holds the lock, and publishes its entry next */
             EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob)) << "it is added to the total later";
             EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
+            EXPECT_EQ(INGOT_BUSY, ingot_persist_clear(store.get()));
             EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
         });
     EXPECT_EQ(1u, stopped);
@@ -392,39 +388,4 @@ TEST_F(StoreProcesses, ThreadsShareAStorage)
     store.reset();
     EXPECT_LE(bytes_in(root_), 60000u);
     EXPECT_EQ(0u, leftovers_in(root_));
-}
-
-TEST_F(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
-{
-    Store store = impatient_store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-
-    int ready[2];
-    ASSERT_EQ(0, pipe(ready));
-    const pid_t holder = fork();
-    if (holder == 0) {
-        const int fd = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
-        if (fd < 0 || flock(fd, LOCK_EX) != 0 || write(ready[1], "x", 1) != 1)
-            _exit(1);
-        raise(SIGSTOP);
-        _exit(0);
-    }
-    char byte;
-    ASSERT_EQ(1, read(ready[0], &byte, 1));
-    int status = 0;
-    ASSERT_EQ(holder, waitpid(holder, &status, WUNTRACED));
-    ASSERT_TRUE(WIFSTOPPED(status));
-
-    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob)) << "it is added to the total later";
-    EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
-    EXPECT_EQ(INGOT_BUSY, ingot_persist_clear(store.get()));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    EXPECT_EQ(0u, leftovers_in(root_));
-
-    ASSERT_EQ(0, kill(holder, SIGCONT));
-    ASSERT_EQ(holder, waitpid(holder, &status, 0));
-    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    close(ready[0]);
-    close(ready[1]);
-    expect_no_leftovers(root_);
 }

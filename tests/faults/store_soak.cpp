@@ -120,8 +120,7 @@ void work_once(Board *board, const Store &store, std::mt19937 *random)
 [[noreturn]] void run_child(Board *board, const std::string &root, unsigned process, unsigned seed)
 {
     std::mt19937 random(seed);
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = root.c_str();
+    ingot_persist_info_t info = info_at(root);
     info.eviction = process % 2 == 0 ? INGOT_PERSIST_EVICT_LRU : INGOT_PERSIST_EVICT_FIFO;
     while (!board->is_over && board->failure == kNone) {
         const bool has_limit = board->has_limit;

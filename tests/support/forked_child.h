@@ -39,4 +39,17 @@ inline int run(const std::function<int()> &work)
     return wait_for(start(work));
 }
 
+constexpr uid_t kNobody = 65534;
+
+/* Runs work() in a child, as the user "nobody" if this process is root. */
+inline int run_as_nobody(const std::function<int()> &work)
+{
+    return run([&] { return geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0) ? 126 : work(); });
+}
+
 } // namespace forked_child
+
+/* Skips a test that makes files of other users. */
+#define SKIP_UNLESS_ROOT()                                                                                             \
+    if (geteuid() != 0)                                                                                                \
+    GTEST_SKIP() << "only root can make files of other users"

@@ -44,6 +44,11 @@ inline Bytes bytes_of(const std::string &text)
     return Bytes(text.begin(), text.end());
 }
 
+inline Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
 inline Bytes read_file(const fs::path &path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -98,12 +103,17 @@ private:
 };
 
 /* Describes a store at `root`, which must outlive the description. */
-inline ingot_persist_info_t info_at(const fs::path &root)
+inline ingot_persist_info_t info_at(const std::string &root)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = root.c_str();
     return info;
 }
+inline ingot_persist_info_t info_at(const fs::path &root)
+{
+    return info_at(root.native());
+}
+ingot_persist_info_t info_at(std::string &&root) = delete;
 ingot_persist_info_t info_at(fs::path &&root) = delete;
 
 /* Returns the directory of every entry, in any namespace. Skips entries that processes are preparing, which may

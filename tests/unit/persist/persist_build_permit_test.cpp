@@ -44,8 +44,7 @@ class PersistBuildPermit : public testing::Test
 protected:
     Store open(uint32_t jobs, uint64_t build_wait_ms = 0, Seen *seen = nullptr)
     {
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = path_.c_str();
+        ingot_persist_info_t info = info_at(path_);
         info.build_jobs = jobs;
         info.build_wait_ms = build_wait_ms;
         if (seen != nullptr) {

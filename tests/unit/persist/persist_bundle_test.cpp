@@ -44,11 +44,6 @@ namespace
 {
 bool sizes_fail = false; /* true: the size of a file cannot be set, except to empty it */
 
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id number " + std::to_string(number));
-}
-
 Bytes numbered_blob(unsigned number)
 {
     return random_bytes(number, 50 + number * 7);
@@ -145,8 +140,7 @@ protected:
     void make_chain(bool is_bundle_first)
     {
         ASSERT_NO_FATAL_FAILURE(make(3));
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = own_path_.c_str();
+        ingot_persist_info_t info = info_at(own_path_);
         info.store_mode = INGOT_PERSIST_STORE_NOW;
         own_ = std::make_unique<Store>(info);
         ASSERT_EQ(INGOT_SUCCESS, own_->status());
@@ -233,8 +227,7 @@ TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
 TEST_F(PersistBundle, TakesTheNewestOfOneIdInTwoNamespaces)
 {
     const std::string text = root().string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = text.c_str();
+    ingot_persist_info_t info = info_at(text);
     Store plain(info);
     info.name_space = "app";
     Store named(info);

@@ -31,8 +31,7 @@ const Bytes kBlob = random_bytes(1, 1000);
 
 ingot_persist_info_t info_of(const std::string &path)
 {
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     info.lock_timeout_ms = 60000;
     return info;
 }

@@ -125,30 +125,52 @@ TEST(PersistEnvironment, FindsTheRootInOrder)
     EXPECT_EQ(INGOT_NOT_FOUND, read({}).status);
 }
 
-TEST(PersistEnvironment, ReadsEveryVariable)
+TEST(PersistEnvironment, ReadsEveryVariableInEitherCaseAndWithUnits)
 {
-    const Outcome outcome = read({{"HOME", "/h"},
-                                  {"INGOT_PERSIST", "1"},
-                                  {"INGOT_PERSIST_MAX_SIZE", "512M"},
-                                  {"INGOT_PERSIST_MAX_AGE_DAYS", "30"},
-                                  {"INGOT_PERSIST_MIN_BLOB", "4k"},
-                                  {"INGOT_PERSIST_MAX_BLOB", "2G"},
-                                  {"INGOT_PERSIST_EVICTION", "lru"},
-                                  {"INGOT_PERSIST_READ_ONLY", "1"},
-                                  {"INGOT_PERSIST_DURABLE", "1"}});
-    ASSERT_EQ(INGOT_SUCCESS, outcome.status);
-    EXPECT_EQ(512ull << 20, outcome.info.max_bytes);
-    EXPECT_EQ(30ull * 86400 * 1000, outcome.info.max_age_ms);
-    EXPECT_EQ(4096u, outcome.info.min_blob_bytes);
-    EXPECT_EQ(2ull << 30, outcome.info.max_blob_bytes);
-    EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, outcome.info.eviction);
-    EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_READ_ONLY | INGOT_PERSIST_DURABLE | INGOT_PERSIST_MAKE_PARENTS),
-              outcome.info.flags);
+    using Info = ingot_persist_info_t;
+    const auto expect = [](const char *name, std::initializer_list<const char *> texts, auto Info::*field,
+                           uint64_t value) {
+        for (const char *text : texts) {
+            const Outcome outcome = read_in_d({{name, text}});
+            EXPECT_EQ(INGOT_SUCCESS, outcome.status) << name << "=" << text << ": " << outcome.detail;
+            EXPECT_EQ(value, static_cast<uint64_t>(outcome.info.*field)) << name << "=" << text;
+        }
+    };
+    expect("INGOT_PERSIST", {"1", "on", "ON", "Yes", "true"}, &Info::flags, 0);
+    expect("INGOT_PERSIST_MAX_SIZE", {"7", "7b"}, &Info::max_bytes, 7);
+    expect("INGOT_PERSIST_MAX_SIZE", {"2k", "2KiB"}, &Info::max_bytes, 2048);
+    expect("INGOT_PERSIST_MAX_SIZE", {"2M", "2mib"}, &Info::max_bytes, 2ull << 20);
+    expect("INGOT_PERSIST_MAX_SIZE", {"2G", "2GIB"}, &Info::max_bytes, 2ull << 30);
+    expect("INGOT_PERSIST_MAX_SIZE", {"2T", "2TiB"}, &Info::max_bytes, 2ull << 40);
+    expect("INGOT_PERSIST_MAX_ENTRIES", {"2k"}, &Info::max_entries, 2048);
+    expect("INGOT_PERSIST_MAX_AGE_DAYS", {"2", "2d", "48H", "2880m"}, &Info::max_age_ms, 172800000);
+    expect("INGOT_PERSIST_MIN_BLOB", {"4k"}, &Info::min_blob_bytes, 4096);
+    expect("INGOT_PERSIST_MAX_BLOB", {"2G"}, &Info::max_blob_bytes, 2ull << 30);
+    expect("INGOT_PERSIST_EVICTION", {"lru", "LRU"}, &Info::eviction, INGOT_PERSIST_EVICT_LRU);
+    expect("INGOT_PERSIST_READ_ONLY", {"1"}, &Info::flags, INGOT_PERSIST_READ_ONLY);
+    expect("INGOT_PERSIST_DURABLE", {"1", "on", "ON", "Yes", "true"}, &Info::flags, INGOT_PERSIST_DURABLE);
+    expect("INGOT_PERSIST_REQUESTS", {"on"}, &Info::flags, INGOT_PERSIST_KEEP_REQUESTS);
+    expect("INGOT_PERSIST_STORE_MODE", {"Flush"}, &Info::store_mode, INGOT_PERSIST_STORE_ON_FLUSH);
+    expect("INGOT_PERSIST_LOCK_TIMEOUT", {"1m"}, &Info::lock_timeout_ms, 60000);
+    expect("INGOT_PERSIST_BUILD_WAIT", {"90s"}, &Info::build_wait_ms, 90000);
+    expect("INGOT_BUILD_JOBS", {"3"}, &Info::build_jobs, 3);
+    expect("INGOT_ON_MISS", {"compile"}, &Info::on_miss, INGOT_PERSIST_ON_MISS_COMPILE);
+    expect("INGOT_ON_MISS", {"Report"}, &Info::on_miss, INGOT_PERSIST_ON_MISS_REPORT);
+    expect("INGOT_ON_MISS", {"fail"}, &Info::on_miss, INGOT_PERSIST_ON_MISS_FAIL);
+    const Outcome texts = read_in_d(
+        {{"INGOT_PERSIST_NAMESPACE", "app-1"}, {"INGOT_PERSIST_BACKENDS", "-cuda"}, {"INGOT_RECORD", "/requests"}});
+    EXPECT_EQ("app-1", texts.name_space);
+    EXPECT_EQ("-cuda", texts.backends);
+    EXPECT_EQ("/requests", texts.record_path);
+    const Outcome none = read_in_d({});
+    EXPECT_EQ("", none.name_space + none.backends + none.record_path);
+    EXPECT_EQ(0u, none.info.flags);
 }
 
 TEST(PersistEnvironment, ZeroTurnsPersistenceOff)
 {
-    EXPECT_EQ(INGOT_NOT_FOUND, read({{"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_DIR", "d"}}).status);
+    for (const char *off : {"0", "OFF"})
+        EXPECT_EQ(INGOT_NOT_FOUND, read_in_d({{"INGOT_PERSIST", off}}).status);
     EXPECT_EQ(0u, read_in_d({}).info.max_bytes);
 }
 
@@ -181,8 +203,7 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
 {
     const ScratchDirectory scratch;
     const std::string path = scratch.path() / "store";
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     for (const uint64_t value : {uint64_t{0}, INGOT_UNLIMITED, INGOT_NONE}) {
         info.max_bytes = info.max_entries = info.max_age_ms = value;
         info.min_blob_bytes = value == INGOT_UNLIMITED ? 0 : value;
@@ -210,20 +231,6 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
 
-TEST(PersistEnvironment, SizesHaveUnitsInEitherCase)
-{
-    const std::vector<std::pair<std::string, uint64_t>> sizes = {{"7", 7},
-                                                                 {"7b", 7},
-                                                                 {"2k", 2048},
-                                                                 {"2KiB", 2048},
-                                                                 {"2M", 2ull << 20},
-                                                                 {"2mib", 2ull << 20},
-                                                                 {"2GIB", 2ull << 30},
-                                                                 {"2TiB", 2ull << 40}};
-    for (const auto &[text, bytes] : sizes)
-        EXPECT_EQ(bytes, read({{"INGOT_PERSIST_MAX_SIZE", text}, {"INGOT_PERSIST_DIR", "d"}}).info.max_bytes) << text;
-}
-
 TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
 {
     const std::vector<std::pair<std::string, std::vector<std::string>>> nonsense = {
@@ -236,6 +243,8 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_EVICTION", {"mru", "none"}},
         {"INGOT_PERSIST_READ_ONLY", {"2"}},
         {"INGOT_PERSIST_NAMESPACE", {"a/b", "lock"}},
+        {"INGOT_PERSIST_BACKENDS", {"open.cl"}},
+        {"INGOT_PERSIST_REQUESTS", {"some"}},
         {"INGOT_PERSIST_MAX_ENTRIES", {"many"}},
         {"INGOT_PERSIST_STORE_MODE", {"later"}},
         {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon", "5 s", "1y", "s", "-1"}},
@@ -251,41 +260,8 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         }
 }
 
-TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
-{
-    Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_NAMESPACE", "app-1"}};
-    EXPECT_EQ("d", read(variables).path);
-    EXPECT_EQ("app-1", read(variables).name_space);
-    EXPECT_EQ("", read(variables).backends);
-    variables["INGOT_PERSIST_BACKENDS"] = "-cuda";
-    EXPECT_EQ("app-1", read(variables).name_space);
-    EXPECT_EQ("-cuda", read(variables).backends);
-    variables["INGOT_PERSIST_BACKENDS"] = "open.cl";
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status);
-
-    Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
-                            {"INGOT_PERSIST_MAX_ENTRIES", "2k"},
-                            {"INGOT_PERSIST_STORE_MODE", "Flush"},
-                            {"INGOT_PERSIST_LOCK_TIMEOUT", "1m"}});
-    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
-    EXPECT_EQ(2048u, outcome.info.max_entries);
-    EXPECT_EQ(INGOT_PERSIST_STORE_ON_FLUSH, outcome.info.store_mode);
-    EXPECT_EQ(0u, outcome.info.build_jobs);
-    EXPECT_EQ(3u, read_in_d({{"INGOT_BUILD_JOBS", "3"}}).info.build_jobs);
-    EXPECT_EQ(INGOT_PERSIST_ON_MISS_COMPILE, outcome.info.on_miss);
-    EXPECT_EQ(INGOT_PERSIST_ON_MISS_REPORT, read_in_d({{"INGOT_ON_MISS", "Report"}}).info.on_miss);
-    EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, read_in_d({{"INGOT_ON_MISS", "fail"}}).info.on_miss);
-    EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
-    outcome = read_in_d({{"INGOT_PERSIST_LOCK_TIMEOUT", "None"}});
-    EXPECT_EQ(INGOT_NONE, outcome.info.lock_timeout_ms);
-}
-
 TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
 {
-    EXPECT_EQ(0u, read_in_d({}).info.build_wait_ms);
-    EXPECT_EQ(90000u, read_in_d({{"INGOT_PERSIST_BUILD_WAIT", "90s"}}).info.build_wait_ms);
-    EXPECT_EQ(INGOT_NONE, read_in_d({{"INGOT_PERSIST_BUILD_WAIT", "none"}}).info.build_wait_ms);
-
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
     ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
     defaults.flags = INGOT_PERSIST_NO_BUILD_WAIT;
@@ -297,26 +273,13 @@ TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
     EXPECT_EQ(2000u, read(variables, defaults).info.build_wait_ms);
 }
 
-TEST(PersistEnvironment, CaseAndUnitsAreAlikeEverywhere)
-{
-    for (const char *on : {"1", "on", "ON", "Yes", "true"}) {
-        const Outcome outcome = read_in_d({{"INGOT_PERSIST", on}, {"INGOT_PERSIST_DURABLE", on}});
-        EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
-        EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_DURABLE), outcome.info.flags) << on;
-    }
-    EXPECT_EQ(INGOT_NOT_FOUND, read_in_d({{"INGOT_PERSIST", "OFF"}}).status);
-    const Outcome lru = read_in_d({{"INGOT_PERSIST_EVICTION", "LRU"}});
-    EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, lru.info.eviction);
-    for (const char *age : {"2", "2d", "48H", "2880m"})
-        EXPECT_EQ(172800000u, read_in_d({{"INGOT_PERSIST_MAX_AGE_DAYS", age}}).info.max_age_ms) << age;
-}
-
 TEST(PersistEnvironment, AValueThatNothingUsesIsNoError)
 {
     EXPECT_EQ(INGOT_NOT_FOUND, read_in_d({{"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_MAX_SIZE", "x"}}).status);
     const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
                                   {"INGOT_PERSIST_READ_ONLY", "1"},
                                   {"INGOT_PERSIST_MAX_SIZE", "x"},
+                                  {"INGOT_PERSIST_REQUESTS", "x"},
                                   {"INGOT_PERSIST_STORE_MODE", "x"}});
     EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
 }
@@ -341,9 +304,8 @@ TEST(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
 {
     ScratchDirectory scratch;
     const std::string home = (scratch.path() / "no" / "home").string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     const std::string path = home + "/.cache/ingot";
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
     info.flags = INGOT_PERSIST_MAKE_PARENTS;
     ASSERT_EQ(INGOT_SUCCESS, Store(info).status());
@@ -419,22 +381,6 @@ TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
     variables["INGOT_PERSIST_TRUST"] = "require";
     EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, read(variables).policy);
     EXPECT_EQ("/a:/b", read(variables).key_files);
-    EXPECT_EQ("", read(variables).record_path);
-    variables["INGOT_RECORD"] = "/requests";
-    EXPECT_EQ("/requests", read(variables).record_path);
-}
-
-TEST(PersistEnvironment, ReadsWhetherToKeepRequests)
-{
-    Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
-    EXPECT_EQ(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_REQUESTS);
-    variables["INGOT_PERSIST_REQUESTS"] = "on";
-    EXPECT_NE(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_REQUESTS);
-    variables["INGOT_PERSIST_REQUESTS"] = "some";
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status);
-    EXPECT_NE(std::string::npos, read(variables).detail.find("INGOT_PERSIST_REQUESTS"));
-    variables["INGOT_PERSIST_READ_ONLY"] = "1";
-    EXPECT_EQ(INGOT_SUCCESS, read(variables).status) << "it has no effect";
 }
 
 /* If an unknown policy were ignored, an application that was compiled with older headers would run without the policy

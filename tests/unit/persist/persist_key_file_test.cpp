@@ -48,51 +48,6 @@ void seal(Header *header)
 
 } // namespace
 
-TEST(PersistKeyFile, ReadsWhatItWrote)
-{
-    const key_file written = example();
-    key_file read = {};
-    ASSERT_EQ(INGOT_SUCCESS, decode(encode(written), &read));
-    EXPECT_EQ(written.id_size_bytes, read.id_size_bytes);
-    EXPECT_EQ(written.blob_size_bytes, read.blob_size_bytes);
-    EXPECT_EQ(0, memcmp(&written.id_checksum, &read.id_checksum, sizeof(checksum)));
-    EXPECT_EQ(0, memcmp(&written.blob_checksum, &read.blob_checksum, sizeof(checksum)));
-    EXPECT_EQ(written.created_ns, read.created_ns);
-}
-
-TEST(PersistKeyFile, RefusesEveryFlippedBitOfTheCheckedPart)
-{
-    for (size_t bit = 0; bit < 112 * 8; ++bit) {
-        Header header = encode(example());
-        header.bytes[bit / 8] = static_cast<uint8_t>(header.bytes[bit / 8] ^ (1u << (bit % 8)));
-        key_file read = {};
-        const bool is_version = bit / 8 >= 8 && bit / 8 < 12;
-        EXPECT_EQ(is_version ? INGOT_BLOB_VERSION : INGOT_BLOB_CORRUPT, decode(header, &read)) << "bit " << bit;
-    }
-}
-
-TEST(PersistKeyFile, IgnoresTheLastBytesOfTheHeader)
-{
-    for (size_t bit = 112 * 8; bit < 128 * 8; ++bit) {
-        Header header = encode(example());
-        header.bytes[bit / 8] = static_cast<uint8_t>(header.bytes[bit / 8] ^ (1u << (bit % 8)));
-        key_file read = {};
-        EXPECT_EQ(INGOT_SUCCESS, decode(header, &read)) << "bit " << bit;
-    }
-}
-
-TEST(PersistKeyFile, RefusesEveryTruncation)
-{
-    const Header header = encode(example());
-    key_file read = {};
-    for (size_t size = 0; size < KEY_FILE_HEADER_SIZE; ++size)
-        EXPECT_EQ(INGOT_BLOB_TRUNCATED, key_file_decode(&read, size, size, header.bytes)) << size;
-    for (uint64_t size = KEY_FILE_HEADER_SIZE; size < KEY_FILE_HEADER_SIZE + 5; ++size)
-        EXPECT_EQ(INGOT_BLOB_TRUNCATED, decode(header, &read, size)) << size;
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(header, &read, KEY_FILE_HEADER_SIZE + 6));
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(header, &read, UINT64_MAX));
-}
-
 TEST(PersistKeyFile, RefusesImpossibleSizes)
 {
     const uint64_t id_sizes[] = {0, KEY_FILE_MAX_ID_SIZE + 1, UINT64_C(1) << 63, UINT64_MAX};

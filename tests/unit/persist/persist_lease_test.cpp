@@ -67,9 +67,8 @@ protected:
 
     ingot_origin_t request(const std::string &source = kSource, uint32_t flags = 0)
     {
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         const std::string path = (scratch_.path() / std::to_string(next_++)).string();
-        info.path = path.c_str();
+        ingot_persist_info_t info = info_at(path);
         info.flags = flags;
         info.build_wait_ms = build_wait_ms_;
         const Store directory(info);

@@ -25,11 +25,6 @@ const Bytes kBlob = random_bytes(1, 1000);
 uint64_t paused_ns;
 std::function<void()> when_pausing;
 
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id number " + std::to_string(number));
-}
-
 } // namespace
 
 extern "C" {

@@ -80,11 +80,6 @@ ingot_persist_verification_t verify(const Store &store, int repair)
     return found;
 }
 
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id number " + std::to_string(number));
-}
-
 void fill(const Store &store, unsigned count)
 {
     for (unsigned i = 0; i < count; ++i)

@@ -87,8 +87,7 @@ TEST(PersistMake, FollowsNoLinkThatReplacesAParent)
         fs::create_directory_symlink(victim, parent);
     };
     after_making = &exchange;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = root.c_str();
+    ingot_persist_info_t info = info_at(root);
     info.flags = INGOT_PERSIST_MAKE_PARENTS;
     const Store store(info);
     EXPECT_TRUE(fs::is_symlink(parent)) << "nothing was exchanged";
@@ -104,11 +103,7 @@ TEST(PersistMake, AUmaskSpoilsNothing)
         fs::permissions(scratch.path(), fs::perms::all);
         const fs::path root = scratch.path() / "store";
         const auto as_user = [&](const std::function<bool()> &work) {
-            return forked_child::run([&] {
-                if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
-                    return 2;
-                return work() ? 0 : 1;
-            });
+            return forked_child::run_as_nobody([&] { return work() ? 0 : 1; });
         };
         EXPECT_EQ(0, as_user([&] {
                       umask(mask);
@@ -131,9 +126,7 @@ TEST(PersistMake, OpeningRepairsWhatAUmaskSpoiled)
         ScratchDirectory scratch;
         fs::permissions(scratch.path(), fs::perms::all);
         const fs::path root = scratch.path() / "store";
-        EXPECT_EQ(0, forked_child::run([&] {
-                      if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
-                          return 2;
+        EXPECT_EQ(0, forked_child::run_as_nobody([&] {
                       {
                           const Store store(root);
                           if (store.put(kId, kBlob) != INGOT_SUCCESS)
@@ -185,14 +178,12 @@ TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
     EXPECT_EQ(INGOT_UNTRUSTED, Store(shared).status());
     EXPECT_EQ(nullptr, strstr(ingot_last_error_detail(), "chmod")) << ingot_last_error_detail();
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a directory of your own")) << ingot_last_error_detail();
-    EXPECT_EQ(0, forked_child::run([&] { /* root's directories, too, stay as they are */
-                                         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
-                                             return 2;
-                                         const Store of_root("/");
-                                         return of_root.status() == INGOT_UNTRUSTED &&
-                                                        strstr(ingot_last_error_detail(), "chown") == nullptr
-                                                    ? 0
-                                                    : 1;
+    EXPECT_EQ(0, forked_child::run_as_nobody([&] { /* root's directories, too, stay as they are */
+                                                   const Store of_root("/");
+                                                   return of_root.status() == INGOT_UNTRUSTED &&
+                                                                  strstr(ingot_last_error_detail(), "chown") == nullptr
+                                                              ? 0
+                                                              : 1;
               }));
 }
 

@@ -28,8 +28,7 @@ class PersistMiss : public testing::Test
 protected:
     Store open(ingot_persist_on_miss_t on_miss, const char *backends = nullptr) const
     {
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = path_.c_str();
+        ingot_persist_info_t info = info_at(path_);
         info.on_miss = on_miss;
         info.backends = backends;
         return Store(info);
@@ -82,8 +81,7 @@ TEST_F(PersistMiss, FailsWithoutCompilingAndNamesTheFieldThatDiffers)
 /* The image of a container, for example, may have been filled in another namespace than the application's. */
 TEST_F(PersistMiss, NamesTheNamespaceThatHasTheProgram)
 {
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path_.c_str();
+    ingot_persist_info_t info = info_at(path_);
     for (const char *name_space : {static_cast<const char *>(nullptr), "games"}) {
         Session first;
         info.name_space = name_space;
@@ -190,8 +188,7 @@ TEST_F(PersistMiss, FailsInAForkedChildAndNamesTheFork)
 TEST_F(PersistMiss, AForkedChildIsToldOnceThatItsParentsStorageIsOff)
 {
     Seen told;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path_.c_str();
+    ingot_persist_info_t info = info_at(path_);
     info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
     info.on_event_user = &told;
     const Store store(info);
@@ -246,9 +243,8 @@ TEST_F(PersistMiss, BeginsWithWhyTheStoreCannotBeRead)
 
 TEST_F(PersistMiss, RefusesAWrongPolicy)
 {
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_persist_info_t info = info_at(path_);
     ingot_storage_t storage = nullptr;
-    info.path = path_.c_str();
     info.on_miss = static_cast<ingot_persist_on_miss_t>(3);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(&storage, &info));
 }

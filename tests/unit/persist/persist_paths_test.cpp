@@ -20,19 +20,6 @@ const struct checksum kHash = {
 
 } // namespace
 
-TEST(PersistPaths, FormatsShardsAndEntries)
-{
-    char path[PATH_CAPACITY];
-    paths_entry(path, "", &kHash);
-    EXPECT_STREQ("0f/0123456789abcdef102030405060ff", path);
-    paths_entry(path, "opencl", &kHash);
-    EXPECT_STREQ("opencl/0f/0123456789abcdef102030405060ff", path);
-    paths_shard(path, "", 0xa0);
-    EXPECT_STREQ("a0", path);
-    paths_shard(path, "opencl", 7);
-    EXPECT_STREQ("opencl/07", path);
-}
-
 TEST(PersistPaths, TheLongestPathFits)
 {
     const std::string name_space(NAMESPACE_MAX, 'n');
@@ -58,14 +45,6 @@ TEST(PersistPaths, ReadsPlacesOnly)
     EXPECT_FALSE(paths_parse_entry("0123456789abcdef", &hash));
 }
 
-TEST(PersistPaths, KnowsTheNamesOfFormat3)
-{
-    for (const char *name : {"123", "18446744073709551615", "index.bin", "saved.txt"})
-        EXPECT_TRUE(paths_is_of_format_3(name)) << name;
-    for (const char *name : {"", "7", "42", "0f", "abc", "184467440737095516150", "size.txt", "lock", "12x"})
-        EXPECT_FALSE(paths_is_of_format_3(name)) << name;
-}
-
 TEST(PersistPaths, KnowsWhatCannotBeANamespace)
 {
     for (const char *name : {"opencl", "a", "...", "abc", "AB", "xy", "x86-64_v1.0", "1x", "lock2"})
@@ -73,36 +52,4 @@ TEST(PersistPaths, KnowsWhatCannotBeANamespace)
     for (const char *name : {"", ".", "..", "123", "a/b", "/", "../x", "a b", "\xc3\xa4", "tmp", "lock", "size.txt",
                              "ab", "0f", "42", "1a", "saved.txt", "index.bin", "CACHEDIR.TAG"})
         EXPECT_FALSE(paths_is_namespace(name)) << name;
-}
-
-TEST(PersistPaths, KnowsItsTemporaryNames)
-{
-    char name[PATH_CAPACITY];
-    paths_temporary(name, "tmp", 0x0123456789abcdefu);
-    EXPECT_STREQ("tmp/0123456789abcdef", name);
-    EXPECT_TRUE(paths_is_temporary(name + 4));
-    for (const char *other : {"", "-", "4123456789abcdef-", "4123456789abcdef-17", "4123456789abcdef-017",
-                              "4123456789abcde-1", "4123456789abcdeff-1", "4123456789abcdeg-1", "1-4123456789abcdef",
-                              "4123456789abcde", "4123456789abcdeff", "important"})
-        EXPECT_FALSE(paths_is_temporary(other)) << other;
-}
-
-TEST(PersistAccount, ReadsTotals)
-{
-    const auto parse = [](const std::string &text, uint64_t *total) {
-        return account_parse(text.size(), text.data(), total);
-    };
-    uint64_t total = 0;
-    EXPECT_TRUE(parse("0", &total));
-    EXPECT_EQ(0u, total);
-    EXPECT_TRUE(parse("123\n", &total));
-    EXPECT_EQ(123u, total);
-    EXPECT_TRUE(parse("18446744073709551615\n", &total));
-    EXPECT_EQ(UINT64_MAX, total);
-    EXPECT_TRUE(parse("42                  \n", &total));
-    EXPECT_EQ(42u, total);
-    for (const char *text : {"", " ", "\n", "-1", "+1", "1 2", "1x", "x", "18446744073709551616",
-                             "99999999999999999999", "000000000000000000001", "0x10", "1.5"})
-        EXPECT_FALSE(parse(text, &total)) << text;
-    EXPECT_FALSE(parse(std::string("12\0\0", 4), &total));
 }

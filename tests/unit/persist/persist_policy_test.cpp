@@ -31,11 +31,6 @@ namespace
 
 constexpr uint64_t kSecond = 1000000000u;
 
-Bytes numbered_id(unsigned number)
-{
-    return bytes_of("id number " + std::to_string(number));
-}
-
 /* Returns one of many ids of the same size. */
 Bytes small_id(unsigned number)
 {
@@ -95,13 +90,6 @@ void fill(const Store &store, unsigned count)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000)));
 }
 
-/* Changes the entries of a store as if `seconds` seconds had passed. */
-void make_all_older(const std::string &path, uint64_t seconds)
-{
-    for (const fs::path &entry : entries_of(path))
-        set_time_of(entry, time_of(entry) - seconds * kSecond);
-}
-
 unsigned count_present(const Store &store, unsigned count)
 {
     unsigned present = 0;
@@ -112,19 +100,24 @@ unsigned count_present(const Store &store, unsigned count)
 
 } // namespace
 
-TEST_F(PersistPolicy, TheDefaultKeepsWhatWasLoadedLately)
+TEST_F(PersistPolicy, TheDefaultAndLruKeepWhatWasLoadedLatelyAndTellSecondsApart)
 {
-    info.eviction = ingot_persist_info_t(INGOT_PERSIST_INFO_INIT).eviction;
     info.max_bytes = 40000;
-    Store store(info);
-    fill(store, 4);
-    for (unsigned i = 0; i < 4; ++i)
-        set_time(numbered_id(i), now_ns() - (3600 - i) * kSecond);
-    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
-    EXPECT_EQ(0u, store.stats().unstamped);
+    for (const auto eviction : {ingot_persist_info_t(INGOT_PERSIST_INFO_INIT).eviction, INGOT_PERSIST_EVICT_LRU}) {
+        info.eviction = eviction;
+        Store store(info);
+        fill(store, 4);
+        for (unsigned i = 0; i < 4; ++i)
+            set_time(numbered_id(i), now_ns() - (20 - i) * kSecond);
+        ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+        EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+        EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
+        EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(2)));
+        EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(3)));
+        EXPECT_EQ(0u, store.stats().unstamped);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    }
 }
 
 TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
@@ -140,23 +133,8 @@ TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
 }
 
-TEST_F(PersistPolicy, LruTellsSecondsApart)
-{
-    info.eviction = INGOT_PERSIST_EVICT_LRU;
-    info.max_bytes = 40000;
-    Store store(info);
-    fill(store, 4);
-    for (unsigned i = 0; i < 4; ++i)
-        set_time(numbered_id(i), now_ns() - (20 - i) * kSecond);
-    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
-    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(2)));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(3)));
-}
-
-TEST_F(PersistPolicy, AUseIsTheTimeOfTheBlobAndChangesNoByte)
+/* A use is not written to size.txt, so a load needs no lock. */
+TEST_F(PersistPolicy, AUseIsTheTimeOfTheBlobAndNeedsNoLock)
 {
     info.eviction = INGOT_PERSIST_EVICT_LRU;
     Store store(info);
@@ -166,25 +144,13 @@ TEST_F(PersistPolicy, AUseIsTheTimeOfTheBlobAndChangesNoByte)
     const uint64_t before = now_ns();
     const Bytes key = read_file(entry / "key.bin");
     const auto written = fs::last_write_time(entry / "key.bin");
+    const int other = open((root() / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, flock(other, LOCK_EX | LOCK_NB));
     ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    close(other);
     EXPECT_LE(before, time_of(entry));
     EXPECT_EQ(written, fs::last_write_time(entry / "key.bin"));
     EXPECT_EQ(key, read_file(entry / "key.bin"));
-}
-
-/* A use is not written to size.txt, so a load needs no lock. */
-TEST_F(PersistPolicy, AUseIsNotedWhileTheLockIsTaken)
-{
-    info.eviction = INGOT_PERSIST_EVICT_LRU;
-    Store store(info);
-    fill(store, 1);
-    const uint64_t created = now_ns() - 10 * kSecond;
-    set_time(numbered_id(0), created);
-    const int other = open((root() / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
-    ASSERT_EQ(0, flock(other, LOCK_EX | LOCK_NB));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    EXPECT_LT(created, time_of(entry_of(numbered_id(0))));
-    close(other);
 }
 
 #if defined(__x86_64__)
@@ -266,24 +232,6 @@ TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
               }));
     EXPECT_TRUE(entries_of(root()).empty());
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));
-}
-
-TEST_F(PersistPolicy, ClearsAllThoughTheTotalIsLostMeanwhile)
-{
-    const std::string path = use_fast_store(1000);
-    Store store(info);
-    for (unsigned i = 0; i < 600; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-    std::atomic<bool> goes_on{true};
-    std::thread remover([&] {
-        while (goes_on)
-            unlink((path + "/size.txt").c_str());
-    });
-    const ingot_status_t status = ingot_persist_clear(store.get());
-    goes_on = false;
-    remover.join();
-    EXPECT_EQ(INGOT_SUCCESS, status);
-    EXPECT_TRUE(entries_of(path).empty()) << entries_of(path).size();
 }
 
 TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfPlaces)
@@ -480,32 +428,6 @@ TEST_F(PersistPolicy, ALargeStoreKeepsItsLimitAndItsYoungestEntries)
     EXPECT_EQ(0u, leftovers_in(path));
 }
 
-TEST_F(PersistPolicy, ThreadsThatStoreAtOnceKeepTheLimit)
-{
-    constexpr unsigned count = 300;
-    const std::string path = use_fast_store(count);
-    {
-        Store store(info);
-        std::vector<std::thread> threads;
-        for (unsigned t = 0; t < 4; ++t)
-            threads.emplace_back([&, t] {
-                for (unsigned i = 0; i < 500; ++i)
-                    EXPECT_EQ(INGOT_SUCCESS, put_small(store, t * 1000 + i));
-            });
-        for (std::thread &thread : threads)
-            thread.join();
-        EXPECT_LT(0u, store.stats().evictions);
-    }
-    EXPECT_GE(info.max_bytes, bytes_in(path));
-    EXPECT_LE(count / 4, entries_of(path).size());
-    EXPECT_EQ(0u, leftovers_in(path));
-    Store store(info);
-    EXPECT_LE(bytes_in(path), store.stats().bytes);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
-    EXPECT_TRUE(entries_of(path).empty());
-    EXPECT_EQ(0u, store.stats().bytes);
-}
-
 TEST_F(PersistPolicy, ProcessesThatStoreOneEntryAndEndKeepTheLimit)
 {
     constexpr unsigned count = 1000;
@@ -530,28 +452,6 @@ TEST_F(PersistPolicy, ProcessesThatStoreOneEntryAndEndKeepTheLimit)
     EXPECT_GE(count + count / 5, entries_of(path).size());
 }
 
-TEST_F(PersistPolicy, AWrongTotalEvictsNothingAndIsCorrected)
-{
-    constexpr unsigned count = 400;
-    const std::string path = use_fast_store(2 * count);
-    unsigned next = count;
-    for (const std::string &text : {size_text(UINT64_C(1000000000000), count), size_text(0, UINT64_MAX),
-                                    size_text(2 * count * kSmallEntry, count), std::string("77\n"), std::string()}) {
-        {
-            Store store(info);
-            for (unsigned i = 0; i < count; ++i)
-                ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-            write_file(fs::path(path) / "size.txt", bytes_of(text));
-            (void)put_small(store, next++); /* may come before the thread has counted */
-            EXPECT_EQ(0u, store.stats().evictions) << text;
-        }
-        Store store(info);
-        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next++)) << text;
-        EXPECT_EQ(store.stats().bytes, bytes_in(path)) << text;
-        EXPECT_LE(count + 1, entries_of(path).size()) << text;
-    }
-}
-
 TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
 {
     {
@@ -572,28 +472,6 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
     EXPECT_EQ(1u, entries_of(root()).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(10)));
     EXPECT_EQ(0u, store.stats().expired);
-}
-
-TEST_F(PersistPolicy, AnOpeningTakesAwayManyThatAreTooOld)
-{
-    constexpr unsigned count = 1000;
-    const std::string path = use_fast_store(2 * count);
-    {
-        Store store(info);
-        for (unsigned i = 0; i < count; ++i)
-            ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-    }
-    make_all_older(path, 1100);
-    info.max_age_ms = 1000 * 1000;
-    ASSERT_EQ(INGOT_SUCCESS, put_small(Store(info), count));
-    size_t left = entries_of(path).size();
-    for (size_t before = count + 1; left > 1; left = entries_of(path).size()) { /* further openings evict the rest */
-        ASSERT_GT(before, left);
-        before = left;
-        Store store(info);
-    }
-    Store store(info);
-    EXPECT_EQ(INGOT_SUCCESS, store.load(small_id(count)));
 }
 
 TEST_F(PersistPolicy, AnOpenThatFailsEvictsNothing)
@@ -625,26 +503,4 @@ TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
     Store store(info);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
     EXPECT_EQ(2u, entries_of(root()).size());
-}
-
-/* The half that was stored first is loaded here, so it is the youngest by last use. */
-TEST_F(PersistPolicy, ALargeStoreEvictsTheLeastRecentlyUsed)
-{
-    constexpr unsigned count = 2000;
-    info.eviction = INGOT_PERSIST_EVICT_LRU;
-    const std::string path = use_fast_store(count);
-    {
-        Store store(info);
-        for (unsigned i = 0; i < count; ++i)
-            ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-        make_all_older(path, 3600); /* so that a load is later than any other use */
-        for (unsigned i = 0; i < count / 2; ++i)
-            ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i)));
-        ASSERT_EQ(INGOT_SUCCESS, put_small(store, count));
-    }
-    Store store(info);
-    EXPECT_GT(count, entries_of(path).size());
-    for (unsigned i = 1; i < count / 2; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
-    EXPECT_EQ(INGOT_SUCCESS, store.load(small_id(count)));
 }

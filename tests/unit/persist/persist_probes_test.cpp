@@ -35,8 +35,7 @@ class PersistProbes : public testing::Test
 protected:
     ingot_persist_info_t info() const
     {
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = root_.c_str();
+        ingot_persist_info_t info = info_at(root_);
         return info;
     }
 

@@ -27,8 +27,7 @@ protected:
     void reopen(ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_NOW, uint32_t flags = 0)
     {
         store_.reset();
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = path_.c_str();
+        ingot_persist_info_t info = info_at(path_);
         info.store_mode = mode;
         info.flags = flags;
         info.lock_timeout_ms = 60000;
@@ -280,8 +279,7 @@ TEST_F(PersistProgram, BlobsThatCannotBeTakenAreNotTheCallersFailure)
 TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
 {
     store_.reset();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path_.c_str();
+    ingot_persist_info_t info = info_at(path_);
     info.max_bytes = 40000;
     store_ = std::make_unique<Store>(info);
     Session session;
@@ -372,8 +370,7 @@ TEST_F(PersistProgram, RefusesMissingArguments)
 TEST_F(PersistProgram, WhatTheLimitsExcludeIsNoFailureOfAFlush)
 {
     store_.reset();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path_.c_str();
+    ingot_persist_info_t info = info_at(path_);
     info.max_blob_bytes = 1;
     info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     store_ = std::make_unique<Store>(info);

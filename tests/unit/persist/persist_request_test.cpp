@@ -59,8 +59,7 @@ protected:
     std::string path(const char *name) const { return (scratch_.path() / name).string(); }
     ingot_persist_info_t info_of(const std::string &root) const
     {
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = root.c_str();
+        ingot_persist_info_t info = info_at(root);
         info.lock_timeout_ms = 60000;
         info.on_event = [](const ingot_event_t *event, void *user) {
             if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)

@@ -128,8 +128,7 @@ TEST_F(PersistServing, ServesTheListThatTheLastOfTwoThreadsSet)
 TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)
 {
     const std::string path = (scratch_.path() / "told").string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     info.backends = "-reference";
     Store told(info);
     ASSERT_EQ(INGOT_SUCCESS, told.status());
@@ -180,20 +179,6 @@ TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedByTheNextStore)
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("last"), blob));
     EXPECT_GE(50u, entries_of(root_).size());
     EXPECT_EQ(INGOT_SUCCESS, store_.load(bytes_of("last")));
-}
-
-TEST_F(PersistServing, LimitsOfZeroAreTheDefaults)
-{
-    for (int i = 0; i < 3; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), random_bytes(1, 1000)));
-    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store_.get(), &settings));
-    ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), random_bytes(1, 1000)));
-    EXPECT_EQ(4u, entries_of(root_).size());
-    settings = settings_of(store_);
-    EXPECT_EQ(uint64_t{1} << 30, settings.max_bytes);
-    EXPECT_EQ(UINT64_MAX, settings.max_entries);
-    EXPECT_EQ(UINT64_MAX, settings.max_age_ms);
 }
 
 TEST_F(PersistServing, LimitsAreThoseOfADirectory)

@@ -120,16 +120,3 @@ TEST(ErrorCode, IsTheErrnoOfASystemCall)
     EXPECT_NE(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
     EXPECT_EQ(ENOENT, ingot_last_error_code()) << ingot_last_error_detail();
 }
-
-TEST(Flags, ThatAreUnknownAreRefusedByADirectoryStore)
-{
-    ScratchDirectory scratch;
-    const std::string root = (scratch.path() / "store").string();
-    for (uint32_t flag = INGOT_PERSIST_KEEP_REQUESTS * 2; flag != 0; flag <<= 1) {
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = root.c_str();
-        info.flags = flag;
-        ingot_storage_t storage = nullptr;
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(&storage, &info)) << flag;
-    }
-}

@@ -182,8 +182,7 @@ TEST_F(PersistTiers, APromotionThatFailsIsTold)
     Kept upper;
     upper.answer = INGOT_NO_SPACE;
     const std::string path = at("second").string();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     info.on_event_user = &told;
     info.on_event = [](const ingot_event_t *event, void *user) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
@@ -236,9 +235,8 @@ TEST_F(PersistTiers, AChainWritesThroughToATierThatAsksForIt)
 TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
 {
     std::string reason;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     const fs::path path = at("store");
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     info.on_event_user = &reason;
     info.on_event = [](const ingot_event_t *event, void *user) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
@@ -256,9 +254,8 @@ TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
 
 TEST_F(PersistTiers, TheDetailOfAFailureIsNotThatOfATierThatIsWrittenThrough)
 {
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     const fs::path path = at("store");
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     info.max_blob_bytes = 1;
     const Store directory(info);
     ingot_storage_ops_t ops = Kept::operations();

@@ -212,10 +212,9 @@ TEST(PersistTrustChain, CountsAndReportsWhatItRefuses)
     const ScratchDirectory scratch;
     Seen seen;
     const Held lower = filled_directory(scratch.path() / "tier", id, blob);
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     const std::string path = scratch.path() / "store";
+    ingot_persist_info_t info = info_at(path);
     const Trust trust(kRequire, {kSecret});
-    info.path = path.c_str();
     info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
     info.on_event_user = &seen;

@@ -167,8 +167,7 @@ TEST(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
     ScratchDirectory scratch;
     const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     info.eviction = INGOT_PERSIST_EVICT_LRU;
     info.trust = trust.get();
     {
@@ -196,8 +195,7 @@ TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
     ScratchDirectory scratch;
     const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     (void)filled_directory(path, kId, kBlob);
     info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *) {
@@ -215,8 +213,7 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     ScratchDirectory scratch;
     const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     (void)filled_directory(path, kId, sealed(kSecret, kId, kBlob));
     struct key_file key = key_file_of(kId.size(), kId.data(), kBlob.size(), kBlob.data(), 1);
     key.blob_size_bytes = kLarge;

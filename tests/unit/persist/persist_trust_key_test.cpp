@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/forked_child.h"
 #include "support/trust_fixture.h"
 
 using namespace store_fixture;
@@ -17,7 +18,6 @@ namespace
 {
 
 const fs::path kGolden = fs::path(INGOT_SOURCE_DIR) / "tests" / "golden" / "seal";
-constexpr uid_t kNobody = 65534;
 
 Bytes golden_id()
 {
@@ -199,13 +199,10 @@ TEST_F(PersistTrustKey, RefusesLinksAndOtherObjects)
 
 TEST_F(PersistTrustKey, RefusesOtherOwners)
 {
-    if (geteuid() != 0) {
-        EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
-        GTEST_SKIP() << "only root can make files of other users";
-    }
+    SKIP_UNLESS_ROOT();
     for (const char *name : {"blake2b.key", "ed25519.key", "ed25519.key.pub"}) {
         const std::string foreign = copy(name);
-        ASSERT_EQ(0, chown(foreign.c_str(), kNobody, kNobody));
+        ASSERT_EQ(0, chown(foreign.c_str(), forked_child::kNobody, forked_child::kNobody));
         EXPECT_EQ(INGOT_UNTRUSTED, describe(foreign)) << name;
     }
 }

@@ -218,20 +218,6 @@ TEST(PersistTrust, RefusesPoliciesThatMakeNoSense)
     }()) << "the last policy that was accepted stays";
 }
 
-TEST(PersistTrust, AChainCopiesABlobWithItsSeal)
-{
-    ScratchDirectory scratch;
-    const Held lower = filled_directory(scratch.path() / "store", kId, sealed(kSigning, kId, kBlob));
-    Kept kept;
-    const Held upper = kept.open();
-    ASSERT_EQ(INGOT_SUCCESS, upper.trust(Trust(kRequire, {public_key()})));
-    const Held held = chain_of({upper.get(), lower.get()});
-    Bytes loaded;
-    EXPECT_EQ(INGOT_SUCCESS, held.load(kId, &loaded));
-    EXPECT_EQ(kBlob, loaded);
-    EXPECT_EQ(sealed(kSigning, kId, kBlob), kept.blobs[kId]);
-}
-
 TEST(PersistTrust, AChainNeverSealsWhatATierHad)
 {
     for (const bool is_nested : {false, true}) {
@@ -267,38 +253,13 @@ TEST(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
     EXPECT_EQ(1u, held.stats().distrusted);
 }
 
-TEST(PersistTrust, AChainsOwnPolicyHoldsForEachTier)
-{
-    Kept upper_kept, bad_kept, good_kept;
-    bad_kept.blobs[kId] = kBlob;
-    good_kept.blobs[kId] = sealed(kSecret, kId, kBlob);
-    const Held upper = upper_kept.open();
-    const Held bad = bad_kept.open();
-    const Held good = good_kept.open();
-    const Held held = chain_of({upper.get(), bad.get(), good.get()});
-    ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kSecret})));
-    EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
-    EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << "a refused blob is not promoted";
-    EXPECT_EQ(1u, held.stats().distrusted);
-    EXPECT_EQ(1u, held.stats().hits);
-    EXPECT_EQ(good_kept.blobs[kId], bad_kept.blobs[kId]);
-    upper_kept.blobs.clear();
-    good_kept.blobs.clear();
-    bad_kept.blobs[kId] = kBlob;
-    EXPECT_EQ(INGOT_UNTRUSTED, held.load(kId));
-    EXPECT_TRUE(upper_kept.blobs.empty());
-    ASSERT_EQ(INGOT_SUCCESS, held.put(kId, kBlob));
-    EXPECT_EQ(sealed(kSecret, kId, kBlob), upper_kept.blobs[kId]);
-}
-
 TEST(PersistTrust, ADirectoryTellsItsOwnCallbackWhy)
 {
     ScratchDirectory scratch;
     std::string reason;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     const std::string path = scratch.path() / "store";
+    ingot_persist_info_t info = info_at(path);
     const Trust trust(kRequire, {kSecret});
-    info.path = path.c_str();
     info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *user) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
@@ -332,8 +293,7 @@ TEST(PersistTrust, ReadsAForeignStoreInWhichEveryBlobMustBeSealed)
         ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
     }
     const Trust trust(kRequire, {public_key()});
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    ingot_persist_info_t info = info_at(path);
     for (const auto policy : {kNone, kVerify}) {
         const Trust weak(policy, {public_key()});
         info.trust = weak.get();
@@ -446,8 +406,7 @@ TEST(PersistTrust, FailsCleanlyAtEveryAllocation)
     (void)Held(filled_directory(scratch.path() / "store", kId, sealed(kSecret, kId, kBlob)));
     for (size_t n = 0;; ++n) {
         FailingAllocator allocator(n);
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = path.c_str();
+        ingot_persist_info_t info = info_at(path);
         info.allocator = allocator.table();
         info.trust = trust.get();
         bool is_done = false;
