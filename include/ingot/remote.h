@@ -18,9 +18,9 @@ extern "C" {
 
 /** Flags of a remote tier. */
 typedef enum ingot_remote_flags {
-    INGOT_REMOTE_READ_ONLY = 1,      /**< Neither uploads nor removes anything. */
-    INGOT_REMOTE_NO_COMPRESSION = 2, /**< Uploads blobs uncompressed. Compressed blobs can still be read. */
-    INGOT_REMOTE_NO_LEASES = 4       /**< Does not wait for another machine's compilation; see ingot_remote_open. */
+    INGOT_REMOTE_READ_ONLY = 1,       /**< Neither uploads nor removes anything. */
+    INGOT_REMOTE_NO_LEASES = 4,       /**< Does not wait for another machine's compilation; see ingot_remote_open. */
+    INGOT_REMOTE_FROM_ENVIRONMENT = 8 /**< Reads what the user's environment says; see ingot_remote_open. */
 } ingot_remote_flags_t;
 
 /** Remote tier configuration. 0 and NULL in any field mean its default. INGOT_UNLIMITED in a limit or a time means no
@@ -28,7 +28,7 @@ typedef enum ingot_remote_flags {
 typedef struct ingot_remote_info {
     size_t struct_size;
     /**
-     * The server, at most 2047 bytes. Required.
+     * The server, at most 2047 bytes. Required, unless INGOT_REMOTE_FROM_ENVIRONMENT is set.
      *
      * - `redis://[USER@]HOST[:PORT][/DATABASE]` and `redis+unix:///SOCKET`: Redis or Valkey
      * - `rediss://...`: the same as `redis://`, encrypted by TLS
@@ -40,9 +40,9 @@ typedef struct ingot_remote_info {
      *
      * - `credentials`: a file. Its first line is the password for Redis. For HTTP it is `USER:PASSWORD`, or the
      *   password alone if the URL has a user, or a token (`bearer`). For S3 it is `ACCESS_KEY:SECRET_KEY`. The file
-     *   must belong to this user or root, and nobody else may write it. If a group can read it, or everybody can read
-     * it and nobody can write it, as orchestrators mount secrets, an event reports that; other files that everybody can
-     *   read are refused. Its first line has no control characters. A URL must not contain a password.
+     *   must belong to this user or root, and nobody else may write it. A group may read it; a file that everybody can
+     *   read is refused unless nobody can write it, as orchestrators mount secrets. Its first line has no control
+     *   characters. A URL must not contain a password.
      * - `auth`: how HTTP uses the credentials: `password` (default), `bearer` or `s3`
      * - `ca`: a file with the certificates of the authorities to trust instead of the system's (PEM)
      * - `cert`, `key`: files with this client's certificate and private key (PEM). The key is checked like credentials.
@@ -129,8 +129,16 @@ typedef struct ingot_remote_info {
  * Behind a storage with a policy (ingot/trust.h) in a chain, the tier is subject to this policy, too: the chain loads
  * no blob from the server that the storage in front would refuse, and uploads blobs with the seal of its key.
  *
+ * @par The environment
+ * With INGOT_REMOTE_FROM_ENVIRONMENT, the function reads the user's environment (doc/environment.md).
+ * INGOT_PERSIST_REMOTE is the URL, INGOT_PERSIST_NAMESPACE the namespace, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to
+ * live, and INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS are the policy and the key files; each of these counts if the
+ * field of @p info is 0 or NULL. INGOT_PERSIST_REMOTE_MODE=read means INGOT_REMOTE_READ_ONLY, and
+ * INGOT_PERSIST_REMOTE_LEASES=0 INGOT_REMOTE_NO_LEASES. If neither @p info nor the environment names a server, there is
+ * no tier: *storage is local, with a reference for the caller, or NULL. A setuid program reads no variables.
+ *
  * @param[in] info  Copied.
- * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL.
+ * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL, or a variable; the detail says which.
  * @retval INGOT_UNTRUSTED          Another user can change the file with the credentials, or access that of the private
  *                                  key or of a secret key for seals. The detail has the remedy.
  * @retval INGOT_NOT_FOUND          A file that the URL names does not exist.
@@ -139,26 +147,6 @@ typedef struct ingot_remote_info {
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info);
-
-/**
- * Sets the fields of @p info that the user's environment specifies. Only this function reads these variables.
- *
- * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
- * namespace, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
- * INGOT_REMOTE_NO_LEASES (doc/environment.md). INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS set the policy and
- * the key files, so that a tier that is used alone checks seals like a store. A setuid program reads no variables.
- *
- * @param[in,out] info   Initialized. Its url becomes @p url; its name_space and the key files follow in the same
- * memory.
- * @param[out]    trust  Receives what the trust of @p info says and these variables; it becomes that trust. It and
- *                       @p url must live until the tier is opened.
- * @param[out]    url    Receives the URL.
- * @retval INGOT_NOT_FOUND          INGOT_PERSIST_REMOTE is not set. Any failure leaves @p info untouched.
- * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
- * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL, the namespace and the key files.
- */
-INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust,
-                                                            size_t url_capacity, char *url);
 
 /**
  * Waits for all uploads and removals that are pending when it is called. Does not wait for any that other threads add
@@ -180,24 +168,23 @@ typedef struct ingot_remote_stats {
     uint64_t hits;     /**< Loads that returned a blob. */
     uint64_t misses;   /**< Loads of ids, and questions whether it has them, to which the server has no object. */
     uint64_t skipped;  /**< Loads that did not ask the server, because it had failed. */
-    uint64_t failures; /**< Loads that failed. The next five count them by reason. */
-    uint64_t unreachable, timed_out, refused, bad_answers, bad_objects;
-    uint64_t uploads, removals;        /**< Those that the tier's thread has done. */
-    uint64_t failed_uploads;           /**< Uploads and removals that failed. */
-    uint64_t dropped_uploads;          /**< Uploads that never began, for lack of room or because the process ended. */
-    uint64_t waiting;                  /**< Uploads and removals that are pending now. */
-    uint64_t loaded_bytes, sent_bytes; /**< Sizes of objects. */
-    uint64_t pauses;                   /**< How often loads of this process stopped asking the server. */
-    uint64_t lost_ns;                  /**< The process's time that this server's failed and slow loads cost. */
-    int is_asking;                     /**< 0: the server failed, and loads do not ask it at present. */
-    uint64_t leases;                   /**< Leases that this process took, to compile a program for all machines. */
-    uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */
-    uint64_t lost_leases;              /**< Leases that ran out, or vanished from the server, before they were ended. */
-    int is_uploading;                  /**< 0: the server refused uploads, or failed, and uploads wait at present. */
+    uint64_t failures; /**< Loads that failed, also because of a bad object. Events have the reasons. */
+    uint64_t uploads, removals; /**< Those that the tier's thread has done. */
+    uint64_t failed_uploads;    /**< Uploads and removals that failed. */
+    uint64_t dropped_uploads;   /**< Uploads that never began, for lack of room or because the process ended. */
+    uint64_t waiting;           /**< Uploads and removals that are pending now. */
+    uint64_t sent_bytes;        /**< Sizes of uploaded objects. */
+    uint64_t pauses;            /**< How often loads of this process stopped asking the server. */
+    uint64_t lost_ns;           /**< The process's time that this server's failed and slow loads cost. */
+    int is_asking;              /**< 0: the server failed, and loads do not ask it at present. */
+    uint64_t leases;            /**< Leases that this process took, to compile a program for all machines. */
+    uint64_t busy_leases;       /**< Requests that found another machine's lease; a wait makes several. */
+    uint64_t lost_leases;       /**< Leases that ran out, or vanished from the server, before they were ended. */
+    int is_uploading;           /**< 0: the server refused uploads, or failed, and uploads wait at present. */
 } ingot_remote_stats_t;
 #define INGOT_REMOTE_STATS_INIT                                                                                        \
     {                                                                                                                  \
-        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
+        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                \
     }
 /**
  * Returns the counts of a remote tier since it was opened.

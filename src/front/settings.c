@@ -22,7 +22,6 @@
 #endif
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define URL_SIZE 4096u /* for a URL and a namespace */
 
 static bool has_flag(const ingot_cache_info_t *info, ingot_cache_open_flags_t flag)
 {
@@ -129,23 +128,18 @@ ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_sto
 ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
     ingot_remote_info_t settings = INGOT_REMOTE_INFO_INIT;
-    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
-    ingot_status_t status = INGOT_NOT_FOUND;
-    char *texts = malloc(URL_SIZE);
-    if (texts == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
-    if (!has_flag(info, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT))
-        status = ingot_remote_info_from_environment(&settings, &trust, URL_SIZE, texts);
-    settings.url = info->remote != NULL ? info->remote : settings.url;
-    settings.name_space = info->name_space != NULL ? info->name_space : settings.name_space;
+    settings.url = info->remote;
+    settings.name_space = info->name_space;
     settings.on_event = info->on_event;
     settings.on_event_user = info->on_event_user;
+    if (!has_flag(info, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT))
+        settings.flags |= (uint32_t)INGOT_REMOTE_FROM_ENVIRONMENT;
+    else if (info->remote == NULL)
+        return INGOT_NOT_FOUND;
     if (has_flag(info, INGOT_CACHE_OPEN_READ_ONLY))
         settings.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
-    if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && info->remote != NULL))
-        status = ingot_remote_open(storage, &settings);
-    free(texts);
-    return status;
+    const ingot_status_t status = ingot_remote_open(storage, &settings);
+    return status == INGOT_SUCCESS && *storage == NULL ? INGOT_NOT_FOUND : status;
 }
 
 #else

@@ -31,14 +31,14 @@ void seal(Bytes *object)
 
 void read(const Bytes &object)
 {
-    envelope_blob blob = {};
+    envelope_content blob = {};
     if (envelope_decode(object.size(), object.data(), sizeof(kId), kId, kLimit, &blob) != INGOT_SUCCESS)
         return;
     if (blob.size == 0 || blob.size > kLimit)
         abort();
     size_t size = 0;
     uint8_t *again = nullptr;
-    envelope_blob same = {};
+    envelope_content same = {};
     if (envelope_encode(sizeof(kId), kId, blob.size, blob.bytes, 1, 3, &size, &again) != INGOT_SUCCESS ||
         envelope_decode(size, again, sizeof(kId), kId, kLimit, &same) != INGOT_SUCCESS || same.size != blob.size ||
         std::memcmp(same.bytes, blob.bytes, blob.size) != 0)

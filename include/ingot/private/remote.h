@@ -26,26 +26,17 @@ typedef enum ingot_remote_step {
 
 /** The result of a check. */
 typedef struct ingot_remote_report {
-    size_t struct_size;
     ingot_remote_step_t step;   /**< The one that failed, or INGOT_REMOTE_STEP_DONE. */
-    uint64_t connect_ns;        /**< Until the first answer. This and the next three are 0 for steps not taken. */
-    uint64_t round_trip_ns;     /**< The shortest of five on the same connection. */
+    uint64_t connect_ns;        /**< Until the first answer. This and the next two are 0 for steps not taken. */
     uint64_t write_ns, read_ns; /**< Of 64 KiB. */
     char reason[512];           /**< Why the step failed; "" if none did. */
 } ingot_remote_report_t;
-#define INGOT_REMOTE_REPORT_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(ingot_remote_report_t), INGOT_REMOTE_STEP_OPEN, 0, 0, 0, 0,                                             \
-        {                                                                                                              \
-            0                                                                                                          \
-        }                                                                                                              \
-    }
 
 /**
  * Checks whether a server works, and how fast it is, by a few requests in the calling thread. Each request may take as
  * long as connect_timeout_ms and stall_timeout_ms allow. Removes the object that it stores.
  *
- * @param[in,out] report  The caller sets struct_size. Set for every status except a missing argument.
+ * @param[out] report  Set for every status except a missing argument.
  * @return INGOT_SUCCESS, or the failure of the step that failed.
  */
 INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report);
@@ -62,23 +53,23 @@ INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ing
  */
 INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
-#define INGOT_REMOTE_KEY_CAPACITY 65 /* 64 hexadecimal digits and a NUL */
+/** Receives an object: its id, and what the server keeps under it, with its seal, which is not checked. Both are valid
+ *  during the call. If the object could not be loaded, or is damaged, @p status and the error detail say why. */
+typedef void (*ingot_remote_visit_t)(void *user, ingot_status_t status, size_t id_size, const uint8_t *id,
+                                     size_t kept_size, const uint8_t *kept);
 
 /**
- * Visits the keys of all objects that a server has in the tier's namespace; some perhaps twice.
+ * Loads all objects that a server has in the tier's namespace, except those that a store has.
  *
+ * @param known        A directory store; NULL: none.
+ * @param known_count  Receives how many objects were not loaded because the store has them.
+ * @retval INGOT_SUCCESS        Also if some could not be loaded.
  * @retval INGOT_UNIMPLEMENTED  The server's protocol cannot list objects, or @p storage is not a remote tier.
- * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ * @retval INGOT_IO_ERROR       The server, or the store, could not be listed.
+ * @retval INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_remote_list(ingot_storage_t storage, void (*visit)(void *user, const char *key),
-                                           void *user);
-/** Writes the key of an id's object. */
-INGOT_API ingot_status_t ingot_remote_key_of(ingot_storage_t storage, size_t id_size, const uint8_t *id,
-                                             char key[INGOT_REMOTE_KEY_CAPACITY]);
-/** Loads an object by its key: its id, and what the server keeps under it, with its seal, which is not checked.
- * Statuses as of a load; INGOT_IO_ERROR also if the tier is not contacting the server at present. */
-INGOT_API ingot_status_t ingot_remote_load_key(ingot_storage_t storage, const char *key, ingot_buffer_t *id,
-                                               ingot_buffer_t *kept);
+INGOT_API ingot_status_t ingot_remote_for_each(ingot_storage_t storage, ingot_storage_t known,
+                                               ingot_remote_visit_t visit, void *user, uint64_t *known_count);
 
 /**
  * Takes the oldest wish that the server has in the tier's namespace, and waits for one.

@@ -11,27 +11,20 @@
 
 enum { CONNECT_MS = 5000, STALL_MS = 30000 };
 
-int server_read_info(ingot_remote_info_t *info, const char *url, struct server_memory *memory)
+int server_make_info(ingot_remote_info_t *info, const char *url)
 {
     if (url != NULL && setenv("INGOT_PERSIST_REMOTE", url, 1) != 0)
         return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
-    memory->trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
-    const ingot_status_t read =
-        ingot_remote_info_from_environment(info, &memory->trust, sizeof(memory->text), memory->text);
-    if (read != INGOT_SUCCESS) {
-        (void)fprintf(stderr, "ingot: %s%s\n", ingot_last_error_detail(),
-                      read == INGOT_NOT_FOUND ? "; name a URL" : "");
-        return EXIT_USAGE;
-    }
+    *info = (ingot_remote_info_t)INGOT_REMOTE_INFO_INIT;
+    info->flags = INGOT_REMOTE_FROM_ENVIRONMENT;
     return EXIT_DONE;
 }
 
 int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags)
 {
-    struct server_memory memory;
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    ingot_remote_info_t info;
     ingot_persist_trust_t trust;
-    int code = server_read_info(&info, url, &memory);
+    int code = server_make_info(&info, url);
     if (code == EXIT_DONE)
         code = store_read_trust(&trust, options);
     if (code != EXIT_DONE)
@@ -43,8 +36,11 @@ int server_open(ingot_storage_t *server, const struct common_options *options, c
     info.lost_time_ms = INGOT_UNLIMITED;
     info.on_event = store_tell_event;
     const ingot_status_t status = ingot_remote_open(server, &info);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && *server != NULL)
         return EXIT_DONE;
-    (void)store_failed("opening the server", status);
+    if (status == INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot: INGOT_PERSIST_REMOTE is not set; name a URL\n");
+    else
+        (void)store_failed("opening the server", status);
     return status == INGOT_OUT_OF_MEMORY ? EXIT_FAILED : EXIT_USAGE;
 }

@@ -24,7 +24,6 @@
 
 #define MAX_NAME 64u
 #define MAX_REASON 384u
-#define URL_SIZE 4096u /* for a URL and a namespace */
 #define DISABLE "INGOT_LAYER_DISABLE"
 #define DELETED " (deleted)"
 
@@ -109,15 +108,11 @@ static ingot_status_t open_local(ingot_storage_t *opened)
  * has its own reference to the store. */
 static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t local, ingot_event_callback_t on_event)
 {
-    char url[URL_SIZE];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    info.flags = INGOT_REMOTE_FROM_ENVIRONMENT;
     info.on_event = on_event;
     info.local = local;
-    const ingot_status_t status = ingot_remote_info_from_environment(&info, &trust, sizeof(url), url);
-    if (status == INGOT_NOT_FOUND) /* no server is named */
-        return INGOT_SUCCESS;
-    return status == INGOT_SUCCESS ? ingot_remote_open(storage, &info) : status;
+    return ingot_remote_open(storage, &info);
 }
 
 #else

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/object/object_key.h"
+#include "remote/object/envelope.h"
 
 #define LEAST_CAPACITY 4096u
 #define MOST_TRUSTED (UINT64_C(1) << 20) /* the most bytes that are allocated only because a server announces them */

@@ -1,13 +1,15 @@
 /*
- * envelope.c - encodes and decodes an object on a server; see envelope.h and doc/remote-format.md.
+ * envelope.c - encodes and decodes an object on a server, and derives its key; see envelope.h and doc/remote-format.md.
  */
 #include "remote/object/envelope.h"
 
 #include <ingot/backend.h>
+#include <sodium.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hex.h"
 #include "util/little_endian.h"
 #include "util/xxh3/xxh3.h"
 #include "util/zstd_frame.h"
@@ -17,6 +19,7 @@
 #define MUST_UNDERSTAND_FLAGS UINT32_C(0xffff)
 #define FLAG_ZSTD UINT32_C(1)
 #define CHECKSUM_SIZE 16u
+#define DIGEST_SIZE 32u
 
 /* Offsets of the header's fields in bytes. */
 enum offset {
@@ -32,12 +35,23 @@ enum offset {
     AT_CHECKSUM = 80, /* the checksum of all bytes before it */
 };
 
-struct header {
-    uint64_t blob_size;
-    uint64_t stored_size;
-    uint32_t flags;
-    const uint8_t *blob_checksum;
-};
+void object_key_of(const char *name_space, size_t id_size, const uint8_t *id, char key[OBJECT_KEY_CAPACITY])
+{
+    static const uint8_t personal[] = {'i', 'n', 'g', 'o', 't', '-', 'r', 'e', 'm', 'o', 't', 'e', '-', 'k', 'e', 'y'};
+    crypto_generichash_blake2b_state state;
+    uint8_t head[4];
+    uint8_t digest[DIGEST_SIZE];
+
+    /* None of these can fail, and none needs sodium_init: see doc/design.md. */
+    (void)crypto_generichash_blake2b_init_salt_personal(&state, NULL, 0, DIGEST_SIZE, NULL, personal);
+    le_put_u32(head, ENVELOPE_VERSION);
+    (void)crypto_generichash_blake2b_update(&state, head, sizeof(head));
+    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)name_space, strlen(name_space) + 1);
+    (void)crypto_generichash_blake2b_update(&state, id, id_size);
+    (void)crypto_generichash_blake2b_final(&state, digest, sizeof(digest));
+    hex_put(key, sizeof(digest), digest);
+    key[OBJECT_KEY_HEX_SIZE] = '\0';
+}
 
 static void put_checksum(uint8_t at[CHECKSUM_SIZE], size_t size, const uint8_t *bytes)
 {
@@ -107,74 +121,56 @@ static ingot_status_t check_envelope_frame(size_t size, const uint8_t *object)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_envelope_sizes(const struct header *header, uint64_t id_size, size_t size,
-                                           size_t max_blob_size)
+/* Checks the sizes in the header, and returns that of the id. */
+static ingot_status_t check_envelope_sizes(size_t size, const uint8_t *object, size_t max_blob_size, size_t *id_size)
 {
-    const bool is_packed = (header->flags & FLAG_ZSTD) != 0;
-    if (id_size == 0 || id_size > ENVELOPE_MAX_ID_SIZE || header->blob_size == 0 ||
-        header->blob_size > ENVELOPE_MAX_BLOB_SIZE || header->stored_size == 0 ||
-        (is_packed ? header->stored_size >= header->blob_size : header->stored_size != header->blob_size))
+    const bool is_packed = (le_get_u32(object + AT_FLAGS) & FLAG_ZSTD) != 0;
+    const uint64_t id_bytes = le_get_u64(object + AT_ID_SIZE);
+    const uint64_t blob = le_get_u64(object + AT_BLOB_SIZE);
+    const uint64_t stored = le_get_u64(object + AT_STORED_SIZE);
+    if (id_bytes == 0 || id_bytes > ENVELOPE_MAX_ID_SIZE || blob == 0 || blob > ENVELOPE_MAX_BLOB_SIZE || stored == 0 ||
+        (is_packed ? stored >= blob : stored != blob))
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object has impossible sizes");
-    const uint64_t whole = ENVELOPE_HEADER_SIZE + id_size + header->stored_size;
+    const uint64_t whole = ENVELOPE_HEADER_SIZE + id_bytes + stored;
     if (size < whole)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the object has %zu bytes instead of %llu", size,
                                       (unsigned long long)whole);
     if (size > whole)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object has bytes after its blob");
-    if (header->blob_size > max_blob_size)
+    if (blob > max_blob_size)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the blob has %llu bytes, and the limit is %zu",
-                                      (unsigned long long)header->blob_size, max_blob_size);
-    return INGOT_SUCCESS;
-}
-
-bool envelope_measure(size_t available, const uint8_t *bytes, size_t *id_size, size_t *size)
-{
-    if (available < ENVELOPE_HEADER_SIZE || memcmp(bytes + AT_MAGIC, MAGIC, MAGIC_SIZE) != 0)
-        return false;
-    const uint64_t id_bytes = le_get_u64(bytes + AT_ID_SIZE);
-    const uint64_t stored = le_get_u64(bytes + AT_STORED_SIZE);
-    const uint64_t left = available - ENVELOPE_HEADER_SIZE;
-    if (id_bytes == 0 || id_bytes > ENVELOPE_MAX_ID_SIZE || id_bytes > left || stored == 0 || stored > left - id_bytes)
-        return false;
+                                      (unsigned long long)blob, max_blob_size);
     *id_size = (size_t)id_bytes;
-    *size = (size_t)(ENVELOPE_HEADER_SIZE + id_bytes + stored);
-    return true;
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_size, const uint8_t *id,
-                               size_t max_blob_size, struct envelope_blob *blob)
+                               size_t max_blob_size, struct envelope_content *content)
 {
+    struct envelope_content found = {.id = object + ENVELOPE_HEADER_SIZE};
     ingot_status_t status = check_envelope_frame(size, object);
+    if (status == INGOT_SUCCESS)
+        status = check_envelope_sizes(size, object, max_blob_size, &found.id_size);
     if (status != INGOT_SUCCESS)
         return status;
-    const struct header header = {
-        .blob_size = le_get_u64(object + AT_BLOB_SIZE),
-        .stored_size = le_get_u64(object + AT_STORED_SIZE),
-        .flags = le_get_u32(object + AT_FLAGS),
-        .blob_checksum = object + AT_BLOB_CHECKSUM,
-    };
-    const uint64_t found_id_size = le_get_u64(object + AT_ID_SIZE);
-    status = check_envelope_sizes(&header, found_id_size, size, max_blob_size);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (found_id_size != id_size || memcmp(object + ENVELOPE_HEADER_SIZE, id, id_size) != 0)
+    if (id != NULL && (found.id_size != id_size || memcmp(found.id, id, id_size) != 0))
         return ingot_set_error_detail(INGOT_BLOB_MISMATCH, "the object holds another program's blob");
 
-    const uint8_t *stored = object + ENVELOPE_HEADER_SIZE + id_size;
-    struct envelope_blob found = {.size = (size_t)header.blob_size, .bytes = stored};
-    if ((header.flags & FLAG_ZSTD) != 0) {
+    const uint8_t *stored = found.id + found.id_size;
+    found.size = (size_t)le_get_u64(object + AT_BLOB_SIZE);
+    found.bytes = stored;
+    if ((le_get_u32(object + AT_FLAGS) & FLAG_ZSTD) != 0) {
         found.bytes = found.unpacked = malloc(found.size);
         if (found.unpacked == NULL)
             return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", found.size);
-        if (!zstd_frame_unpack((size_t)header.stored_size, stored, found.size, found.unpacked))
+        if (!zstd_frame_unpack((size_t)le_get_u64(object + AT_STORED_SIZE), stored, found.size, found.unpacked))
             status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object's blob cannot be decompressed to its size");
     }
-    if (status == INGOT_SUCCESS && !checksum_holds(header.blob_checksum, found.size, found.bytes))
+    if (status == INGOT_SUCCESS && !checksum_holds(object + AT_BLOB_CHECKSUM, found.size, found.bytes))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the blob does not match the object's checksum");
-    if (status != INGOT_SUCCESS) {
+    if (status == INGOT_SUCCESS)
+        *content = found;
+    else
         free(found.unpacked);
-        return status;
-    }
-    *blob = found;
-    return INGOT_SUCCESS;
+    return status;
 }

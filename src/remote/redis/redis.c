@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "remote/curl/library.h"
-#include "remote/object/object_key.h"
+#include "remote/object/envelope.h"
 #include "remote/redis/connection.h"
 #include "remote/redis/stream.h"
 #include "util/nanoseconds.h"

@@ -16,14 +16,12 @@
 #include <sys/random.h>
 
 #include "remote/object/envelope.h"
-#include "remote/object/object_key.h"
 #include "remote/tier/tier.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"
 
 #define POINTLESS_MS 60000u
 #define PARTS 3u
-#define ATTEMPTS 4u
 #define TOKEN_BYTES 16u
 
 /* Only the tier's thread removes leases, so a lease stays valid while that thread works without the lock. */
@@ -70,19 +68,16 @@ static enum outcome ask_for_lease(struct tier *tier, struct request *request, co
         *answer = strcmp(token, LEASE_POINTLESS) == 0 ? INGOT_LEASE_NONE : INGOT_LEASE_BUSY;
         return outcome;
     }
-    for (unsigned i = 0; outcome == OUTCOME_MISSING && i < ATTEMPTS; ++i) {
+    if (outcome == OUTCOME_MISSING)
         outcome = ops->leases->take(self, request, lease->key, lease->token, tier->lease_time_ms);
-        if (outcome != OUTCOME_MISSING)
-            break;
+    if (outcome == OUTCOME_MISSING) {
         /* another machine was faster, and may have ended its lease, or the answer to this one's command was lost */
         outcome = ops->leases->read(self, request, lease->key, token);
-        if (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0) {
+        if (outcome == OUTCOME_MISSING || (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0)) {
             *answer = INGOT_LEASE_BUSY;
             return outcome;
         }
     }
-    if (outcome == OUTCOME_MISSING)
-        return request_fail(request, OUTCOME_BAD_ANSWER, "a lease is taken, but the server has none");
     if (outcome != OUTCOME_DONE)
         return outcome;
     *answer = INGOT_LEASE_TAKEN;
@@ -102,7 +97,7 @@ static void drop_lease(struct tier *tier, struct lease *lease)
     while (*at != lease)
         at = &(*at)->next;
     *at = lease->next;
-    (void)pthread_cond_broadcast(&tier->queue.has_changed); /* a thread may wait for that */
+    tier_wake(tier); /* a thread may wait for that */
     tier_unlock(tier);
     free(lease);
 }
@@ -137,7 +132,7 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     made->next = tier->leases;
     tier->leases = made;
     ++tier->counts.leases;
-    (void)pthread_cond_broadcast(&tier->queue.has_changed);
+    tier_wake(tier);
     tier_unlock(tier);
     if (!tier_need_thread(tier)) { /* no thread can extend the lease, so it runs out */
         drop_lease(tier, made);
@@ -157,31 +152,18 @@ void tier_end_lease(void *self, void *lease, int may_others_take)
     tier_lock(tier);
     ended->is_ended = true;
     ended->may_others_take = may_others_take != 0;
-    (void)pthread_cond_broadcast(&tier->queue.has_changed);
+    tier_wake(tier);
     tier_unlock(tier);
 }
 
-static void note_upload(struct tier *tier, const char *key, bool has_failed)
+void leases_note_upload(struct tier *tier, const char *key, bool has_failed)
 {
-    tier_lock(tier);
-    struct lease *lease = tier->leases;
-    while (lease != NULL && strcmp(lease->key, key) != 0)
-        lease = lease->next;
-    if (lease != NULL && has_failed)
-        lease->has_upload_failed = true;
-    else if (lease != NULL)
+    for (struct lease *lease = tier->leases; lease != NULL; lease = lease->next) {
+        if (strcmp(lease->key, key) != 0)
+            continue;
         lease->has_upload = true;
-    tier_unlock(tier);
-}
-
-void leases_note_queued(struct tier *tier, const char *key)
-{
-    note_upload(tier, key, false);
-}
-
-void leases_note_upload_failed(struct tier *tier, const char *key)
-{
-    note_upload(tier, key, true);
+        lease->has_upload_failed = has_failed;
+    }
 }
 
 void leases_fini(struct tier *tier)
@@ -199,7 +181,7 @@ void leases_fini(struct tier *tier)
  * Requires the lock. */
 static bool is_to_end(const struct tier *tier, const struct lease *lease)
 {
-    return lease->is_ended && !upload_queue_has(&tier->queue, lease->key);
+    return lease->is_ended && !uploads_have(tier, lease->key);
 }
 
 bool leases_are_left(const struct tier *tier, bool is_any)
@@ -220,25 +202,26 @@ uint64_t leases_due_ns(const struct tier *tier)
     return due_ns;
 }
 
-/* Ends a lease on the server, unless it has run out and another machine has it. If a request fails, it runs out. The
- * comparison and the change are two commands; if the lease changes hands between them, two machines compile. */
-static void end_lease(struct tier *tier, struct lease *lease, bool is_pointless)
+/* Extends a lease on the server, or ends it, unless another machine has it. The comparison and the change are two
+ * commands; if the lease changes hands between them, two machines compile. A lease that cannot be ended runs out. */
+static void renew_lease(struct tier *tier, struct lease *lease, bool is_end, bool is_pointless)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
+    void *self = tier->transport.self;
     struct request request = tier_make_request(tier);
     char token[LEASE_TOKEN_CAPACITY] = "";
-    const enum outcome outcome = ops->read(tier->transport.self, &request, lease->key, token);
-    if (outcome == OUTCOME_DONE && strcmp(token, lease->token) == 0)
-        (void)ops->end(tier->transport.self, &request, lease->key, is_pointless ? POINTLESS_MS : 0);
-    drop_lease(tier, lease);
-}
-
-static void extend_lease(struct tier *tier, struct lease *lease)
-{
-    struct request request = tier_make_request(tier);
     const uint64_t began_ns = nanoseconds_now();
-    const enum outcome outcome =
-        tier->transport.ops->leases->extend(tier->transport.self, &request, lease->key, tier->lease_time_ms);
+    enum outcome outcome = ops->read(self, &request, lease->key, token);
+    if (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0)
+        outcome = OUTCOME_MISSING;
+    if (is_end) {
+        if (outcome == OUTCOME_DONE)
+            (void)ops->end(self, &request, lease->key, is_pointless ? POINTLESS_MS : 0);
+        drop_lease(tier, lease);
+        return;
+    }
+    if (outcome == OUTCOME_DONE)
+        outcome = ops->extend(self, &request, lease->key, tier->lease_time_ms);
     if (outcome == OUTCOME_DONE)
         lease->runs_out_at_ns = began_ns + tier->lease_time_ms * NS_PER_MS;
     if ((outcome != OUTCOME_MISSING && nanoseconds_now() < lease->runs_out_at_ns) || lease->is_lost)
@@ -261,9 +244,7 @@ bool leases_work(struct tier *tier)
     if (lease != NULL)
         lease->extend_at_ns = now_ns + tier->lease_time_ms * NS_PER_MS / PARTS;
     tier_unlock(tier);
-    if (is_end)
-        end_lease(tier, lease, is_pointless);
-    else if (lease != NULL)
-        extend_lease(tier, lease);
+    if (lease != NULL)
+        renew_lease(tier, lease, is_end, is_pointless);
     return lease != NULL;
 }

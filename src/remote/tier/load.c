@@ -2,25 +2,26 @@
  * load.c - loads blobs from the server, or from the pending uploads, and answers the tool's questions about the server.
  */
 #include <ingot/backend.h>
+#include <ingot/directory.h>
 #include <ingot/private/remote.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "remote/object/envelope.h"
-#include "remote/object/object_key.h"
 #include "remote/tier/tier.h"
 #include "util/nanoseconds.h"
 
 #define MOST_PAGES (1u << 20)               /* of a list of objects */
 #define BYTES_PER_SECOND UINT64_C(16777216) /* a slower transfer counts as lost time */
+#define FIRST_KEYS 4096u
 
 static void release_bytes(ingot_buffer_t *buffer)
 {
     free(buffer->owner);
 }
 
-/* Admits a request of the application. A load that is not admitted is a miss. */
-static ingot_status_t admit_load(struct tier *tier, struct tier_request *asked)
+/* Admits a request of the application. A load that is not admitted is a miss, and a question has no answer then. */
+static ingot_status_t admit(struct tier *tier, struct tier_request *asked, bool is_question)
 {
     bool is_out_of_time = false;
     const ingot_status_t status = tier_admit(tier, asked, &is_out_of_time);
@@ -32,15 +33,8 @@ static ingot_status_t admit_load(struct tier *tier, struct tier_request *asked)
     else if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
         tier_tell(tier, INGOT_IO_ERROR, 0,
                   "the remote tier's server is not asked: failed and slow loads took all the time that may be lost");
-    return status;
-}
-
-/* Admits a question, which has no answer if the server is not asked. */
-static ingot_status_t admit_question(struct tier *tier, struct tier_request *asked)
-{
-    return admit_load(tier, asked) == INGOT_SUCCESS
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
+    return is_question ? ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now")
+                       : status;
 }
 
 /* Returns the status of a request that has ended and brought no blob. */
@@ -53,38 +47,35 @@ static ingot_status_t conclude_load(struct tier *tier, const struct tier_request
         TIER_COUNT(tier, misses, 1);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have the blob");
     }
-    tier_count_failure(tier, outcome);
+    TIER_COUNT(tier, failures, 1);
     return ingot_set_error_detail(tier_status_of(outcome), "asking the remote tier: %s", asked->request.failure);
 }
 
-/* Takes the blob out of an object. An object that is only too new or too large does not count against the server. */
-static ingot_status_t take_object(struct tier *tier, struct tier_request *asked, ingot_buffer_t *object, size_t id_size,
-                                  const uint8_t *id, ingot_buffer_t *blob)
+/* Loads an object, which must belong to the id unless that is NULL. The caller releases the object, and frees the
+ * unpacked bytes of its content. An object that is only too new or too large does not count against the server. */
+static ingot_status_t load_object(struct tier *tier, const char *key, size_t id_size, const uint8_t *id,
+                                  ingot_buffer_t *object, struct envelope_content *content)
 {
-    struct envelope_blob found = {.size = 0};
-    const size_t size = object->size;
-    asked->ended_ns = nanoseconds_now();
-    const ingot_status_t status =
-        envelope_decode(object->size, object->bytes, id_size, id, tier->max_blob_bytes, &found);
-    if (status != INGOT_SUCCESS) {
-        const bool is_bad =
-            status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_MISMATCH;
-        object->release(object);
-        tier_settle(tier, asked, is_bad ? GUARD_DOUBTFUL : GUARD_WORKS, 0, ingot_last_error_detail());
-        TIER_COUNT(tier, failures, 1);
-        TIER_COUNT(tier, bad_objects, 1);
+    const size_t max_size = envelope_max_size(id != NULL ? id_size : ENVELOPE_MAX_ID_SIZE, tier->max_blob_bytes);
+    struct tier_request asked;
+    ingot_status_t status = admit(tier, &asked, id == NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &asked.request, key, max_size, object);
+    if (outcome != OUTCOME_DONE)
+        return conclude_load(tier, &asked, outcome);
+    asked.ended_ns = nanoseconds_now();
+    status = envelope_decode(object->size, object->bytes, id_size, id, tier->max_blob_bytes, content);
+    if (status == INGOT_SUCCESS) {
+        tier_settle(tier, &asked, GUARD_WORKS, tier->slow_ns + object->size * NS_PER_SECOND / BYTES_PER_SECOND, "");
+        TIER_COUNT(tier, hits, 1);
         return status;
     }
-    *blob = (ingot_buffer_t){found.size, found.bytes, object->release, object->owner};
-    if (found.unpacked != NULL) {
-        object->release(object);
-        blob->release = release_bytes;
-        blob->owner = found.unpacked;
-    }
-    tier_settle(tier, asked, GUARD_WORKS, tier->slow_ns + size * NS_PER_SECOND / BYTES_PER_SECOND, "");
-    TIER_COUNT(tier, hits, 1);
-    TIER_COUNT(tier, loaded_bytes, size);
-    return INGOT_SUCCESS;
+    const bool is_bad = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_MISMATCH;
+    object->release(object);
+    tier_settle(tier, &asked, is_bad ? GUARD_DOUBTFUL : GUARD_WORKS, 0, ingot_last_error_detail());
+    TIER_COUNT(tier, failures, 1);
+    return status;
 }
 
 /* Loads a blob from the pending uploads. Returns false if there is none for this key. */
@@ -92,7 +83,7 @@ static bool load_upload(struct tier *tier, const char *key, ingot_buffer_t *blob
 {
     size_t size = 0;
     uint8_t *bytes = NULL;
-    if (!upload_queue_find(&tier->queue, key, &size, &bytes))
+    if (!uploads_find(tier, key, &size, &bytes))
         return false;
     if (bytes != NULL) {
         TIER_COUNT(tier, hits, 1);
@@ -112,7 +103,7 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
 {
     struct tier *tier = self;
     char key[OBJECT_KEY_CAPACITY];
-    struct tier_request asked;
+    struct envelope_content found;
     ingot_buffer_t object = INGOT_BUFFER_INIT;
     ingot_status_t status = INGOT_NOT_FOUND;
     if (id_size > ENVELOPE_MAX_ID_SIZE)
@@ -120,13 +111,16 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
     object_key_of(tier->name_space, id_size, id, key);
     if (load_upload(tier, key, blob, &status))
         return status;
-    status = admit_load(tier, &asked);
+    status = load_object(tier, key, id_size, id, &object, &found);
     if (status != INGOT_SUCCESS)
         return status;
-    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &asked.request, key,
-                                                          envelope_max_size(id_size, tier->max_blob_bytes), &object);
-    return outcome == OUTCOME_DONE ? take_object(tier, &asked, &object, id_size, id, blob)
-                                   : conclude_load(tier, &asked, outcome);
+    *blob = (ingot_buffer_t){found.size, found.bytes, object.release, object.owner};
+    if (found.unpacked != NULL) {
+        object.release(&object);
+        blob->release = release_bytes;
+        blob->owner = found.unpacked;
+    }
+    return status;
 }
 
 /* ---- questions of the tool ---- */
@@ -144,93 +138,145 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
     if (status != INGOT_SUCCESS)
         return status;
     object_key_of(tier->name_space, id_size, id, key);
-    if (upload_queue_find(&tier->queue, key, &size, NULL))
+    if (uploads_find(tier, key, &size, NULL))
         return size != 0
                    ? INGOT_SUCCESS
                    : ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
-    status = admit_question(tier, &asked);
+    status = admit(tier, &asked, true);
     return status == INGOT_SUCCESS
                ? conclude_load(tier, &asked, tier->transport.ops->has(tier->transport.self, &asked.request, key))
                : status;
 }
 
-ingot_status_t ingot_remote_list(ingot_storage_t storage, void (*visit)(void *user, const char *key), void *user)
+/* ---- all objects ---- */
+
+struct listed {
+    char key[OBJECT_KEY_CAPACITY];
+    bool is_known;
+};
+
+struct listing {
+    const struct tier *tier;
+    struct listed *objects;
+    size_t count;
+    size_t capacity;
+    bool is_out_of_memory;
+    uint64_t known_count;
+};
+
+static int compare_listed(const void *a, const void *b)
 {
-    struct tier *tier = NULL;
+    return strcmp(((const struct listed *)a)->key, ((const struct listed *)b)->key);
+}
+
+/* Sorts the objects, and drops those that the server has listed again. */
+static void sort_listing(struct listing *listing)
+{
+    size_t count = 0;
+    if (listing->count != 0)
+        qsort(listing->objects, listing->count, sizeof(*listing->objects), compare_listed);
+    for (size_t i = 0; i < listing->count; ++i)
+        if (count == 0 || compare_listed(&listing->objects[count - 1], &listing->objects[i]) != 0)
+            listing->objects[count++] = listing->objects[i];
+    listing->count = count;
+}
+
+static void note_key(void *user, const char *key)
+{
+    struct listing *listing = user;
+    const bool is_full = listing->count == listing->capacity;
+    if (is_full)
+        sort_listing(listing); /* a server that lists the same keys without end needs no more memory */
+    if (is_full && listing->count >= listing->capacity - listing->capacity / 4) {
+        const size_t capacity = listing->capacity * 2 + FIRST_KEYS;
+        struct listed *objects = realloc(listing->objects, capacity * sizeof(*objects));
+        listing->is_out_of_memory |= objects == NULL;
+        if (objects == NULL)
+            return;
+        listing->objects = objects;
+        listing->capacity = capacity;
+    }
+    struct listed *added = &listing->objects[listing->count++];
+    added->is_known = false;
+    memcpy(added->key, key, sizeof(added->key));
+}
+
+static ingot_status_t list_objects(struct tier *tier, struct listing *listing)
+{
     char cursor[TRANSPORT_CURSOR_CAPACITY] = "";
     char before[TRANSPORT_CURSOR_CAPACITY];
     struct tier_request asked;
-    ingot_status_t status = tier_find(storage, &tier);
-    if (status == INGOT_SUCCESS && tier->transport.ops->list == NULL)
-        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "this server cannot list its objects; Redis and S3 can");
-    for (unsigned pages = 1; status == INGOT_SUCCESS; ++pages) {
+    unsigned pages = 0;
+    do {
         memcpy(before, cursor, sizeof(before));
-        status = admit_question(tier, &asked);
+        ingot_status_t status = admit(tier, &asked, true);
         if (status == INGOT_SUCCESS)
             status = conclude_load(
-                tier, &asked, tier->transport.ops->list(tier->transport.self, &asked.request, cursor, visit, user));
-        if (cursor[0] == '\0')
-            break;
-        if (status == INGOT_SUCCESS && (strcmp(cursor, before) == 0 || pages == MOST_PAGES))
-            status = ingot_set_error_detail(INGOT_IO_ERROR, "the server's list of objects does not end");
-    }
-    return status;
-}
-
-ingot_status_t ingot_remote_key_of(ingot_storage_t storage, size_t id_size, const uint8_t *id,
-                                   char key[INGOT_REMOTE_KEY_CAPACITY])
-{
-    struct tier *tier = NULL;
-    const ingot_status_t status = tier_find(storage, &tier);
-    if (status == INGOT_SUCCESS)
-        object_key_of(tier->name_space, id_size, id, key);
-    return status;
-}
-
-/* Copies the id out of an object, which must be the one of the key. */
-static ingot_status_t copy_id(const struct tier *tier, const char *key, const ingot_buffer_t *object,
-                              ingot_buffer_t *id)
-{
-    char own[OBJECT_KEY_CAPACITY] = "";
-    size_t id_size = 0;
-    size_t size = 0;
-    if (envelope_measure(object->size, object->bytes, &id_size, &size))
-        object_key_of(tier->name_space, id_size, object->bytes + ENVELOPE_HEADER_SIZE, own);
-    if (strcmp(own, key) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object of the key %.12s is not its own", key);
-    uint8_t *copy = malloc(id_size);
-    if (copy == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an id of %zu bytes", id_size);
-    memcpy(copy, object->bytes + ENVELOPE_HEADER_SIZE, id_size);
-    *id = (ingot_buffer_t){.size = id_size, .bytes = copy, .release = release_bytes, .owner = copy};
+                tier, &asked,
+                tier->transport.ops->list(tier->transport.self, &asked.request, cursor, note_key, listing));
+        if (status == INGOT_SUCCESS && listing->is_out_of_memory)
+            status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a list of objects");
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (cursor[0] != '\0' && (strcmp(cursor, before) == 0 || ++pages == MOST_PAGES))
+            return ingot_set_error_detail(INGOT_IO_ERROR, "the server's list of objects does not end");
+    } while (cursor[0] != '\0');
+    sort_listing(listing);
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_remote_load_key(ingot_storage_t storage, const char *key, ingot_buffer_t *id, ingot_buffer_t *blob)
+static ingot_status_t mark_known(const ingot_persist_entry_t *entry, void *user)
 {
-    struct tier *tier = NULL;
-    struct tier_request asked;
-    ingot_buffer_t object = INGOT_BUFFER_INIT;
-    ingot_buffer_t copy = INGOT_BUFFER_INIT;
-    ingot_status_t status = tier_find(storage, &tier);
-    if (status == INGOT_SUCCESS)
-        status = admit_question(tier, &asked);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const enum outcome outcome =
-        tier->transport.ops->get(tier->transport.self, &asked.request, key,
-                                 envelope_max_size(ENVELOPE_MAX_ID_SIZE, tier->max_blob_bytes), &object);
-    if (outcome != OUTCOME_DONE)
-        return conclude_load(tier, &asked, outcome);
-    status = copy_id(tier, key, &object, &copy);
-    if (status != INGOT_SUCCESS) {
-        object.release(&object);
-        return status;
+    struct listing *listing = user;
+    struct listed wanted;
+    if (entry->status != INGOT_SUCCESS || listing->count == 0)
+        return INGOT_SUCCESS;
+    object_key_of(listing->tier->name_space, entry->id_size, entry->id, wanted.key);
+    struct listed *found = bsearch(&wanted, listing->objects, listing->count, sizeof(wanted), compare_listed);
+    if (found != NULL && !found->is_known) {
+        found->is_known = true;
+        ++listing->known_count;
     }
-    status = take_object(tier, &asked, &object, copy.size, copy.bytes, blob);
+    return INGOT_SUCCESS;
+}
+
+/* Loads an object by its key, and passes it to the visitor. */
+static void visit_object(struct tier *tier, const char *key, ingot_remote_visit_t visit, void *user)
+{
+    struct envelope_content found = {.size = 0};
+    char own[OBJECT_KEY_CAPACITY];
+    ingot_buffer_t object = INGOT_BUFFER_INIT;
+    ingot_status_t status = load_object(tier, key, 0, NULL, &object, &found);
+    if (status != INGOT_SUCCESS) {
+        if (status != INGOT_NOT_FOUND) /* evicted in the meantime */
+            visit(user, status, 0, NULL, 0, NULL);
+        return;
+    }
+    object_key_of(tier->name_space, found.id_size, found.id, own);
+    if (strcmp(own, key) != 0)
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object of the key %.12s is not its own", key);
+    visit(user, status, found.id_size, found.id, found.size, found.bytes);
+    free(found.unpacked);
+    object.release(&object);
+}
+
+ingot_status_t ingot_remote_for_each(ingot_storage_t storage, ingot_storage_t known, ingot_remote_visit_t visit,
+                                     void *user, uint64_t *known_count)
+{
+    struct listing listing = {.count = 0};
+    struct tier *tier = NULL;
+    ingot_status_t status = tier_find(storage, &tier);
+    if (status == INGOT_SUCCESS && tier->transport.ops->list == NULL)
+        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "this server cannot list its objects; Redis and S3 can");
+    listing.tier = tier;
     if (status == INGOT_SUCCESS)
-        *id = copy;
-    else
-        copy.release(&copy);
+        status = list_objects(tier, &listing);
+    if (status == INGOT_SUCCESS && known != NULL)
+        status = ingot_persist_for_each(known, mark_known, &listing);
+    for (size_t i = 0; i < listing.count && status == INGOT_SUCCESS; ++i)
+        if (!listing.objects[i].is_known)
+            visit_object(tier, listing.objects[i].key, visit, user);
+    *known_count = listing.known_count;
+    free(listing.objects);
     return status;
 }

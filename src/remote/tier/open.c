@@ -7,18 +7,18 @@
 
 #include "remote/http/http.h"
 #include "remote/redis/redis.h"
-#include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
 #include "remote/tier/tier.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
+#include "util/thread.h"
 
 #define DEFAULT_TIME_TO_LIVE_MS (UINT64_C(30) * 86400 * 1000)
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
 #define MOST_BLOB_BYTES (UINT64_C(1) << 30)
 #define KNOWN_FLAGS                                                                                                    \
-    ((uint32_t)INGOT_REMOTE_READ_ONLY | (uint32_t)INGOT_REMOTE_NO_COMPRESSION | (uint32_t)INGOT_REMOTE_NO_LEASES)
+    ((uint32_t)INGOT_REMOTE_READ_ONLY | (uint32_t)INGOT_REMOTE_FROM_ENVIRONMENT | (uint32_t)INGOT_REMOTE_NO_LEASES)
 #define LEAST_LEASE_MS 100u
 #define DEFAULT_LEASE_MS 120000u
 
@@ -61,7 +61,9 @@ static ingot_status_t check_tier_info(const ingot_remote_info_t *info)
 void tier_free(struct tier *tier)
 {
     leases_fini(tier);
-    upload_queue_fini(&tier->queue);
+    (void)uploads_fini(tier);
+    (void)pthread_cond_destroy(&tier->has_changed);
+    (void)pthread_mutex_destroy(&tier->lock);
     tier->transport.ops->destroy(tier->transport.self);
     free(tier);
 }
@@ -74,7 +76,6 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     const ingot_status_t status = url_parse(&url, info->url);
     if (status != INGOT_SUCCESS)
         return status;
-    tier->has_shared_secret = secret_file_is_shared(url.credentials) || secret_file_is_shared(url.key);
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
@@ -98,6 +99,8 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
     tier->exit_time_ns = limit_time_ns(info->exit_time_ms, 1000);
     tier->lease_time_ms = limit_time_ns(info->lease_time_ms, DEFAULT_LEASE_MS) / NS_PER_MS;
     tier->slow_ns = limit_time_ns(info->slow_ms, 250);
+    tier->max_waiting_bytes = limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES);
+    tier->max_waiting = (size_t)limit_of(info->max_waiting, 256);
     tier->on_event = info->on_event;
     tier->on_event_user = info->on_event_user;
     (void)strcpy(tier->name_space, info->name_space != NULL ? info->name_space : "default");
@@ -109,8 +112,8 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
         return status;
     }
     pauses_init(&tier->upload_pauses, retry_ns, longest_ns, nanoseconds_now() ^ (uintptr_t)tier);
-    upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
-                      (size_t)limit_of(info->max_waiting, 256));
+    pthread_mutex_init(&tier->lock, NULL);
+    thread_condition_init(&tier->has_changed);
     tier->guard = guard_of_server(
         info->url, info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
         retry_ns, longest_ns);
@@ -207,9 +210,6 @@ static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier, 
         status = ingot_persist_set_trust(*storage, &trust);
     if (status != INGOT_SUCCESS)
         ingot_storage_release(*storage);
-    else if (tier->has_shared_secret)
-        tier_tell(tier, INGOT_SUCCESS, 0,
-                  "other users of this machine can read the remote tier's file with credentials or a private key");
     return status;
 }
 
@@ -217,11 +217,19 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
 {
     ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
     const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     struct tier *tier = NULL;
     ingot_storage_t remote = NULL;
     if (storage == NULL || !STRUCT_READ_OVER(known, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, info or its struct_size is missing");
-    ingot_status_t status = tier_make(&known, &tier);
+    ingot_status_t status = tier_read_environment(&known, &trust);
+    if (status == INGOT_SUCCESS && known.url == NULL && (known.flags & (uint32_t)INGOT_REMOTE_FROM_ENVIRONMENT) != 0) {
+        ingot_storage_retain(known.local);
+        *storage = known.local;
+        return status;
+    }
+    if (status == INGOT_SUCCESS)
+        status = tier_make(&known, &tier);
     if (status == INGOT_SUCCESS)
         status = make_storage(&remote, tier, &known);
     if (status != INGOT_SUCCESS)
@@ -249,10 +257,10 @@ ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stat
     if (status != INGOT_SUCCESS)
         return status;
     tier_lock(tier);
-    const bool is_active = tier->queue.active != NULL;
+    const bool is_active = tier->active != NULL;
     ingot_remote_stats_t known = tier->counts;
     known.struct_size = sizeof(known);
-    known.waiting = tier->queue.count + is_active;
+    known.waiting = tier->waiting_count + is_active;
     /* an upload that failed is not yet back in the queue when the pause begins */
     known.is_uploading = !tier_pauses_uploads(tier) || is_active;
     guard_lock();
@@ -273,7 +281,6 @@ ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
         return status;
     const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
     const uint64_t moment_ns = has_limit ? nanoseconds_now() + limit_time_ns(max_time_ms, 0) : NS_NEVER;
-    return tier_wait_for_uploads(tier, moment_ns, false)
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_BUSY, "%zu uploads still wait", upload_queue_count(&tier->queue));
+    return tier_wait_for_uploads(tier, moment_ns, false) ? INGOT_SUCCESS
+                                                         : ingot_set_error_detail(INGOT_BUSY, "uploads still wait");
 }

@@ -2,7 +2,6 @@
  * request.c - admits the requests of a remote tier, learns from their results, and emits events; see tier.h.
  */
 #include <ingot/backend.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "remote/tier/tier.h"
@@ -84,7 +83,9 @@ void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard
     (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers again: %s", reason);
     tier_tell(tier, INGOT_IO_ERROR, 0, text);
     (void)tier_need_thread(tier);
-    upload_queue_wake(&tier->queue); /* the thread must find out when it asks the server */
+    tier_lock(tier);
+    tier_wake(tier); /* the thread must find out when it asks the server */
+    tier_unlock(tier);
 }
 
 /* The time of a request that failed always counts as lost. A server that works should not need long to say that it has
@@ -95,21 +96,20 @@ void tier_settle_outcome(struct tier *tier, const struct tier_request *asked, en
     tier_settle(tier, asked, tier_finding_of(outcome), works ? tier->slow_ns * 2 / 5 : 0, asked->request.failure);
 }
 
-/* What the outcomes of requests mean: for the server's state, for the caller, and for the counts of failed loads. */
+/* What the outcomes of requests mean: for the server's state, and for the caller. */
 static const struct {
     enum guard_finding finding;
     ingot_status_t status;
-    size_t count; /* offset in ingot_remote_stats_t; 0: none */
 } meanings[] = {
-    [OUTCOME_DONE] = {GUARD_WORKS, INGOT_SUCCESS, 0},
-    [OUTCOME_MISSING] = {GUARD_WORKS, INGOT_NOT_FOUND, 0},
-    [OUTCOME_UNREACHABLE] = {GUARD_FAILS, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, unreachable)},
-    [OUTCOME_TIMED_OUT] = {GUARD_FAILS, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, timed_out)},
-    [OUTCOME_ENDED] = {GUARD_DOUBTFUL, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, timed_out)},
-    [OUTCOME_REFUSED] = {GUARD_FAILS, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, refused)},
-    [OUTCOME_BAD_ANSWER] = {GUARD_DOUBTFUL, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, bad_answers)},
-    [OUTCOME_TOO_LARGE] = {GUARD_DOUBTFUL, INGOT_NO_SPACE, offsetof(ingot_remote_stats_t, bad_answers)},
-    [OUTCOME_NO_MEMORY] = {GUARD_WORKS, INGOT_OUT_OF_MEMORY, 0},
+    [OUTCOME_DONE] = {GUARD_WORKS, INGOT_SUCCESS},
+    [OUTCOME_MISSING] = {GUARD_WORKS, INGOT_NOT_FOUND},
+    [OUTCOME_UNREACHABLE] = {GUARD_FAILS, INGOT_IO_ERROR},
+    [OUTCOME_TIMED_OUT] = {GUARD_FAILS, INGOT_IO_ERROR},
+    [OUTCOME_ENDED] = {GUARD_DOUBTFUL, INGOT_IO_ERROR},
+    [OUTCOME_REFUSED] = {GUARD_FAILS, INGOT_IO_ERROR},
+    [OUTCOME_BAD_ANSWER] = {GUARD_DOUBTFUL, INGOT_IO_ERROR},
+    [OUTCOME_TOO_LARGE] = {GUARD_DOUBTFUL, INGOT_NO_SPACE},
+    [OUTCOME_NO_MEMORY] = {GUARD_WORKS, INGOT_OUT_OF_MEMORY},
 };
 
 enum guard_finding tier_finding_of(enum outcome outcome)
@@ -120,11 +120,4 @@ enum guard_finding tier_finding_of(enum outcome outcome)
 ingot_status_t tier_status_of(enum outcome outcome)
 {
     return meanings[outcome].status;
-}
-
-void tier_count_failure(struct tier *tier, enum outcome outcome)
-{
-    TIER_COUNT(tier, failures, 1);
-    if (meanings[outcome].count != 0)
-        tier_count(tier, (void *)((char *)&tier->counts + meanings[outcome].count), 1);
 }

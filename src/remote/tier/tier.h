@@ -3,7 +3,7 @@
  *
  * Requests that the application waits for are made in its threads, and pass the server's guard. The tier's thread
  * uploads, removes, extends leases, and asks a server that has failed; it runs only while there is something to do.
- * Locks: the queue's lock guards all fields that change, unless they are atomic. The guard has a lock of its own, which
+ * Locks: the tier's lock guards all fields that change, unless they are atomic. The guard has a lock of its own, which
  * is taken last. No lock is held during a request or an event.
  */
 #ifndef INGOT_REMOTE_TIER_TIER_H
@@ -16,7 +16,7 @@
 
 #include "remote/base/transport.h"
 #include "remote/guard/guard.h"
-#include "remote/upload/upload_queue.h"
+#include "remote/object/envelope.h"
 
 #define TIER_NAME_SPACE_CAPACITY 65u
 
@@ -31,10 +31,17 @@ struct tier {
     ingot_event_callback_t on_event;
     void *on_event_user;
     char name_space[TIER_NAME_SPACE_CAPACITY];
-    bool has_shared_secret; /* other users of this machine can read its credentials or its private key */
+    uint64_t max_waiting_bytes;
+    size_t max_waiting;
     struct transport transport;
     struct guard *guard; /* the server's */
-    struct upload_queue queue;
+    pthread_mutex_t lock;
+    pthread_cond_t has_changed; /* wakes the thread, and callers that wait for uploads; steady clock */
+    struct upload *first;       /* what waits to be uploaded, oldest first; see upload.c */
+    struct upload *active;      /* what the thread is uploading, or NULL */
+    size_t waiting_count;       /* waiting_count and waiting_bytes do not include the active item */
+    uint64_t waiting_bytes;
+    uint64_t last_number;         /* of the newest item that was ever added; 0: none */
     struct pauses upload_pauses;  /* begun by uploads that fail, which never stop loads */
     struct lease *leases;         /* see leases.c */
     atomic_bool is_ending;        /* the tier is being closed, so requests end early; relaxed */
@@ -42,7 +49,6 @@ struct tier {
     ingot_remote_stats_t counts;
     bool has_thread; /* `thread` was started and not joined yet */
     bool is_working; /* the thread has not decided to end */
-    bool is_finished;
     pthread_t thread;
     ingot_storage_t storage; /* not a reference; the list's lock guards it and the next field */
     struct tier *next;
@@ -50,12 +56,12 @@ struct tier {
 
 static inline void tier_lock(struct tier *tier)
 {
-    (void)pthread_mutex_lock(&tier->queue.lock);
+    (void)pthread_mutex_lock(&tier->lock);
 }
 
 static inline void tier_unlock(struct tier *tier)
 {
-    (void)pthread_mutex_unlock(&tier->queue.lock);
+    (void)pthread_mutex_unlock(&tier->lock);
 }
 
 static inline bool tier_is_ending(const struct tier *tier)
@@ -66,6 +72,19 @@ static inline bool tier_is_ending(const struct tier *tier)
 /* Adds to a field of the tier's counts. The caller does not hold the lock. */
 #define TIER_COUNT(tier, field, by) tier_count((tier), &(tier)->counts.field, (by))
 void tier_count(struct tier *tier, uint64_t *count, uint64_t by);
+
+/* Wakes the tier's thread, and all callers that wait. The caller holds the lock. */
+static inline void tier_wake(struct tier *tier)
+{
+    (void)pthread_cond_broadcast(&tier->has_changed);
+}
+
+/* ---- environment.c ---- */
+
+/* Sets the fields that the info leaves open to what the user's environment says, and adds its flags. The strings are
+ * those of the environment. `trust` receives the policy and the key files; the info refers to it.
+ * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value. */
+ingot_status_t tier_read_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust);
 
 /* ---- open.c ---- */
 
@@ -103,8 +122,6 @@ void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, con
 enum guard_finding tier_finding_of(enum outcome outcome);
 /* Returns the application's status for a failed request. */
 ingot_status_t tier_status_of(enum outcome outcome);
-/* Counts a load that failed. */
-void tier_count_failure(struct tier *tier, enum outcome outcome);
 
 /* ---- load.c ---- */
 
@@ -116,13 +133,20 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
 ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
 ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id);
 
+/* Returns false if nothing waits under this key. Otherwise sets *size to the size of the newest blob, and *copy to a
+ * copy that the caller frees: NULL for a removal, or if memory runs out. copy may be NULL. */
+bool uploads_find(struct tier *tier, const char *key, size_t *size, uint8_t **copy);
+/* True if something waits under the key. The caller holds the lock. */
+bool uploads_have(const struct tier *tier, const char *key);
+/* Drops all that waits, and returns how many items that were. The tier's thread must have ended. */
+size_t uploads_fini(struct tier *tier);
+
 /* Notes the result of an upload. An event reports that uploads wait, or go on. */
 void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason);
 /* True if uploads wait after a failure. The caller holds the lock. */
 bool tier_pauses_uploads(const struct tier *tier);
 
-/* Starts the tier's thread if it is not running and the tier has not finished. If that fails, an event reports it.
- * Returns true if the thread is running. */
+/* Starts the tier's thread if it is not running. If that fails, an event reports it. Returns true if it is running. */
 bool tier_need_thread(struct tier *tier);
 /* Waits until the uploads and removals that are pending now are done and, with with_leases, ended leases are ended on
  * the server. Returns false as soon as uploads wait after a failure, or if something is still pending at `moment_ns`.
@@ -145,9 +169,9 @@ void tier_end_lease(void *self, void *lease, int may_others_take);
 
 /* Frees all leases. The tier's thread must have ended. */
 void leases_fini(struct tier *tier);
-/* Record that a key's object was queued for its upload, and that the upload failed, if there is a lease for the key. */
-void leases_note_queued(struct tier *tier, const char *key);
-void leases_note_upload_failed(struct tier *tier, const char *key);
+/* Notes that a key's object waits for its upload, or that the upload has failed, if there is a lease for the key. The
+ * caller holds the lock. */
+void leases_note_upload(struct tier *tier, const char *key, bool has_failed);
 /* True if there are leases that wait to be ended, or, with is_any, any leases. The caller holds the lock. */
 bool leases_are_left(const struct tier *tier, bool is_any);
 /* Returns when a lease must be extended or ended: 0: now. The caller holds the lock. */

@@ -1,17 +1,18 @@
 /*
- * upload.c - queues blobs and removals, and runs the tier's thread.
+ * upload.c - queues blobs to be uploaded and ids to be removed, and runs the tier's thread.
  *
- * The thread makes at most three attempts at an upload, with a pause between them; attempts in which nobody listens do
- * not count. The first upload after the pause shows whether the server takes uploads again. Leases go before uploads.
- * Signals are not delivered to the thread. It ends when nothing is left to do, so that most processes end without one.
+ * A new item replaces an older one with the same key. If there is no room, the oldest items are dropped. Loads search
+ * the queue, too, including the item that the thread is working on. The thread makes at most three attempts at an
+ * upload, with a pause between them; attempts in which nobody listens do not count. The first upload after the pause
+ * shows whether the server takes uploads again. Leases go before uploads. Signals are not delivered to the thread. It
+ * ends when nothing is left to do, so that most processes end without one.
  */
 #include <ingot/backend.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "remote/object/envelope.h"
-#include "remote/object/object_key.h"
 #include "remote/tier/tier.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"
@@ -22,25 +23,124 @@
 
 /* ---- the queue ---- */
 
+/* An item of the queue. Its key, id and blob never change. */
+struct upload {
+    struct upload *next;    /* guarded by the lock */
+    uint64_t number;        /* items are numbered in the order in which they were added, from 1; guarded by the lock */
+    unsigned attempt_count; /* used only by the thread */
+    size_t id_size;
+    size_t blob_size; /* 0: the item removes its id */
+    const uint8_t *id;
+    const uint8_t *blob;
+    char key[OBJECT_KEY_CAPACITY]; /* of the id */
+};
+
+static uint64_t size_of(const struct upload *upload)
+{
+    return sizeof(*upload) + upload->id_size + upload->blob_size;
+}
+
+/* Removes from the list the item that `at` points to, and returns it. */
+static struct upload *unlink_upload(struct tier *tier, struct upload **at)
+{
+    struct upload *upload = *at;
+    *at = upload->next;
+    --tier->waiting_count;
+    tier->waiting_bytes -= size_of(upload);
+    return upload;
+}
+
+static void link_upload(struct tier *tier, struct upload **at, struct upload *upload)
+{
+    upload->next = *at;
+    *at = upload;
+    ++tier->waiting_count;
+    tier->waiting_bytes += size_of(upload);
+}
+
+/* Returns a link to the key's item in the list, or to the end of the list. */
+static struct upload **find_link(struct upload **at, const char *key)
+{
+    while (*at != NULL && (key == NULL || strcmp((*at)->key, key) != 0))
+        at = &(*at)->next;
+    return at;
+}
+
+/* Returns the newest item of a key, or NULL. */
+static struct upload *find_upload(const struct tier *tier, const char *key)
+{
+    struct upload *first = tier->first;
+    struct upload *found = *find_link(&first, key);
+    return found == NULL && tier->active != NULL && strcmp(tier->active->key, key) == 0 ? tier->active : found;
+}
+
+bool uploads_have(const struct tier *tier, const char *key)
+{
+    return find_upload(tier, key) != NULL;
+}
+
+bool uploads_find(struct tier *tier, const char *key, size_t *size, uint8_t **copy)
+{
+    tier_lock(tier);
+    const struct upload *found = find_upload(tier, key);
+    if (found != NULL) {
+        *size = found->blob_size;
+        if (copy != NULL)
+            *copy = *size != 0 ? malloc(*size) : NULL;
+        if (copy != NULL && *copy != NULL)
+            memcpy(*copy, found->blob, *size);
+    }
+    tier_unlock(tier);
+    return found != NULL;
+}
+
+size_t uploads_fini(struct tier *tier)
+{
+    size_t count = 0;
+    for (; tier->first != NULL; ++count)
+        free(unlink_upload(tier, &tier->first));
+    return count;
+}
+
 static ingot_status_t add_upload(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size,
                                  const uint8_t *blob)
 {
-    char key[OBJECT_KEY_CAPACITY];
     char reason[REASON_CAPACITY];
     size_t dropped_count = 0;
-    object_key_of(tier->name_space, id_size, id, key);
-    const ingot_status_t status = upload_queue_add(&tier->queue, key, id_size, id, blob_size, blob, &dropped_count);
-    if (status == INGOT_SUCCESS && blob_size != 0)
-        leases_note_queued(tier, key);
-    if (status == INGOT_SUCCESS)
-        (void)tier_need_thread(tier);
+    const size_t size = sizeof(struct upload) + id_size + blob_size;
+    if (size > tier->max_waiting_bytes || tier->max_waiting == 0)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "a blob of %zu bytes is too large to wait for its upload",
+                                      blob_size);
+    struct upload *upload = malloc(size);
+    if (upload == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an upload");
+    uint8_t *bytes = (uint8_t *)(upload + 1);
+    *upload = (struct upload){.id_size = id_size, .blob_size = blob_size, .id = bytes, .blob = bytes + id_size};
+    object_key_of(tier->name_space, id_size, id, upload->key);
+    memcpy(bytes, id, id_size);
+    if (blob_size != 0)
+        memcpy(bytes + id_size, blob, blob_size);
+    tier_lock(tier);
+    struct upload **earlier = find_link(&tier->first, upload->key);
+    if (*earlier != NULL)
+        free(unlink_upload(tier, earlier));
+    for (; tier->waiting_count >= tier->max_waiting || tier->waiting_bytes + size > tier->max_waiting_bytes;
+         ++dropped_count)
+        free(unlink_upload(tier, &tier->first));
+    upload->number = ++tier->last_number;
+    link_upload(tier, find_link(&tier->first, NULL), upload);
+    tier->counts.dropped_uploads += dropped_count;
+    if (blob_size != 0)
+        leases_note_upload(tier, upload->key, false);
+    tier_wake(tier);
+    tier_unlock(tier);
+    (void)tier_need_thread(tier);
     if (dropped_count == 0)
-        return status;
-    TIER_COUNT(tier, dropped_uploads, dropped_count);
+        return INGOT_SUCCESS;
     (void)snprintf(reason, sizeof(reason),
                    "%zu uploads to the remote tier were dropped: more wait than the limits allow", dropped_count);
     tier_tell(tier, INGOT_NO_SPACE, 0, reason);
-    return status;
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
@@ -84,7 +184,6 @@ bool tier_pauses_uploads(const struct tier *tier)
 /* Sends the blob of an item, or removes its object. */
 static enum outcome perform_upload(struct tier *tier, const struct upload *upload, struct request *request)
 {
-    const int level = (tier->flags & (uint32_t)INGOT_REMOTE_NO_COMPRESSION) != 0 ? 0 : COMPRESSION_LEVEL;
     size_t size = 0;
     uint8_t *object = NULL;
     if (upload->blob_size == 0) {
@@ -93,7 +192,7 @@ static enum outcome perform_upload(struct tier *tier, const struct upload *uploa
         return removed;
     }
     if (envelope_encode(upload->id_size, upload->id, upload->blob_size, upload->blob, nanoseconds_of(CLOCK_REALTIME),
-                        level, &size, &object) != INGOT_SUCCESS)
+                        COMPRESSION_LEVEL, &size, &object) != INGOT_SUCCESS)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, request, upload->key, size, object);
     free(object);
@@ -107,7 +206,10 @@ static enum outcome perform_upload(struct tier *tier, const struct upload *uploa
 static void upload_one(struct tier *tier)
 {
     char text[REASON_CAPACITY];
-    struct upload *upload = upload_queue_take(&tier->queue);
+    tier_lock(tier);
+    struct upload *upload = tier->first != NULL ? unlink_upload(tier, &tier->first) : NULL;
+    tier->active = upload;
+    tier_unlock(tier);
     if (upload == NULL)
         return; /* what waited was replaced or dropped */
     struct request request = tier_make_request(tier);
@@ -122,11 +224,21 @@ static void upload_one(struct tier *tier)
         (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
                        upload->blob_size != 0 ? "uploading to" : "removing from", request.failure);
         tier_tell(tier, tier_status_of(outcome), upload->blob_size, text);
-        TIER_COUNT(tier, failed_uploads, 1); /* after the event, which a reader of the counts may look for */
-        if (upload->blob_size != 0)
-            leases_note_upload_failed(tier, upload->key);
     }
-    upload_queue_finish(&tier->queue, is_tried_again);
+    tier_lock(tier);
+    tier->active = NULL;
+    if (!is_done && !is_tried_again) {
+        ++tier->counts.failed_uploads; /* after the event, which a reader of the counts may look for */
+        if (upload->blob_size != 0)
+            leases_note_upload(tier, upload->key, true);
+    }
+    if (is_tried_again && find_upload(tier, upload->key) == NULL) {
+        link_upload(tier, &tier->first, upload);
+        upload = NULL;
+    }
+    tier_wake(tier);
+    tier_unlock(tier);
+    free(upload);
 }
 
 /* ---- the thread ---- */
@@ -148,16 +260,10 @@ static void probe_server(struct tier *tier)
     tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
 }
 
-/* Returns when the first upload is due. Requires the lock. */
-static uint64_t upload_due_ns(const struct tier *tier)
-{
-    return tier->queue.first != NULL ? tier->upload_pauses.until_ns : NS_NEVER;
-}
-
 /* Returns when something is to be done. Requires the lock. */
 static uint64_t work_due_ns(const struct tier *tier)
 {
-    uint64_t due_ns = upload_due_ns(tier);
+    uint64_t due_ns = tier->first != NULL ? tier->upload_pauses.until_ns : NS_NEVER;
     const uint64_t lease_ns = leases_due_ns(tier);
     due_ns = lease_ns < due_ns ? lease_ns : due_ns;
     guard_lock();
@@ -176,7 +282,7 @@ static bool wait_for_work(struct tier *tier)
         tier->is_working = !tier_is_ending(tier) && (due_ns != NS_NEVER || leases_are_left(tier, true));
         if (!tier->is_working || due_ns <= nanoseconds_now())
             break;
-        upload_queue_wait(&tier->queue, due_ns);
+        thread_wait(&tier->has_changed, &tier->lock, due_ns);
     }
     const bool is_working = tier->is_working;
     tier_unlock(tier);
@@ -191,7 +297,7 @@ static void *run_tier_thread(void *user)
             continue;
         const uint64_t now_ns = nanoseconds_now();
         tier_lock(tier);
-        const bool is_upload = upload_due_ns(tier) <= now_ns;
+        const bool is_upload = tier->first != NULL && tier->upload_pauses.until_ns <= now_ns;
         tier_unlock(tier);
         guard_lock();
         const bool is_probe = guard_begin_probe(tier->guard, now_ns);
@@ -207,12 +313,12 @@ static void *run_tier_thread(void *user)
 bool tier_need_thread(struct tier *tier)
 {
     tier_lock(tier);
-    const bool is_needed = !tier->is_working && !tier->is_finished;
+    const bool is_needed = !tier->is_working;
     if (is_needed && tier->has_thread)
         thread_join(tier->thread); /* it no longer needs the lock */
     if (is_needed)
         tier->has_thread = tier->is_working = thread_start(&tier->thread, run_tier_thread, tier);
-    const bool is_running = tier->is_working && !tier->is_finished;
+    const bool is_running = tier->is_working;
     tier_unlock(tier);
     if (is_needed && !is_running)
         tier_tell(tier, INGOT_OUT_OF_MEMORY, 0,
@@ -224,14 +330,15 @@ bool tier_wait_for_uploads(struct tier *tier, uint64_t moment_ns, bool with_leas
 {
     bool is_left = true;
     tier_lock(tier);
-    const uint64_t number = tier->queue.last_number;
+    const uint64_t number = tier->last_number;
     for (;;) {
-        is_left = upload_queue_has_up_to(&tier->queue, number) || (with_leases && leases_are_left(tier, false));
+        const struct upload *oldest = tier->active != NULL ? tier->active : tier->first;
+        is_left = (oldest != NULL && oldest->number <= number) || (with_leases && leases_are_left(tier, false));
         /* an upload that has just failed is about to end */
-        const bool may_end_soon = tier->queue.active != NULL || !tier_pauses_uploads(tier);
+        const bool may_end_soon = tier->active != NULL || !tier_pauses_uploads(tier);
         if (!is_left || !may_end_soon || nanoseconds_now() >= moment_ns)
             break;
-        upload_queue_wait(&tier->queue, moment_ns);
+        thread_wait(&tier->has_changed, &tier->lock, moment_ns);
     }
     tier_unlock(tier);
     return !is_left;
@@ -248,15 +355,14 @@ void tier_finish(struct tier *tier)
     tier_unlock(tier);
     if (time_ns != 0)
         (void)tier_wait_for_uploads(tier, now_ns + (time_ns < tier->exit_time_ns ? time_ns : tier->exit_time_ns), true);
-    tier_lock(tier);
-    const bool has_thread = tier->has_thread;
-    tier->is_finished = true;
-    tier_unlock(tier);
     atomic_store_explicit(&tier->is_ending, true, memory_order_relaxed);
-    upload_queue_wake(&tier->queue);
+    tier_lock(tier);
+    tier_wake(tier);
+    const bool has_thread = tier->has_thread;
+    tier_unlock(tier);
     if (has_thread)
         thread_join(tier->thread);
-    const size_t count = upload_queue_close(&tier->queue);
+    const size_t count = uploads_fini(tier);
     if (count == 0)
         return;
     (void)snprintf(reason, sizeof(reason), "%zu uploads to the remote tier were dropped: there was no time for them",

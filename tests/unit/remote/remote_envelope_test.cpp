@@ -12,7 +12,6 @@
 
 extern "C" {
 #include "remote/object/envelope.h"
-#include "remote/object/object_key.h"
 #include "util/little_endian.h"
 #include "util/xxh3/xxh3.h"
 }
@@ -37,7 +36,7 @@ Bytes encode(const Bytes &blob, int level = 3, const Bytes &id = kId)
 
 ingot_status_t decode(const Bytes &object, Bytes *blob = nullptr, const Bytes &id = kId, size_t limit = kLimit)
 {
-    envelope_blob found = {};
+    envelope_content found = {};
     /* A copy without spare room, so that a sanitizer sees reads beyond its end. */
     const std::unique_ptr<uint8_t[]> copy(new uint8_t[object.size()]);
     std::copy(object.begin(), object.end(), copy.get());

@@ -344,6 +344,27 @@ TEST_F(RemoteLease, IsLostWithTheServersMemory)
     EXPECT_EQ("1\n", redis.ask({"DBSIZE"})) << "it is stored nevertheless";
 }
 
+/* The holder was stopped for longer than its lease lasts, say. */
+TEST_F(RemoteLease, OfAnotherMachineIsNotExtended)
+{
+    const Redis redis;
+    const Machine machine(folder(1), redis.url(), info_with_wait(kLongMs), remote_info());
+    Session session;
+    session.hook = [&](const char *operation) {
+        if (std::string(operation) == "build") {
+            std::string key = redis.ask({"KEYS", "*:lease"});
+            key.pop_back();
+            const std::string other(32, 'a');
+            EXPECT_EQ("OK\n", redis.ask({"SET", key, other, "PX", "3600000"}));
+            EXPECT_TRUE(becomes_true([&] { return machine.tier().stats().lost_leases == 1; }));
+            EXPECT_EQ(other + "\n", redis.ask({"GET", key}));
+            EXPECT_GT(std::stoll(redis.ask({"PTTL", key})), 1800000);
+        }
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, kSource));
+}
+
 /* If the server stops while a request waits for a lease, the request may lose no more than lost_time_ms. */
 TEST_F(RemoteLease, IsNotAwaitedLongerThanAServerThatStops)
 {

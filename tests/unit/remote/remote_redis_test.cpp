@@ -113,11 +113,6 @@ TEST(RemoteRedis, CompressesWhatShrinks)
     Bytes blob;
     EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(kId, &blob));
     EXPECT_EQ(Bytes(1 << 20), blob);
-
-    const Tier plain(redis.url(), info_with([](auto *info) { info->flags = INGOT_REMOTE_NO_COMPRESSION; }));
-    ASSERT_EQ(INGOT_SUCCESS, plain.put(kId, Bytes(1 << 20)));
-    ASSERT_EQ(INGOT_SUCCESS, plain.flush());
-    EXPECT_GT(plain.stats().sent_bytes, size_t{1} << 20);
 }
 
 TEST(RemoteRedis, LoadsWhatWaitsForItsUpload)
@@ -163,7 +158,6 @@ TEST(RemoteRedis, TellsWhetherItHasABlob)
     EXPECT_EQ(INGOT_SUCCESS, has(tier, kId)) << "or waits to be uploaded";
     ASSERT_EQ(INGOT_SUCCESS, tier.flush());
     EXPECT_EQ(INGOT_SUCCESS, has(Tier(redis.url()), kId));
-    EXPECT_EQ(0u, tier.stats().loaded_bytes);
 
     const Tier down("redis://127.0.0.1:" + std::to_string(server_process::closed_port()));
     EXPECT_EQ(INGOT_IO_ERROR, has(down, kId));
@@ -226,7 +220,6 @@ TEST(RemoteRedis, AuthenticatesByAFile)
         const Tier tier(url);
         EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
         EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << "it does not ask again at once";
-        EXPECT_EQ(1u, tier.stats().refused);
         EXPECT_EQ(1u, tier.stats().skipped);
         EXPECT_EQ(1u, tier.events.count("not asked"));
         EXPECT_EQ(0u, tier.events.count("wrong ")) << tier.events.all();
@@ -270,6 +263,24 @@ TEST(RemoteRedis, DropsUploadsRatherThanWaits)
     EXPECT_EQ(7u, tier.events.count("more wait than the limits allow"));
     EXPECT_EQ(INGOT_SUCCESS, tier.load(bytes_of("id 9")));
     EXPECT_EQ(INGOT_NOT_FOUND, tier.load(bytes_of("id 0")));
+    EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id 8"), Bytes{1})) << "it replaces what waits";
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(bytes_of("id 9")));
+    EXPECT_EQ(7u, tier.stats().dropped_uploads);
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, tier.load(bytes_of("id 8"), &blob));
+    EXPECT_EQ(Bytes{1}, blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(bytes_of("id 9")));
+    EXPECT_EQ(INGOT_SUCCESS, tier.load(bytes_of("id 7")));
+
+    const Tier none("redis://127.0.0.1:1", info_with([](auto *info) { info->max_waiting = INGOT_NONE; }));
+    EXPECT_EQ(INGOT_NO_SPACE, none.put(kId, kBlob));
+    const Tier small("redis://127.0.0.1:1", info_with([](auto *info) { info->max_waiting_bytes = 8000; }));
+    EXPECT_EQ(INGOT_SUCCESS, small.put(bytes_of("a"), kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, small.put(bytes_of("b"), kBlob));
+    EXPECT_EQ(INGOT_NO_SPACE, small.put(bytes_of("c"), Bytes(9000)));
+    EXPECT_EQ(0u, small.stats().dropped_uploads) << "what cannot be taken drops nothing";
+    EXPECT_EQ(INGOT_SUCCESS, small.put(bytes_of("c"), kBlob));
+    EXPECT_EQ(1u, small.stats().dropped_uploads);
 }
 
 TEST(RemoteRedis, ThreadsLoadInParallel)
@@ -391,12 +402,11 @@ TEST(RemoteRedis, ChecksAServer)
 {
     const Redis redis;
     const std::string url = redis.url();
-    ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
+    ingot_remote_report_t report;
     ingot_remote_info_t info = info_with([&](auto *remote) { remote->url = url.c_str(); });
     EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
     EXPECT_EQ(INGOT_REMOTE_STEP_DONE, report.step);
     EXPECT_GT(report.connect_ns, 0u);
-    EXPECT_GT(report.round_trip_ns, 0u);
     EXPECT_GT(report.write_ns, 0u);
     EXPECT_GT(report.read_ns, 0u);
     EXPECT_STREQ("", report.reason);
@@ -437,7 +447,7 @@ TEST(RemoteRedis, RefusesNodesOfAClusterThatLackObjects)
     }));
     const std::string url = node.url();
     const ingot_remote_info_t info = info_with([&](auto *remote) { remote->url = url.c_str(); });
-    ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
+    ingot_remote_report_t report;
     EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
     EXPECT_EQ(INGOT_REMOTE_STEP_CONNECT, report.step);
     EXPECT_NE(std::string::npos, std::string(report.reason).find("part of a Redis Cluster")) << report.reason;
@@ -502,11 +512,10 @@ TEST(RemoteRedis, AListThatDoesNotEndFails)
         }
     });
     const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
-    unsigned count = 0;
-    const auto visit = [](void *user, const char *) { ++*static_cast<unsigned *>(user); };
-    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_list(tier.get(), visit, &count));
+    const auto visit = [](void *, ingot_status_t, size_t, const uint8_t *, size_t, const uint8_t *) { FAIL(); };
+    uint64_t known = 0;
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_for_each(tier.get(), nullptr, visit, nullptr, &known));
     EXPECT_EQ("the server's list of objects does not end", std::string(ingot_last_error_detail()));
-    EXPECT_EQ(2u, count);
 }
 
 TEST(RemoteRedis, GivesTheOldestWishToOneTaker)

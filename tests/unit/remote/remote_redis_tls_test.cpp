@@ -55,7 +55,7 @@ void expect_refused(const std::string &url, const std::string &reason)
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find(reason)) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << "it is not asked again at once";
-    EXPECT_EQ(1u, tier.stats().refused) << tier.events.all();
+    EXPECT_EQ(1u, tier.stats().failures) << tier.events.all();
 }
 
 } // namespace
@@ -138,7 +138,7 @@ TEST_F(RemoteRedisTls, ServersThatDoNotEncryptCostOneLoad)
     const FaultyServer closing([](FaultyConnection &) {});
     const Tier closed("rediss://127.0.0.1:" + std::to_string(closing.port()) + known());
     EXPECT_EQ(INGOT_IO_ERROR, closed.load(kId));
-    EXPECT_EQ(1u, closed.stats().unreachable) << closed.events.all();
+    EXPECT_EQ(1u, closed.events.count("closed the encrypted connection")) << closed.events.all();
 }
 
 /* Stops the server before the first load of one tier, and between two loads of another one. */
@@ -155,7 +155,7 @@ TEST_F(RemoteRedisTls, AStoppedServerCostsOneLoad)
     for (const Tier *asked : {&connected, &tier}) {
         EXPECT_EQ(INGOT_IO_ERROR, asked->load(kId));
         EXPECT_EQ(INGOT_NOT_FOUND, asked->load(kId));
-        EXPECT_EQ(1u, asked->stats().timed_out) << asked->events.all();
+        EXPECT_EQ(1u, asked->events.count("timed out")) << asked->events.all();
         EXPECT_LE(asked->stats().lost_ns, UINT64_C(8000000000));
     }
     redis.resume();

@@ -17,6 +17,7 @@
 extern "C" {
 #include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
+ingot_status_t tier_read_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust);
 }
 
 using namespace remote_fixture;
@@ -174,7 +175,6 @@ TEST_F(RemoteSettings, RefusesSecretsThatOthersCanChangeOrAllCanRead)
         EXPECT_EQ(INGOT_UNTRUSTED, secret_file_check("it", write("hunter2", mode).c_str()));
     }
     EXPECT_EQ(INGOT_SUCCESS, secret_file_check("it", write("hunter2", 0400).c_str()));
-    EXPECT_FALSE(secret_file_is_shared(write("hunter2", 0400).c_str()));
     if (geteuid() == 0) {
         const std::string path = write("hunter2");
         ASSERT_EQ(0, chown(path.c_str(), 12345, 12345));
@@ -184,20 +184,13 @@ TEST_F(RemoteSettings, RefusesSecretsThatOthersCanChangeOrAllCanRead)
 }
 
 /* Orchestrators mount secrets like this. */
-TEST_F(RemoteSettings, ReportsSecretsThatAGroupCanRead)
+TEST_F(RemoteSettings, TakesSecretsThatAGroupCanRead)
 {
     for (const mode_t mode : {0440, 0640, 0444}) {
         const std::string path = write("hunter2", mode);
         EXPECT_EQ(INGOT_SUCCESS, secret_file_read("it", path.c_str(), secret_)) << mode;
         EXPECT_EQ(INGOT_SUCCESS, secret_file_check("it", path.c_str())) << mode;
-        for (const char *scheme : {"redis", "http"}) {
-            const remote_fixture::Tier tier(std::string(scheme) + "://user@host?credentials=" + path);
-            EXPECT_EQ(INGOT_SUCCESS, tier.status()) << ingot_last_error_detail();
-            EXPECT_EQ(1u, tier.events.count("other users of this machine can read")) << mode;
-        }
     }
-    const remote_fixture::Tier tier("redis://user@host?credentials=" + write("hunter2", 0400));
-    EXPECT_EQ("", tier.events.all());
 }
 
 TEST_F(RemoteSettings, RefusesSecretsThatAreNotText)
@@ -279,68 +272,82 @@ TEST_F(RemoteSettings, OtherStoragesAreNotRemoteTiers)
 
 TEST_F(RemoteSettings, ReadsTheEnvironment)
 {
-    char url[200];
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
-    const auto read = [&](ingot_remote_info_t *info, size_t capacity = sizeof(url)) {
-        return ingot_remote_info_from_environment(info, &trust, capacity, url);
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    const auto read = [&](ingot_remote_info_t defaults) {
+        info = defaults;
+        info.flags |= INGOT_REMOTE_FROM_ENVIRONMENT;
+        return tier_read_environment(&info, &trust);
     };
+    const ingot_remote_info_t nothing = INGOT_REMOTE_INFO_INIT;
+    const uint32_t flag = INGOT_REMOTE_FROM_ENVIRONMENT;
     const auto set = [](const char *name, const char *value) { setenv(name, value, 1); };
     for (const char *name : {"INGOT_PERSIST_REMOTE", "INGOT_PERSIST_REMOTE_MODE", "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS",
                              "INGOT_PERSIST_REMOTE_LEASES", "INGOT_PERSIST_NAMESPACE"})
         unsetenv(name);
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(nullptr));
-    EXPECT_EQ(INGOT_NOT_FOUND, read(&info));
+    ingot_storage_t local = nullptr;
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&local, (scratch_.path() / "file").c_str(), nullptr));
     set("INGOT_PERSIST_REMOTE", "");
-    EXPECT_EQ(INGOT_NOT_FOUND, read(&info));
+    info.flags = flag;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&storage, &info));
+    EXPECT_EQ(nullptr, storage) << "no server is named";
+    info.local = local;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&storage, &info));
+    EXPECT_EQ(local, storage);
+    ingot_storage_release(local);
+    ingot_storage_release(storage);
+
     set("INGOT_PERSIST_REMOTE", "redis://cache.example");
-    EXPECT_EQ(INGOT_SUCCESS, read(&info));
+    EXPECT_EQ(INGOT_SUCCESS, read(nothing));
     EXPECT_STREQ("redis://cache.example", info.url);
     EXPECT_EQ(nullptr, info.name_space);
-    EXPECT_EQ(0u, info.flags);
+    EXPECT_EQ(flag, info.flags);
     set("INGOT_PERSIST_NAMESPACE", "team");
     set("INGOT_PERSIST_REMOTE_MODE", "Read");
     set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "2");
-    EXPECT_EQ(INGOT_SUCCESS, read(&info));
+    EXPECT_EQ(INGOT_SUCCESS, read(nothing));
     EXPECT_STREQ("team", info.name_space);
-    EXPECT_EQ(uint32_t(INGOT_REMOTE_READ_ONLY), info.flags);
+    EXPECT_EQ(flag | INGOT_REMOTE_READ_ONLY, info.flags);
     EXPECT_EQ(2u * 86400 * 1000, info.time_to_live_ms);
+    ingot_remote_info_t own = INGOT_REMOTE_INFO_INIT;
+    own.url = "redis://own.example";
+    own.name_space = "own";
+    own.time_to_live_ms = 1000;
+    own.flags = INGOT_REMOTE_READ_ONLY;
     set("INGOT_PERSIST_REMOTE_MODE", "read-write");
-    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "0");
-    EXPECT_EQ(INGOT_SUCCESS, read(&info));
-    EXPECT_EQ(2u * 86400 * 1000, info.time_to_live_ms) << "as if unset";
-    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "unlimited");
     set("INGOT_PERSIST_REMOTE_LEASES", "off");
-    EXPECT_EQ(INGOT_SUCCESS, read(&info));
-    EXPECT_EQ(uint32_t(INGOT_REMOTE_NO_LEASES), info.flags) << "a variable overrides the application";
+    EXPECT_EQ(INGOT_SUCCESS, read(own));
+    EXPECT_STREQ("redis://own.example", info.url) << "the application's fields count";
+    EXPECT_STREQ("own", info.name_space);
+    EXPECT_EQ(1000u, info.time_to_live_ms);
+    EXPECT_EQ(flag | INGOT_REMOTE_READ_ONLY | INGOT_REMOTE_NO_LEASES, info.flags);
+    own.flags = 0;
+    EXPECT_EQ(INGOT_SUCCESS, tier_read_environment(&own, &trust));
+    EXPECT_EQ(0u, own.flags) << "nothing is read without the flag";
     set("INGOT_PERSIST_REMOTE_LEASES", "on");
-    EXPECT_EQ(INGOT_SUCCESS, read(&info));
-    EXPECT_EQ(0u, info.flags);
-    set("INGOT_PERSIST_REMOTE_LEASES", "perhaps");
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
-    unsetenv("INGOT_PERSIST_REMOTE_LEASES");
+    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "unlimited");
+    EXPECT_EQ(INGOT_SUCCESS, read(nothing));
     EXPECT_EQ(INGOT_UNLIMITED, info.time_to_live_ms);
-    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 21));
-    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 26));
-    EXPECT_EQ(INGOT_SUCCESS, read(&info, 27));
-    set("INGOT_PERSIST_REMOTE_MODE", "write");
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("INGOT_PERSIST_REMOTE_MODE"));
-    unsetenv("INGOT_PERSIST_REMOTE_MODE");
-    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "soon");
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
+    EXPECT_EQ(flag, info.flags);
+    for (const char *name :
+         {"INGOT_PERSIST_REMOTE_MODE", "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "INGOT_PERSIST_REMOTE_LEASES"}) {
+        set(name, "perhaps");
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(nothing));
+        EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find(std::string(name) + ": \"perhaps\" is not"));
+        unsetenv(name);
+    }
 }
 
 TEST_F(RemoteSettings, OfASetuidProgramAreNotItsUsers)
 {
-    char url[200] = "";
-    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     if (setuid_child::is_this()) {
+        ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+        ingot_storage_t storage = nullptr;
+        info.flags = INGOT_REMOTE_FROM_ENVIRONMENT;
         EXPECT_NE(nullptr, getenv("INGOT_PERSIST_REMOTE"));
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
-        EXPECT_EQ(nullptr, info.url);
-        EXPECT_STREQ("", url);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&storage, &info));
+        EXPECT_EQ(nullptr, storage);
         setuid_child::end();
     }
     const char *reason = setuid_child::run(scratch_, {{"INGOT_PERSIST_REMOTE", "redis://cache.example"}});

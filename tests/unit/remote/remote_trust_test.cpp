@@ -72,13 +72,9 @@ ingot_storage_t open_directory_of_environment(const Settings &settings)
 template <typename Open> void with_info(const Settings &settings, bool from_environment, const Open &open)
 {
     const Environment variables(from_environment ? settings.variables() : std::map<std::string, std::string>());
-    char url[4096];
-    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_remote_info_t info = patient();
-    info.url = settings.url.c_str();
-    if (from_environment) {
-        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
-    }
+    info.url = from_environment ? nullptr : settings.url.c_str();
+    info.flags = from_environment ? INGOT_REMOTE_FROM_ENVIRONMENT : 0;
     open(&info);
 }
 
@@ -267,26 +263,19 @@ INSTANTIATE_TEST_SUITE_P(Servers, RemoteTrust, testing::Values("redis", "nginx")
 
 TEST(RemoteTrustEnvironment, SaysWhatIsWrong)
 {
-    char url[64];
-    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    ingot_storage_t tier = nullptr;
+    info.flags = INGOT_REMOTE_FROM_ENVIRONMENT;
     {
         const Environment variables({{"INGOT_PERSIST_REMOTE", "redis://host"}, {"INGOT_PERSIST_TRUST", "yse"}});
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open(&tier, &info));
         EXPECT_STREQ("INGOT_PERSIST_TRUST: \"yse\" is not none, verify or require", ingot_last_error_detail());
     }
     const Environment variables({{"INGOT_PERSIST_REMOTE", "redis://host"},
                                  {"INGOT_PERSIST_TRUST", "require"},
                                  {"INGOT_PERSIST_KEYS", "/no/such/key"}});
-    info.struct_size = offsetof(ingot_remote_info_t, trust);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url))
-        << "an application that was built with an earlier version would not check seals";
-    info = INGOT_REMOTE_INFO_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
-    EXPECT_EQ(&trust, info.trust);
-    EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, trust.policy);
-    EXPECT_STREQ("/no/such/key", trust.key_files);
-    ingot_storage_t tier = nullptr;
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_open(&tier, &info));
+    info.struct_size = offsetof(ingot_remote_info_t, trust);
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_open(&tier, &info)) << "an application that knows no seals";
     EXPECT_EQ(nullptr, tier);
 }

@@ -1,13 +1,10 @@
 /*
  * pull.c - `ingot pull`: stores in a store what a bundle, a server or an image has.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
-#include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/build/build.h"
@@ -22,14 +19,6 @@
 #include "cli/store/store.h"
 #include "cli/usage/command.h"
 
-#if INGOT_WITH_REMOTE
-/* The name of an object that the server has. */
-struct server_key {
-    char text[INGOT_REMOTE_KEY_CAPACITY];
-    bool is_present; /* in the store */
-};
-#endif
-
 struct pulling {
     struct common_options common;
     const char *source;        /* a bundle or a store; NULL: a server */
@@ -41,8 +30,6 @@ struct pulling {
     uint64_t entry_count;
     uint64_t failed_count;
 #if INGOT_WITH_REMOTE
-    size_t key_count;
-    struct server_key *keys;
     struct image_options image;
     int code; /* of the last layer */
 #endif
@@ -163,60 +150,13 @@ static int pull_image(struct pulling *pulling)
 
 /* ---- a server ---- */
 
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(((const struct server_key *)a)->text, ((const struct server_key *)b)->text);
-}
-
-/* Sorts the keys, and drops those that the server has listed again. */
-static void sort_keys(struct pulling *pulling)
-{
-    size_t count = 0;
-    if (pulling->key_count != 0)
-        qsort(pulling->keys, pulling->key_count, sizeof(*pulling->keys), compare_keys);
-    for (size_t i = 0; i < pulling->key_count; ++i)
-        if (count == 0 || compare_keys(&pulling->keys[count - 1], &pulling->keys[i]) != 0)
-            pulling->keys[count++] = pulling->keys[i];
-    pulling->key_count = count;
-}
-
-static void note_key(void *user, const char *key)
+/* Stores an object with its seal, which the store checks. */
+static void store_object(void *user, ingot_status_t status, size_t id_size, const uint8_t *id, size_t kept_size,
+                         const uint8_t *kept)
 {
     struct pulling *pulling = user;
-    pulling->keys = memory_grow(pulling->keys, pulling->key_count, sizeof(*pulling->keys));
-    struct server_key *added = &pulling->keys[pulling->key_count++];
-    *added = (struct server_key){.is_present = false};
-    (void)snprintf(added->text, sizeof(added->text), "%s", key);
-}
-
-/* Marks the key of an entry that the store has. */
-static int mark_present(const ingot_persist_entry_t *entry, void *user)
-{
-    struct pulling *pulling = user;
-    struct server_key key;
-    if (entry->id != NULL && entry->status == INGOT_SUCCESS && pulling->key_count != 0 &&
-        ingot_remote_key_of(pulling->from, entry->id_size, entry->id, key.text) == INGOT_SUCCESS) {
-        struct server_key *found = bsearch(&key, pulling->keys, pulling->key_count, sizeof(key), compare_keys);
-        if (found != NULL && !found->is_present) {
-            found->is_present = true;
-            ++pulling->present_count;
-        }
-    }
-    return 1;
-}
-
-/* Loads an object and stores it with its seal, which the store checks. */
-static void pull_key(struct pulling *pulling, const char *key)
-{
-    ingot_buffer_t id = INGOT_BUFFER_INIT;
-    ingot_buffer_t kept = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_remote_load_key(pulling->from, key, &id, &kept);
-    if (status == INGOT_NOT_FOUND)
-        return; /* evicted in the meantime */
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_store_sealed(pulling->store, id.size, id.bytes, kept.size, kept.bytes);
-    store_release_blob(&id);
-    store_release_blob(&kept);
+        status = ingot_persist_store_sealed(pulling->store, id_size, id, kept_size, kept);
     pulling->entry_count += status == INGOT_SUCCESS;
     if (status != INGOT_SUCCESS && pulling->failed_count++ == 0)
         (void)store_failed("pulling an entry", status);
@@ -224,19 +164,11 @@ static void pull_key(struct pulling *pulling, const char *key)
 
 static int pull_all(struct pulling *pulling)
 {
-    const ingot_status_t status = ingot_remote_list(pulling->from, note_key, pulling);
+    const ingot_status_t status =
+        ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
     if (status == INGOT_UNIMPLEMENTED)
         return command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
-    if (status != INGOT_SUCCESS)
-        return store_failed("listing the server", status);
-    sort_keys(pulling);
-    const int code = entry_visit_all(pulling->store, mark_present, pulling);
-    if (code != EXIT_DONE)
-        return code;
-    for (size_t i = 0; i < pulling->key_count; ++i)
-        if (!pulling->keys[i].is_present)
-            pull_key(pulling, pulling->keys[i].text);
-    return report_pull(pulling);
+    return status == INGOT_SUCCESS ? report_pull(pulling) : store_failed("listing the server", status);
 }
 
 static int pull_from_server(struct pulling *pulling)
@@ -247,7 +179,6 @@ static int pull_from_server(struct pulling *pulling)
         code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
         if (code == EXIT_DONE)
             code = pull_all(pulling);
-        free(pulling->keys);
         ingot_storage_release(pulling->store);
     }
     ingot_storage_release(pulling->from); /* the workers open it as the environment says, which now has this URL */

@@ -141,7 +141,6 @@ static int push_entries(struct pushing *pushing)
 
 #define CHECK_PATTERN                                                                                                  \
     "[connect_ns?connecting, first answer     {connect_ns:duration}\n]"                                                \
-    "[round_trip_ns?round trip                   {round_trip_ns:duration}\n]"                                          \
     "[write_ns?storing 64 KiB               {write_ns:duration}\n]"                                                    \
     "[read_ns?[write_ns?loading 64 KiB      ][write_ns!asking for a program]         {read_ns:duration}\n]"            \
     "[reason?{step} failed: {reason}\n][reason!the server works\n]"
@@ -154,10 +153,9 @@ static int check_server(const struct pushing *pushing)
                                         [INGOT_REMOTE_STEP_READ] = "loading",
                                         [INGOT_REMOTE_STEP_REMOVE] = "removing",
                                         [INGOT_REMOTE_STEP_DONE] = "done"};
-    struct server_memory memory;
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
-    const int code = server_read_info(&info, pushing->url, &memory);
+    ingot_remote_info_t info;
+    ingot_remote_report_t report;
+    const int code = server_make_info(&info, pushing->url);
     if (code != EXIT_DONE)
         return code;
     if (pushing->is_read_only)
@@ -168,7 +166,6 @@ static int check_server(const struct pushing *pushing)
     json_add_text(json, "step", steps[report.step]);
     json_add_text(json, "reason", report.reason);
     json_add_u64(json, "connect_ns", report.connect_ns);
-    json_add_u64(json, "round_trip_ns", report.round_trip_ns);
     json_add_u64(json, "write_ns", report.write_ns);
     json_add_u64(json, "read_ns", report.read_ns);
     output_print(json, pushing->common.is_json, CHECK_PATTERN);
