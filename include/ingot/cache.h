@@ -51,7 +51,12 @@ typedef enum ingot_cache_open_flags {
      * that `ingot explain` gives. ingot_artifact_begin and ingot_artifact_get_or_create fail in the same way. This also
      * applies if the cache has no storage, or to a program that has no id. As INGOT_ON_MISS=fail. */
     INGOT_CACHE_OPEN_FAIL_ON_MISS = 16,
-    INGOT_CACHE_OPEN_COMPILE_MISSES = 32 /**< Compiles what the cache has not got, whatever INGOT_ON_MISS says. */
+    INGOT_CACHE_OPEN_COMPILE_MISSES = 32, /**< Compiles what the cache has not got, whatever INGOT_ON_MISS says. */
+    /** The functions that build programs never compile what a builder can (doc/builders.md): for a program that the
+     * cache has not got, they leave a wish, and return INGOT_BUSY at once. The application uses something else, and asks
+     * again. What nobody can be asked for, because it has no id, is for several devices, has just failed to compile, or
+     * the store cannot be written, is compiled. Artifacts are made as always. As INGOT_ON_MISS=later. */
+    INGOT_CACHE_OPEN_LATER = 64
 } ingot_cache_open_flags_t;
 
 /** Cache configuration. In each field, 0 or NULL means what the environment says (doc/environment.md), or else the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stable: the last function. Stable, advanced: all others. */
+/* Stable: the last three functions. Stable, advanced: all others. */
 /**
  * @file cuda.h
  * Creates contexts for the application's own CUDA contexts (driver API), and returns native handles. Library
@@ -25,6 +25,7 @@
 
 #include <ingot/cache.h>
 #include <ingot/ingot.h>
+#include <ingot/pending.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,6 +100,7 @@ INGOT_API ingot_status_t ingot_cuda_kernel_get_native(const_ingot_kernel_t kerne
  * @param[out] origin        INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD, set on success. May be NULL.
  * @par Threads  Any number at once.
  * @retval INGOT_BUILD_FAILED       The compiler refused the program. The detail holds its log.
+ * @retval INGOT_BUSY               With INGOT_CACHE_OPEN_LATER: the module is not there yet, and a wish was left.
  * @retval INGOT_INVALID_ARGUMENTS  An argument or an option is NULL.
  * @retval INGOT_UNIMPLEMENTED      There is no CUDA driver (libcuda.so.1), it is older than CUDA 12, or NVRTC is
  * missing.
@@ -107,6 +109,34 @@ INGOT_API ingot_status_t ingot_cuda_kernel_get_native(const_ingot_kernel_t kerne
 INGOT_API ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, const char *source,
                                                size_t source_size, const char *name, const char *const *options,
                                                size_t option_count, CUmodule *module, ingot_origin_t *origin);
+
+/**
+ * Begins a module that is taken later (ingot/pending.h). The arguments are those of ingot_cache_cuda_load, and are
+ * copied. Looks for the module, and leaves a wish for it if it is not there. Compiles nothing. Exported by
+ * libingot-cache only.
+ *
+ * @param      context  Must not be destroyed before @p pending is ended.
+ * @param[out] pending  Set on success only.
+ * @par Threads  Any number at once.
+ * @retval INGOT_SUCCESS            Also for a module that only its take can compile; ingot_pending_poll says why.
+ * @retval INGOT_INVALID_ARGUMENTS  As ingot_cache_cuda_load.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, const char *source,
+                                                size_t source_size, const char *name, const char *const *options,
+                                                size_t option_count, ingot_pending_t *pending);
+
+/**
+ * Returns the module, as ingot_cache_cuda_load does, and ends @p pending, whatever the status. Exported by
+ * libingot-cache only.
+ *
+ * While somebody else compiles it, the thread compiles other modules that were begun with the cache, and keeps them
+ * for their takes. With INGOT_CACHE_OPEN_LATER, it compiles, too.
+ *
+ * @retval INGOT_INVALID_ARGUMENTS  @p pending is NULL or of another backend, or @p module is NULL. Nothing is ended.
+ * @return Otherwise as ingot_cache_cuda_load, except INGOT_BUSY.
+ */
+INGOT_API ingot_status_t ingot_cache_cuda_take(ingot_pending_t pending, CUmodule *module, ingot_origin_t *origin);
 
 #ifdef __cplusplus
 }

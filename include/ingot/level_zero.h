@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stable: the last function. Stable, advanced: all others. */
+/* Stable: the last three functions. Stable, advanced: all others. */
 /**
  * @file level_zero.h
  * Creates contexts for the application's own Level Zero driver, context and devices, and returns native handles.
@@ -17,6 +17,7 @@
 
 #include <ingot/cache.h>
 #include <ingot/ingot.h>
+#include <ingot/pending.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,6 +79,7 @@ INGOT_API ingot_status_t ingot_level_zero_kernel_get_native(const_ingot_kernel_t
  * @param[out] origin  INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD, set on success. May be NULL.
  * @par Threads  Any number at once.
  * @retval INGOT_BUILD_FAILED       The compiler refused the module.
+ * @retval INGOT_BUSY               With INGOT_CACHE_OPEN_LATER: the module is not there yet, and a wish was left.
  * @retval INGOT_INVALID_ARGUMENTS  @p context, @p device, @p desc or @p module is NULL.
  * @retval INGOT_BACKEND_ERROR      Another failure of the driver; ingot_last_error_code() is its result.
  * @retval INGOT_OUT_OF_MEMORY
@@ -86,6 +88,37 @@ INGOT_API ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_c
                                                        ze_device_handle_t device, const ze_module_desc_t *desc,
                                                        ze_module_handle_t *module, ze_module_build_log_handle_t *log,
                                                        ingot_origin_t *origin);
+
+/**
+ * Begins a module that is taken later (ingot/pending.h). The arguments are those of ingot_cache_level_zero_create, and
+ * @p desc is copied with all that it points to. Looks for the module, and leaves a wish for it if it is not there.
+ * Compiles nothing. Exported by libingot-cache only.
+ *
+ * @param      context  Must not be destroyed before @p pending is ended.
+ * @param[out] pending  Set on success only.
+ * @par Threads  Any number at once.
+ * @retval INGOT_SUCCESS            Also for a module that only its take can make; ingot_pending_poll says why.
+ * @retval INGOT_INVALID_ARGUMENTS  An argument is NULL.
+ * @retval INGOT_UNIMPLEMENTED      @p desc has specialization constants or an extension (pNext), which cannot be
+ *                                  copied. Call ingot_cache_level_zero_create.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_cache_level_zero_begin(ingot_cache_t cache, ze_context_handle_t context,
+                                                      ze_device_handle_t device, const ze_module_desc_t *desc,
+                                                      ingot_pending_t *pending);
+
+/**
+ * Returns the module, as ingot_cache_level_zero_create does, and ends @p pending, whatever the status. Exported by
+ * libingot-cache only.
+ *
+ * While somebody else compiles it, the thread compiles other modules that were begun with the cache, and keeps them
+ * for their takes. With INGOT_CACHE_OPEN_LATER, it compiles, too.
+ *
+ * @retval INGOT_INVALID_ARGUMENTS  @p pending is NULL or of another backend, or @p module is NULL. Nothing is ended.
+ * @return Otherwise as ingot_cache_level_zero_create, except INGOT_BUSY.
+ */
+INGOT_API ingot_status_t ingot_cache_level_zero_take(ingot_pending_t pending, ze_module_handle_t *module,
+                                                     ze_module_build_log_handle_t *log, ingot_origin_t *origin);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stable: the last function. Stable, advanced: all others. */
+/* Stable: the last three functions. Stable, advanced: all others. */
 /**
  * @file opencl.h
  * Creates contexts for the application's own OpenCL context and devices, and returns native handles. Library
@@ -17,6 +17,7 @@
 
 #include <ingot/cache.h>
 #include <ingot/ingot.h>
+#include <ingot/pending.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,6 +80,7 @@ INGOT_API ingot_status_t ingot_opencl_kernel_get_native(const_ingot_kernel_t ker
  *                                  and releases it. The detail holds the log of the first device.
  * @retval INGOT_INVALID_ARGUMENTS  @p context, @p source or @p program is NULL, or only one of @p device_count and
  *                                  @p devices is given.
+ * @retval INGOT_BUSY               With INGOT_CACHE_OPEN_LATER: the program is not there yet, and a wish was left.
  * @retval INGOT_UNIMPLEMENTED      There is no OpenCL loader (libOpenCL.so.1).
  * @retval INGOT_BACKEND_ERROR      Another failure of the driver; ingot_last_error_code() is its error.
  * @retval INGOT_OUT_OF_MEMORY
@@ -86,6 +88,33 @@ INGOT_API ingot_status_t ingot_opencl_kernel_get_native(const_ingot_kernel_t ker
 INGOT_API ingot_status_t ingot_cache_opencl_build(ingot_cache_t cache, cl_context context, cl_uint device_count,
                                                   const cl_device_id *devices, const char *source, size_t source_size,
                                                   const char *options, cl_program *program, ingot_origin_t *origin);
+
+/**
+ * Begins a program that is taken later (ingot/pending.h). The arguments are those of ingot_cache_opencl_build, and are
+ * copied. Looks for the program, and leaves a wish for it if it is not there. Compiles nothing. Exported by
+ * libingot-cache only.
+ *
+ * @param[out] pending  Holds a reference to @p context and the devices until it is ended. Set on success only.
+ * @par Threads  Any number at once.
+ * @retval INGOT_SUCCESS            Also for a program that only its take can compile; ingot_pending_poll says why.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED  As ingot_cache_opencl_build.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_cache_opencl_begin(ingot_cache_t cache, cl_context context, cl_uint device_count,
+                                                  const cl_device_id *devices, const char *source, size_t source_size,
+                                                  const char *options, ingot_pending_t *pending);
+
+/**
+ * Returns the program, as ingot_cache_opencl_build does, and ends @p pending, whatever the status. Exported by
+ * libingot-cache only.
+ *
+ * While somebody else compiles it, the thread compiles other programs that were begun with the cache, and keeps them
+ * for their takes. With INGOT_CACHE_OPEN_LATER, it compiles, too.
+ *
+ * @retval INGOT_INVALID_ARGUMENTS  @p pending is NULL or of another backend, or @p program is NULL. Nothing is ended.
+ * @return Otherwise as ingot_cache_opencl_build, except INGOT_BUSY.
+ */
+INGOT_API ingot_status_t ingot_cache_opencl_take(ingot_pending_t pending, cl_program *program, ingot_origin_t *origin);
 
 #ifdef __cplusplus
 }

@@ -69,7 +69,10 @@ typedef enum ingot_persist_on_miss {
      * was delivered with it. The error sentence begins with the reason that `ingot explain` gives: the nearest entry,
      * and the field in which it differs. This also applies to a program that has no id or that the storage does not
      * serve, and to a binary that the driver rejects. */
-    INGOT_PERSIST_ON_MISS_FAIL = 2
+    INGOT_PERSIST_ON_MISS_FAIL = 2,
+    /** The functions of ingot_cache_t that build programs leave a wish and return INGOT_BUSY (doc/builders.md).
+     *  Everything else as INGOT_PERSIST_ON_MISS_COMPILE. */
+    INGOT_PERSIST_ON_MISS_LATER = 3
 } ingot_persist_on_miss_t;
 
 /** Flags of a directory store. */

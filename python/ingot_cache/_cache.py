@@ -63,7 +63,7 @@ class _Handle:
         self.storage: int | None = None
         self.pointer: int | None = None
         self.may_load_code = may_load_code(info.remote, None if trust is None else trust.policy)
-        says_fail = os.environ.get("INGOT_ON_MISS", "").lower() not in ("", "compile", "report")
+        says_fail = os.environ.get("INGOT_ON_MISS", "").lower() not in ("", "compile", "report", "later")
         overrides = info.flags & (_library.REPORT_MISSES | _library.COMPILE_MISSES)
         self.fails_on_miss = bool(info.flags & _library.FAIL_ON_MISS) or (says_fail and not overrides)
         self._release = library.ingot_cache_release

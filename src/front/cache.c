@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/context/environment.h"
 #include "core/memo/header_memo.h"
+#include "front/pending.h"
 #include "front/settings.h"
 #include "persist/base/files.h"
 #include "persist/probes/probes.h"
@@ -163,6 +164,8 @@ ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage
     if (cache == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
     read_cache_settings(cache, &info);
+    if (cache->on_miss == INGOT_PERSIST_ON_MISS_LATER) /* a layer's application does not ask again */
+        cache->on_miss = INGOT_PERSIST_ON_MISS_COMPILE;
     if (storage != NULL)
         ingot_storage_retain(storage);
     cache->storage = storage;
@@ -184,6 +187,7 @@ void ingot_cache_release(ingot_cache_t cache)
      * application retained would outlive. */
     if (cache->storage != NULL)
         error_keep(store_waiting, cache->storage, NULL);
+    pending_leave_cache(cache);
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);

@@ -1,7 +1,7 @@
 /*
  * cache.h - the state of a cache, for the functions of this library.
  *
- * ingot_cache_open writes the fields, and afterwards they are only read, except `targets`, which has a lock.
+ * ingot_cache_open writes the fields, and afterwards they are only read, except the last two.
  */
 #ifndef INGOT_CACHE_CACHE_H
 #define INGOT_CACHE_CACHE_H
@@ -22,6 +22,7 @@ struct ingot_cache {
     struct ingot_header_memo *memo;  /* of all requests; NULL: off */
     ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */
     struct targets targets;
+    struct ingot_pending *begun; /* under the lock of lock.h */
 };
 
 /* Opens a cache over a storage, to which it takes a reference; NULL: none. Events go to the callback, and to

@@ -11,7 +11,7 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/state.h"
 #include "core/context/context.h"
-#include "front/request.h"
+#include "front/pending.h"
 
 /* True if the text is PTX: its first word, after comments, is the directive .version. */
 static bool is_ptx(size_t size, const char *text)
@@ -95,65 +95,176 @@ static ingot_status_t make_context(struct ingot_cache *cache, CUcontext native, 
     return status;
 }
 
-static ingot_status_t load_cuda_module(const struct request *request, CUcontext native, CUmodule *module,
-                                       ingot_origin_t *origin)
+/* A module that is wanted, and once it is there, what holds it until it is taken. */
+struct loading {
+    struct request request;
+    CUcontext native;
+    struct ingot_context *context;
+    struct made_program made;
+};
+
+static void forget_module(void *self)
 {
-    struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
-    struct ingot_context *context = NULL;
-    ingot_status_t status = make_context(request->cache, native, &context);
+    struct loading *own = self;
+    request_end(own->context, &own->made);
+    own->context = NULL;
+    own->made = (struct made_program){NULL, NULL, INGOT_ORIGIN_BUILD};
+}
+
+/* Returns the module, which the application then owns, and ends what held it. */
+static void take_module(struct loading *loading, ingot_status_t status, CUmodule *module, ingot_origin_t *origin)
+{
+    if (status == INGOT_SUCCESS)
+        *module = cuda_take_module(loading->made.native);
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = loading->made.origin;
+    forget_module(loading);
+}
+
+static ingot_status_t load_cuda_module(struct loading *loading)
+{
+    const struct request *request = &loading->request;
+    struct made_program *made = &loading->made;
+    *made = (struct made_program){NULL, NULL, INGOT_ORIGIN_BUILD};
+    loading->context = NULL;
+    ingot_status_t status = make_context(request->cache, loading->native, &loading->context);
     if (status != INGOT_SUCCESS)
         return status;
     if (cache_storage(request->cache) != NULL)
-        status = request_program(request, context, &made);
-    if (made.native == NULL && status != INGOT_BUILD_FAILED) {
+        status = request_program(request, loading->context, made);
+    if (status == INGOT_BUSY && request->miss != PROGRAM_WAIT)
+        return status;
+    if (made->native == NULL && status != INGOT_BUILD_FAILED) {
         status = request_pass_through(request->cache, status);
         if (status == INGOT_SUCCESS)
-            status = request_build(request, context, &made);
+            status = request_build(request, loading->context, made);
     }
-    if (status == INGOT_SUCCESS) {
-        *module = cuda_take_module(made.native);
-        *origin = made.origin;
-    }
-    request_end(context, &made);
     return status;
 }
 
-static ingot_status_t check_module_arguments(CUcontext context, const char *source, const char *const *options,
-                                             size_t option_count, const CUmodule *module)
+/* Checks the arguments, and makes a request of them, whose options the caller frees. */
+static ingot_status_t take_arguments(struct loading *loading, struct ingot_cache *cache, CUcontext context,
+                                     const char *source, size_t source_size, const char *name,
+                                     const char *const *options, size_t option_count, const void *out)
 {
-    if (context == NULL || source == NULL || module == NULL)
+    if (context == NULL || source == NULL || out == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
                                       context == NULL  ? "context"
                                       : source == NULL ? "source"
-                                                       : "module");
+                                                       : "the place for the result");
     for (size_t i = 0; i < option_count; ++i) {
         if (options == NULL || options[i] == NULL)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "options: option %zu is NULL", i);
     }
-    return INGOT_SUCCESS;
+    const size_t size = source_size != 0 ? source_size : strlen(source);
+    *loading = (struct loading){.native = context,
+                                .request = {.cache = cache,
+                                            .kind = is_ptx(size, source) ? INGOT_SOURCE_PTX : INGOT_SOURCE_CUDA_CPP,
+                                            .bytes = source,
+                                            .size = size,
+                                            .name = name,
+                                            .options = join_options(option_count, options),
+                                            .miss = cache_miss(cache)}};
+    return loading->request.options != NULL
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options", option_count);
 }
 
 ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, const char *source, size_t source_size,
                                      const char *name, const char *const *options, size_t option_count,
                                      CUmodule *module, ingot_origin_t *origin)
 {
-    ingot_origin_t found = INGOT_ORIGIN_BUILD;
-    ingot_status_t status = check_module_arguments(context, source, options, option_count, module);
+    struct loading loading;
+    ingot_status_t status =
+        take_arguments(&loading, cache, context, source, source_size, name, options, option_count, module);
     if (status != INGOT_SUCCESS)
         return status;
-    char *text = join_options(option_count, options);
-    if (text == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options", option_count);
-    const size_t size = source_size != 0 ? source_size : strlen(source);
-    const struct request request = {.cache = cache,
-                                    .kind = is_ptx(size, source) ? INGOT_SOURCE_PTX : INGOT_SOURCE_CUDA_CPP,
-                                    .bytes = source,
-                                    .size = size,
-                                    .name = name,
-                                    .options = text};
-    status = load_cuda_module(&request, context, module, &found);
-    free(text);
-    if (status == INGOT_SUCCESS && origin != NULL)
-        *origin = found;
+    status = load_cuda_module(&loading);
+    take_module(&loading, status, module, origin);
+    free((char *)loading.request.options);
+    return status;
+}
+
+/* ---- begun programs ---- */
+
+static ingot_status_t begin_module(void *self, struct ingot_cache *cache, struct begun *begun)
+{
+    struct loading *own = self;
+    struct made_program nothing = {NULL, NULL, INGOT_ORIGIN_BUILD};
+    struct ingot_context *context = NULL;
+    ingot_status_t status = make_context(cache, own->native, &context);
+    if (status == INGOT_SUCCESS)
+        status = request_begin(&own->request, context, begun);
+    request_end(context, &nothing);
+    return status;
+}
+
+static ingot_status_t get_module(void *self, struct ingot_cache *cache, enum program_miss miss)
+{
+    struct loading *own = self;
+    forget_module(own);
+    own->request.cache = cache;
+    own->request.miss = miss;
+    return load_cuda_module(own);
+}
+
+static void destroy_module(void *self)
+{
+    struct loading *own = self;
+    forget_module(own);
+    free((char *)own->request.options);
+    free((void *)own->request.bytes);
+    free((char *)own->request.name);
+    free(own);
+}
+
+static const struct pending_ops begun_ops = {begin_module, get_module, forget_module, destroy_module};
+
+/* Copies what is wanted, and takes over its options. */
+static struct loading *copy_loading(const struct loading *loading)
+{
+    struct loading *own = malloc(sizeof(*own));
+    char *source = malloc(loading->request.size + 1);
+    char *name = loading->request.name != NULL ? strdup(loading->request.name) : NULL;
+    if (own == NULL || source == NULL || (loading->request.name != NULL && name == NULL)) {
+        free(own);
+        free(source);
+        free(name);
+        free((char *)loading->request.options);
+        return NULL;
+    }
+    *own = *loading;
+    memcpy(source, loading->request.bytes, loading->request.size);
+    source[loading->request.size] = '\0';
+    own->request.bytes = source;
+    own->request.name = name;
+    return own;
+}
+
+ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, const char *source, size_t source_size,
+                                      const char *name, const char *const *options, size_t option_count,
+                                      ingot_pending_t *pending)
+{
+    struct loading loading;
+    const ingot_status_t status =
+        take_arguments(&loading, cache, context, source, source_size, name, options, option_count, pending);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct loading *own = copy_loading(&loading);
+    return own != NULL ? pending_begin(pending, cache, &begun_ops, own)
+                       : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a copy of the program");
+}
+
+ingot_status_t ingot_cache_cuda_take(ingot_pending_t pending, CUmodule *module, ingot_origin_t *origin)
+{
+    void *self = NULL;
+    if (module == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "module is NULL");
+    const ingot_status_t status = pending_take(pending, &begun_ops, &self);
+    struct loading *own = self;
+    if (own == NULL)
+        return status;
+    take_module(own, status, module, origin);
+    destroy_module(own);
     return status;
 }

@@ -12,7 +12,7 @@
 #include "backends/opencl/program.h"
 #include "core/context/context.h"
 #include "front/loader/opencl.h"
-#include "front/request.h"
+#include "front/pending.h"
 
 struct build {
     const cl_icd_dispatch *cl;
@@ -22,6 +22,7 @@ struct build {
     const char *source;
     size_t source_size;
     const char *options;
+    enum program_miss miss;
 };
 
 /* Sub-devices are not kept, because another one may get the same handle after a release. */
@@ -72,14 +73,20 @@ static ingot_status_t make_context(struct ingot_cache *cache, const struct build
     return status;
 }
 
+static struct request describe_build(struct ingot_cache *cache, const struct build *build)
+{
+    return (struct request){.cache = cache,
+                            .kind = INGOT_SOURCE_OPENCL_C,
+                            .bytes = build->source,
+                            .size = build->source_size,
+                            .options = build->options,
+                            .miss = build->miss};
+}
+
 static ingot_status_t get_program_from_cache(struct ingot_cache *cache, const struct build *build, cl_program *native,
                                              ingot_origin_t *origin)
 {
-    const struct request wanted = {.cache = cache,
-                                   .kind = INGOT_SOURCE_OPENCL_C,
-                                   .bytes = build->source,
-                                   .size = build->source_size,
-                                   .options = build->options};
+    const struct request wanted = describe_build(cache, build);
     struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
     struct ingot_context *context = NULL;
     ingot_status_t status = make_context(cache, build, &context);
@@ -164,7 +171,7 @@ static ingot_status_t opencl_load_or_build(struct ingot_cache *cache, const stru
         }
         if (refused != NULL)
             (void)build->cl->clReleaseProgram(refused);
-        if (status == INGOT_SUCCESS)
+        if (status == INGOT_SUCCESS || (status == INGOT_BUSY && build->miss != PROGRAM_WAIT))
             return status;
     }
     const ingot_status_t may_build = status != INGOT_BUILD_FAILED ? request_pass_through(cache, status) : INGOT_SUCCESS;
@@ -174,33 +181,149 @@ static ingot_status_t opencl_load_or_build(struct ingot_cache *cache, const stru
     return build_natively(build, program);
 }
 
+/* Checks the arguments, and makes a build of them. */
+static ingot_status_t take_arguments(struct build *build, cl_context context, cl_uint device_count,
+                                     const cl_device_id *devices, const char *source, size_t source_size,
+                                     const char *options, const void *out)
+{
+    if (context == NULL || source == NULL || out == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
+                                      context == NULL  ? "context"
+                                      : source == NULL ? "source"
+                                                       : "the place for the result");
+    if ((device_count == 0) != (devices == NULL))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, and devices is%s NULL",
+                                      (unsigned)device_count, devices == NULL ? "" : " not");
+    *build = (struct build){.cl = loader_opencl(),
+                            .context = context,
+                            .device_count = device_count,
+                            .devices = devices,
+                            .source = source,
+                            .source_size = source_size != 0 ? source_size : strlen(source),
+                            .options = options};
+    return build->cl != NULL ? INGOT_SUCCESS : INGOT_UNIMPLEMENTED;
+}
+
 ingot_status_t ingot_cache_opencl_build(ingot_cache_t cache, cl_context context, cl_uint device_count,
                                         const cl_device_id *devices, const char *source, size_t source_size,
                                         const char *options, cl_program *program, ingot_origin_t *origin)
 {
     ingot_origin_t found = INGOT_ORIGIN_BUILD;
     cl_program made = NULL;
-    if (context == NULL || source == NULL || program == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
-                                      context == NULL  ? "context"
-                                      : source == NULL ? "source"
-                                                       : "program");
-    if ((device_count == 0) != (devices == NULL))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, and devices is%s NULL",
-                                      (unsigned)device_count, devices == NULL ? "" : " not");
-    struct build build = {.context = context,
-                          .device_count = device_count,
-                          .devices = devices,
-                          .source = source,
-                          .source_size = source_size != 0 ? source_size : strlen(source),
-                          .options = options};
-    build.cl = loader_opencl();
-    if (build.cl == NULL)
-        return INGOT_UNIMPLEMENTED;
-    const ingot_status_t status = opencl_load_or_build(cache, &build, &made, &found);
+    struct build build;
+    ingot_status_t status =
+        take_arguments(&build, context, device_count, devices, source, source_size, options, program);
+    if (status != INGOT_SUCCESS)
+        return status;
+    build.miss = cache_miss(cache);
+    status = opencl_load_or_build(cache, &build, &made, &found);
     if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED)
         *program = made;
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = found;
+    return status;
+}
+
+/* ---- begun programs ---- */
+
+/* Followed by copies of the devices, the options and the source. */
+struct begun_build {
+    struct build build;
+    cl_program program; /* NULL: none */
+    ingot_origin_t origin;
+    cl_device_id devices[];
+};
+
+static ingot_status_t begin_build(void *self, struct ingot_cache *cache, struct begun *begun)
+{
+    struct begun_build *own = self;
+    const struct request wanted = describe_build(cache, &own->build);
+    struct made_program nothing = {NULL, NULL, INGOT_ORIGIN_BUILD};
+    struct ingot_context *context = NULL;
+    ingot_status_t status = make_context(cache, &own->build, &context);
+    if (status == INGOT_SUCCESS)
+        status = request_begin(&wanted, context, begun);
+    request_end(context, &nothing);
+    return status;
+}
+
+static ingot_status_t get_begun(void *self, struct ingot_cache *cache, enum program_miss miss)
+{
+    struct begun_build *own = self;
+    own->build.miss = miss;
+    return opencl_load_or_build(cache, &own->build, &own->program, &own->origin);
+}
+
+static void forget_begun(void *self)
+{
+    struct begun_build *own = self;
+    if (own->program != NULL)
+        (void)own->build.cl->clReleaseProgram(own->program);
+    own->program = NULL;
+}
+
+static void destroy_begun(void *self)
+{
+    struct begun_build *own = self;
+    forget_begun(own);
+    for (cl_uint i = 0; i < own->build.device_count; ++i)
+        (void)own->build.cl->clReleaseDevice(own->devices[i]);
+    (void)own->build.cl->clReleaseContext(own->build.context);
+    free(own);
+}
+
+static const struct pending_ops begun_ops = {begin_build, get_begun, forget_begun, destroy_begun};
+
+static struct begun_build *copy_build(const struct build *build)
+{
+    const size_t devices_size = build->device_count * sizeof(*build->devices);
+    const size_t options_size = build->options != NULL ? strlen(build->options) + 1 : 0;
+    struct begun_build *own = malloc(sizeof(*own) + devices_size + options_size + build->source_size + 1);
+    if (own == NULL)
+        return NULL;
+    *own = (struct begun_build){.build = *build};
+    char *texts = (char *)own->devices + devices_size;
+    if (build->devices != NULL)
+        own->build.devices = memcpy(own->devices, build->devices, devices_size);
+    if (build->options != NULL)
+        own->build.options = memcpy(texts, build->options, options_size);
+    own->build.source = memcpy(texts + options_size, build->source, build->source_size);
+    texts[options_size + build->source_size] = '\0';
+    (void)build->cl->clRetainContext(build->context);
+    for (cl_uint i = 0; i < build->device_count; ++i)
+        (void)build->cl->clRetainDevice(build->devices[i]); /* does something for sub-devices only */
+    return own;
+}
+
+ingot_status_t ingot_cache_opencl_begin(ingot_cache_t cache, cl_context context, cl_uint device_count,
+                                        const cl_device_id *devices, const char *source, size_t source_size,
+                                        const char *options, ingot_pending_t *pending)
+{
+    struct build build;
+    const ingot_status_t status =
+        take_arguments(&build, context, device_count, devices, source, source_size, options, pending);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct begun_build *own = copy_build(&build);
+    return own != NULL ? pending_begin(pending, cache, &begun_ops, own)
+                       : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a copy of the program");
+}
+
+ingot_status_t ingot_cache_opencl_take(ingot_pending_t pending, cl_program *program, ingot_origin_t *origin)
+{
+    void *self = NULL;
+    if (program == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is NULL");
+    const ingot_status_t status = pending_take(pending, &begun_ops, &self);
+    struct begun_build *own = self;
+    if (own == NULL)
+        return status;
+    if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED) {
+        *program = own->program;
+        own->program = NULL;
+    }
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = own->origin;
+    destroy_begun(own);
     return status;
 }

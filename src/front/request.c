@@ -6,9 +6,10 @@
 #include <ingot/backend.h>
 #include <ingot/persist.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/context/context.h"
-#include "persist/program/program.h"
 #include "persist/storage/miss.h"
 
 static void trace_event(const ingot_event_t *event, void *user)
@@ -91,9 +92,30 @@ ingot_status_t request_program(const struct request *request, struct ingot_conte
         return status;
     status = ingot_program_desc_get_cache_blob_id(desc, &size, &id);
     if (status == INGOT_SUCCESS)
-        status = persist_program_get(&made->native, &made->program, desc, request->cache->storage, &made->origin);
+        status = persist_program_get(&made->native, &made->program, desc, request->cache->storage, request->miss,
+                                     &made->origin);
     if (status == INGOT_SUCCESS && made->program != NULL)
         made->native = ingot_program_get_backend_program(made->program, &context->ops);
+    ingot_program_desc_release(desc);
+    return status;
+}
+
+ingot_status_t request_begin(const struct request *request, struct ingot_context *context, struct begun *begun)
+{
+    ingot_program_desc_t desc = NULL;
+    const uint8_t *id = NULL;
+    ingot_status_t status = describe_program(request, context, &desc);
+    if (status == INGOT_SUCCESS)
+        status = ingot_program_desc_get_cache_blob_id(desc, &begun->id_size, &id);
+    if (status == INGOT_SUCCESS) {
+        begun->id = malloc(begun->id_size);
+        if (begun->id == NULL)
+            status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an id");
+        else
+            memcpy(begun->id, id, begun->id_size);
+    }
+    if (status == INGOT_SUCCESS)
+        status = persist_program_begin(desc, request->cache->storage);
     ingot_program_desc_release(desc);
     return status;
 }
@@ -124,7 +146,8 @@ static ingot_status_t judge_miss(const struct ingot_cache *cache, ingot_status_t
     char reason[512];
     if (cache_storage(cache) == NULL)
         (void)cache_refuse(cache, INGOT_NOT_FOUND);
-    if (cache == NULL || cache->on_miss == INGOT_PERSIST_ON_MISS_COMPILE)
+    if (cache == NULL || cache->on_miss == INGOT_PERSIST_ON_MISS_COMPILE ||
+        cache->on_miss == INGOT_PERSIST_ON_MISS_LATER)
         return INGOT_SUCCESS;
     if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
         return status; /* the storage has judged and reported it */

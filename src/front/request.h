@@ -11,6 +11,7 @@
 #include <ingot/backend.h>
 
 #include "front/cache.h"
+#include "persist/program/program.h"
 
 /* What to build, for all devices of the request's context. */
 struct request {
@@ -22,6 +23,13 @@ struct request {
     const char *options;
     const ingot_spec_constant_t *constants;
     size_t constant_count;
+    enum program_miss miss;
+};
+
+/* A program that was looked for. */
+struct begun {
+    size_t id_size;
+    uint8_t *id; /* of malloc; NULL: it has none */
 };
 
 /* A native program, as its backend's load or build operation made it. */
@@ -37,9 +45,18 @@ ingot_status_t request_make_target(struct ingot_cache *cache, const ingot_backen
                                    uint32_t device_count, size_t key_size, const void *key,
                                    struct ingot_context **target);
 
+/* Returns what the cache's plain functions do about a program that it does not have. */
+static inline enum program_miss cache_miss(const struct ingot_cache *cache)
+{
+    return cache != NULL && cache->on_miss == INGOT_PERSIST_ON_MISS_LATER ? PROGRAM_WISH : PROGRAM_WAIT;
+}
+
 /* Gets the program from the storage, or compiles and stores it. Fails with INGOT_NOT_CACHEABLE, without compiling, if
  * the program has no id. request_end ends what was made. */
 ingot_status_t request_program(const struct request *request, struct ingot_context *context, struct made_program *made);
+
+/* Looks for the program, and asks builders for it if it is not there; see persist_program_begin. */
+ingot_status_t request_begin(const struct request *request, struct ingot_context *context, struct begun *begun);
 
 /* Compiles the program, without a storage. The request needs no cache. */
 ingot_status_t request_build(const struct request *request, struct ingot_context *context, struct made_program *made);

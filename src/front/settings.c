@@ -32,7 +32,7 @@ ingot_status_t settings_check(const ingot_cache_info_t *info)
 {
     const uint32_t known = INGOT_CACHE_OPEN_READ_ONLY | INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_STRICT |
                            INGOT_CACHE_OPEN_REPORT_MISSES | INGOT_CACHE_OPEN_FAIL_ON_MISS |
-                           INGOT_CACHE_OPEN_COMPILE_MISSES;
+                           INGOT_CACHE_OPEN_COMPILE_MISSES | INGOT_CACHE_OPEN_LATER;
     if ((info->flags & ~known) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.flags has unknown flags: %#x",
                                       (unsigned)info->flags);
@@ -60,17 +60,19 @@ bool settings_turn_off(const ingot_cache_info_t *info)
 
 ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info)
 {
-    static const char *const words[] = {"compile", "report", "fail"}; /* in the order of the enumerators */
+    static const char *const words[] = {"compile", "report", "fail", "later"}; /* in the order of the enumerators */
     size_t chosen = INGOT_PERSIST_ON_MISS_COMPILE;
     const char *value = settings_variable(info, "INGOT_ON_MISS");
     if (has_flag(info, INGOT_CACHE_OPEN_FAIL_ON_MISS))
         return INGOT_PERSIST_ON_MISS_FAIL;
     if (has_flag(info, INGOT_CACHE_OPEN_REPORT_MISSES))
         return INGOT_PERSIST_ON_MISS_REPORT;
+    if (has_flag(info, INGOT_CACHE_OPEN_LATER))
+        return INGOT_PERSIST_ON_MISS_LATER;
     if (has_flag(info, INGOT_CACHE_OPEN_COMPILE_MISSES))
         return INGOT_PERSIST_ON_MISS_COMPILE;
     if (value != NULL && !environment_choose(value, COUNT_OF(words), words, &chosen)) {
-        (void)ingot_environment_refuse("INGOT_ON_MISS", "INGOT_ON_MISS: \"%.80s\" is not compile, report or fail",
+        (void)ingot_environment_refuse("INGOT_ON_MISS", "INGOT_ON_MISS: \"%.80s\" is not compile, report, fail or later",
                                        value);
         chosen = INGOT_PERSIST_ON_MISS_FAIL;
     }

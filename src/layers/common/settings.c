@@ -149,10 +149,10 @@ void settings_open_store(const char *nothing_cached, ingot_event_callback_t on_e
 
 bool settings_must_not_compile(void)
 {
-    static const char *const words[] = {"compile", "report"};
+    static const char *const words[] = {"compile", "report", "later"};
     size_t chosen = 0;
     const char *text = secure_getenv("INGOT_ON_MISS"); /* persist tells of a wrong value */
-    return text != NULL && *text != '\0' && !environment_choose(text, 2, words, &chosen);
+    return text != NULL && *text != '\0' && !environment_choose(text, 3, words, &chosen);
 }
 
 ingot_storage_t settings_store(void)

@@ -272,6 +272,25 @@ static enum build_lock_state try_take(struct build_lock *lock)
     return BUILD_LOCK_BUSY; /* other processes keep taking and releasing the lock */
 }
 
+static enum build_lock_state look_at_lock(void *self, size_t id_size, const uint8_t *id)
+{
+    struct directory *directory = self;
+    struct root root;
+    enum files_lock found = FILES_LOCK_NONE;
+    const struct checksum hash = checksum_of(id_size, id);
+    const bool is_open = root_open_existing(directory, &root) == INGOT_SUCCESS;
+    const int fd = is_open ? files_open_update(root.fd, PATHS_LOCK) : -EBADF;
+    root_close(&root);
+    const int result = fd >= 0 ? files_find_lock(fd, byte_of(directory, &hash), 1, &found) : fd;
+    if (fd >= 0)
+        (void)files_close(fd);
+    if (result < 0)
+        return BUILD_LOCK_UNUSABLE;
+    return found == FILES_LOCK_NONE     ? BUILD_LOCK_TAKEN
+           : found == FILES_LOCK_SHARED ? BUILD_LOCK_POINTLESS
+                                        : BUILD_LOCK_BUSY;
+}
+
 /* True if the id has an entry that it did not have at the last call. */
 static bool has_changed(struct build_lock *lock)
 {
@@ -375,6 +394,7 @@ const struct build_locks build_lock_operations = {
     .open = open_lock,
     .name = get_entry_name,
     .try_take = try_take,
+    .look = look_at_lock,
     .has_changed = has_changed,
     .close = close_lock,
     .ask_place = ask_place,

@@ -16,6 +16,7 @@
 #include "persist/directory/lookup.h"
 #include "persist/directory/publish.h"
 #include "persist/directory/root.h"
+#include "persist/directory/wishes.h"
 #include "persist/request/record.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
@@ -208,7 +209,7 @@ static ingot_status_t check_directory_info(const ingot_persist_info_t *info)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is not a valid value");
     if (!storage_is_store_mode(info->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is not a valid value");
-    if (info->on_miss > INGOT_PERSIST_ON_MISS_FAIL)
+    if (info->on_miss > INGOT_PERSIST_ON_MISS_LATER)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's on_miss is not a valid value");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
@@ -299,23 +300,32 @@ static bool find_elsewhere(void *self, size_t id_size, const uint8_t *id, char n
     return elsewhere.is_found;
 }
 
+static const char *get_name_space(const void *self)
+{
+    const struct directory *directory = self;
+    return directory->name_space;
+}
+
 ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *given)
 {
     static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops),
                                             .load = load_from_directory,
                                             .store = store_in_directory,
                                             .remove = remove_from_directory,
-                                            .destroy = destroy_directory};
+                                            .destroy = destroy_directory,
+                                            .leave_wish = wishes_leave};
     static const struct storage_own_ops own = {.load_for_core = load_for_core,
                                                .store_new = store_new_in_directory,
                                                .find_elsewhere = find_elsewhere,
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
+                                               .name_space = get_name_space,
                                                .build_locks = &build_lock_operations};
     static const struct storage_own_ops own_read_only = {.load_for_core = load_for_core,
                                                          .find_elsewhere = find_elsewhere,
                                                          .get_limits = get_limits,
-                                                         .set_limits = change_limits};
+                                                         .set_limits = change_limits,
+                                                         .name_space = get_name_space};
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
     struct root root;

@@ -19,6 +19,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/request/wish.h"
 #include "persist/storage/blobs.h"
 #include "persist/storage/deferred.h"
 #include "persist/storage/events.h"
@@ -45,7 +46,7 @@ struct request {
     bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
-    bool waits_for_threads;
+    enum build_turn_wait wait;
     bool has_missed;         /* true: the storage has just been asked, and did not have the program */
     bool was_refused;        /* true: the storage had a blob, but it was useless */
     struct build_turn *turn; /* the turn that this request began; NULL: none */
@@ -140,8 +141,8 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
 {
     if (request->turn == NULL && request->is_to_store && storage_is_writable(request->storage) &&
         ingot_persist_get_store_mode(request->storage) != INGOT_PERSIST_STORE_ON_FLUSH)
-        request->turn = build_turn_begin(request->storage, request->id_size, request->id, request->was_refused,
-                                         request->waits_for_threads);
+        request->turn =
+            build_turn_begin(request->storage, request->id_size, request->id, request->was_refused, request->wait);
     bool is_loaded = false;
     while (!is_loaded && request->turn != NULL && build_turn_wait(request->turn))
         is_loaded = load_program(program, NULL, desc, request) == INGOT_SUCCESS;
@@ -166,7 +167,8 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
         request->origin = INGOT_ORIGIN_STORAGE;
         return INGOT_SUCCESS;
     }
-    return build_missing_program(program, desc, request);
+    return build_turn_is_busy(request->turn) ? ingot_set_error_detail(INGOT_BUSY, "somebody else compiles the program")
+                                             : build_missing_program(program, desc, request);
 }
 
 static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
@@ -253,9 +255,10 @@ static ingot_status_t finish_request(ingot_program_t *program, const_ingot_progr
 }
 
 static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                      ingot_storage_t storage, ingot_program_builder_t builder, ingot_origin_t *origin)
+                                      ingot_storage_t storage, ingot_program_builder_t builder,
+                                      enum build_turn_wait wait, ingot_origin_t *origin)
 {
-    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
+    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc), .wait = wait};
     const struct ingot_context *before = events_enter(request.context);
     const ingot_status_t status = finish_request(program, desc, &request, builder, origin);
     events_leave(before);
@@ -263,10 +266,12 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
 }
 
 ingot_status_t persist_program_get(void **native, ingot_program_t *program, const_ingot_program_desc_t desc,
-                                   ingot_storage_t storage, ingot_origin_t *origin)
+                                   ingot_storage_t storage, enum program_miss miss, ingot_origin_t *origin)
 {
-    struct request request = {
-        .storage = storage, .context = ingot_program_desc_get_context(desc), .waits_for_threads = true};
+    struct request request = {.storage = storage,
+                              .context = ingot_program_desc_get_context(desc),
+                              .wait = miss == PROGRAM_TRY ? BUILD_TURN_FOR_NONE : BUILD_TURN_FOR_ALL};
+    ingot_status_t status = INGOT_SUCCESS;
     const struct ingot_context *before = events_enter(request.context);
     request.has_id = get_id(desc, &request);
     if (request.has_id && load_program(NULL, native, desc, &request) == INGOT_SUCCESS) {
@@ -276,7 +281,25 @@ ingot_status_t persist_program_get(void **native, ingot_program_t *program, cons
         return INGOT_SUCCESS;
     }
     request.has_missed = true;
-    const ingot_status_t status = finish_request(program, desc, &request, load_or_build, origin);
+    if (miss == PROGRAM_WISH && request.has_id)
+        status = wish_leave(storage, desc);
+    if (status != INGOT_BUSY)
+        status = finish_request(program, desc, &request, load_or_build, origin);
+    events_leave(before);
+    return status;
+}
+
+ingot_status_t persist_program_begin(const_ingot_program_desc_t desc, ingot_storage_t storage)
+{
+    const struct ingot_context *context = ingot_program_desc_get_context(desc);
+    const struct ingot_context *before = events_enter(context);
+    size_t id_size = 0;
+    const uint8_t *id = NULL;
+    ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &id_size, &id);
+    if (status == INGOT_SUCCESS && !storage_serves(storage, context))
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "the storage does not serve this backend");
+    else if (status == INGOT_SUCCESS && !storage_has(storage, true, id_size, id))
+        status = wish_leave(storage, desc);
     events_leave(before);
     return status;
 }
@@ -286,7 +309,13 @@ ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingo
 {
     if (program == NULL || desc == NULL || storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program, desc or storage is NULL");
-    return request_program(program, desc, storage, load_or_build, origin);
+    return request_program(program, desc, storage, load_or_build, BUILD_TURN_FOR_PROCESSES, origin);
+}
+
+ingot_status_t ingot_persist_program_try(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                         ingot_storage_t storage, ingot_origin_t *origin)
+{
+    return request_program(program, desc, storage, load_or_build, BUILD_TURN_FOR_NONE, origin);
 }
 
 static ingot_status_t load_only(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
@@ -307,7 +336,7 @@ static ingot_status_t load_only(ingot_program_t *program, const_ingot_program_de
 ingot_status_t ingot_persist_program_load(ingot_program_t *program, const_ingot_program_desc_t desc,
                                           ingot_storage_t storage, ingot_origin_t *origin)
 {
-    return request_program(program, desc, storage, load_only, origin);
+    return request_program(program, desc, storage, load_only, BUILD_TURN_FOR_PROCESSES, origin);
 }
 
 /* ---- kernels ---- */
@@ -346,7 +375,7 @@ ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_p
         (void)ingot_program_forget(program);
         ingot_program_release(program);
         program = NULL;
-        status = request_program(&program, desc, storage, build_anew, &made_from);
+        status = request_program(&program, desc, storage, build_anew, BUILD_TURN_FOR_PROCESSES, &made_from);
     }
     ingot_program_release(program);
     if (status == INGOT_SUCCESS && origin != NULL)

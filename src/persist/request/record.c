@@ -85,13 +85,12 @@ static void take_device(void *user, const char *path, size_t size, const uint8_t
 }
 
 /* Makes the blob of a request, with what people want to know of it. */
-static ingot_status_t make_blob(const struct recording *recording, ingot_storage_t store,
-                                const struct kept_request_id *id, const_ingot_program_desc_t desc,
-                                const_ingot_program_t program, ingot_buffer_t *blob)
+static ingot_status_t make_blob(const char *name_space, ingot_storage_t store, const struct kept_request_id *id,
+                                const_ingot_program_desc_t desc, const_ingot_program_t program, ingot_buffer_t *blob)
 {
     char of_device[300];
     struct wanted wanted = {"", "", ""};
-    ingot_kept_request_t known = {.name = wanted.name, .name_space = recording->name_space, .device = of_device};
+    ingot_kept_request_t known = {.name = wanted.name, .name_space = name_space, .device = of_device};
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     ingot_buffer_t request = INGOT_BUFFER_INIT;
@@ -116,9 +115,8 @@ static ingot_status_t make_blob(const struct recording *recording, ingot_storage
 
 /* ---- recording ---- */
 
-/* Records a request in one store, unless the store has it. */
-static ingot_status_t record_in(const struct recording *recording, ingot_storage_t store,
-                                const_ingot_program_desc_t desc, const_ingot_program_t program)
+ingot_status_t record_request_in(ingot_storage_t store, const char *name_space, const_ingot_program_desc_t desc,
+                                 const_ingot_program_t program)
 {
     uint8_t digest[INGOT_REQUEST_DIGEST_SIZE];
     struct kept_request_id id;
@@ -129,7 +127,7 @@ static ingot_status_t record_in(const struct recording *recording, ingot_storage
             kept_request_make_id(&id, ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), digest);
     if (status != INGOT_SUCCESS || kept_request_is_in(store, &id))
         return status;
-    status = make_blob(recording, store, &id, desc, program, &blob);
+    status = make_blob(name_space, store, &id, desc, program, &blob);
     if (status == INGOT_SUCCESS)
         status = ingot_storage_store(store, id.size, id.bytes, blob.size, blob.bytes);
     memory_release_buffer(&blob);
@@ -156,9 +154,10 @@ void ingot_persist_record_request(ingot_storage_t storage, const_ingot_program_d
     const struct ingot_context *before = events_enter(ingot_program_desc_get_context(desc));
     for (int which = 0; which < WHICH_COUNT; ++which) {
         const uint64_t started_ns = files_steady_clock_ns();
-        const ingot_status_t status = recording->stores[which] != NULL
-                                          ? record_in(recording, recording->stores[which], desc, program)
-                                          : INGOT_SUCCESS;
+        const ingot_status_t status =
+            recording->stores[which] != NULL
+                ? record_request_in(recording->stores[which], recording->name_space, desc, program)
+                : INGOT_SUCCESS;
         if (status != INGOT_SUCCESS)
             tell(recording, (enum which)which, status, started_ns, "a request is not recorded");
     }

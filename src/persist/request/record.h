@@ -10,4 +10,9 @@
  * that store cannot be opened, an event reports that. */
 void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info);
 
+/* Stores the request of a program in a storage that is not a chain, unless it has the request. name_space: where its
+ * results are wanted. program: for the build time; NULL: unknown. */
+ingot_status_t record_request_in(ingot_storage_t store, const char *name_space, const_ingot_program_desc_t desc,
+                                 const_ingot_program_t program);
+
 #endif

@@ -238,6 +238,22 @@ ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8
     return status;
 }
 
+bool storage_has(ingot_storage_t storage, bool asks_all, size_t id_size, const uint8_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    bool has = false;
+    if (!storage_is_on(storage))
+        return false;
+    for (size_t i = 0; i < storage->tier_count && !has; ++i)
+        has = storage_has(storage->tiers[i], false, id_size, id);
+    if (!has && storage->tier_count != 0 && asks_all)
+        has = storage_load(storage, false, id_size, id, &blob) == INGOT_SUCCESS;
+    else if (!has && storage->tier_count == 0 && (asks_all || storage->kind != STORAGE_OTHER))
+        has = storage_peek(storage, id_size, id, &blob) == INGOT_SUCCESS;
+    memory_release_buffer(&blob);
+    return has;
+}
+
 ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
                             ingot_buffer_t *blob)
 {

@@ -62,8 +62,8 @@ static const struct setting policies[] = {
     {.name = "INGOT_ON_MISS",
      .size = 4,
      .offset = offsetof(ingot_persist_info_t, on_miss),
-     .words = {"compile", "report", "fail"},
-     .expected = "compile, report or fail",
+     .words = {"compile", "report", "fail", "later"},
+     .expected = "compile, report, fail or later",
      .strictest = INGOT_PERSIST_ON_MISS_FAIL},
 };
 static const struct setting trust_policy = {.name = "INGOT_PERSIST_TRUST",

@@ -39,6 +39,8 @@ struct build_locks {
     const char *(*name)(const struct build_lock *lock);
     /* Tries to take the lock, without waiting for it. */
     enum build_lock_state (*try_take)(struct build_lock *lock);
+    /* Returns what try_take would, but takes nothing: BUILD_LOCK_TAKEN if the lock is free. */
+    enum build_lock_state (*look)(void *self, size_t id_size, const uint8_t *id);
     /* True if the store may have received a blob for the id since the last call that returned true. The first call
      * returns true if the store may have a blob. A change may be missed, because this relies on file times. A look in
      * the store after this call finds what other machines stored before it. */
@@ -72,12 +74,13 @@ struct storage_own_ops {
      * if there is no such entry. */
     bool (*find_elsewhere)(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY]);
 
-    /* The next fields are those of a directory store; the last two are set only if it is writable. */
+    /* The next fields are those of a directory store; the last is set only if it is writable. */
 
     /* Get and set the limits, which are part of the settings. */
     void (*get_limits)(void *self, ingot_persist_settings_t *settings);
     void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
-    const struct build_locks *build_locks; /* so that only one of several processes builds a program */
+    const char *(*name_space)(const void *self); /* "" for none */
+    const struct build_locks *build_locks;       /* so that only one of several processes builds a program */
 };
 
 /* Settings that are numbers, which are 0 if they are not set. */

@@ -169,7 +169,7 @@ ingot_status_t storage_judge_miss(ingot_storage_t storage, const struct ingot_co
     struct kept_error kept;
     const uint64_t started_ns = files_steady_clock_ns();
     const ingot_persist_on_miss_t policy = storage_on_miss(storage);
-    if (policy == INGOT_PERSIST_ON_MISS_COMPILE)
+    if (policy == INGOT_PERSIST_ON_MISS_COMPILE || policy == INGOT_PERSIST_ON_MISS_LATER)
         return INGOT_SUCCESS;
     kept_error_save(&kept);
     if (!storage_is_on(storage)) {

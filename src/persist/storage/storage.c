@@ -193,6 +193,31 @@ ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const u
     return INGOT_SUCCESS;
 }
 
+const char *storage_name_space(ingot_storage_t storage)
+{
+    return storage->own->name_space != NULL ? storage->own->name_space(storage->self) : "";
+}
+
+bool storage_is_hopeless(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    const struct build_locks *locks = storage->own->build_locks;
+    bool is_hopeless =
+        storage_is_on(storage) && locks != NULL && locks->look(storage->self, id_size, id) == BUILD_LOCK_POINTLESS;
+    for (size_t i = 0; i < storage->tier_count && !is_hopeless; ++i)
+        is_hopeless = storage_is_hopeless(storage->tiers[i], id_size, id);
+    return is_hopeless;
+}
+
+bool storage_takes_wishes(ingot_storage_t storage)
+{
+    return storage->ops.leave_wish != NULL && storage_is_writable(storage) && storage_is_on(storage);
+}
+
+ingot_status_t storage_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    return storage->ops.leave_wish(storage->self, id_size, id);
+}
+
 void *storage_self(ingot_storage_t storage, enum storage_kind kind)
 {
     return storage != NULL && storage->kind == kind ? storage->self : NULL;

@@ -41,6 +41,10 @@ ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t
 /* Does what ingot_storage_load does for a storage that is not a chain, but counts neither a hit nor a miss. */
 ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
+/* True if the storage has a blob of the id that its policy accepts. asks_all: also asks servers and storages of
+ * applications, and promotes what they have, as a load does; otherwise takes no longer than a file's read. */
+bool storage_has(ingot_storage_t storage, bool asks_all, size_t id_size, const uint8_t *id);
+
 /* True if the storage can keep a stored blob: it is not read-only, or it is a chain with a tier that is not. */
 bool storage_keeps_blobs(ingot_storage_t storage);
 /* True if it is also on. */
@@ -69,6 +73,17 @@ const ingot_storage_ops_t *storage_ops(ingot_storage_t storage);
 /* Returns a number that identifies the storage in this process, also after its end. */
 uint64_t storage_number(ingot_storage_t storage);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
+
+/* Returns the namespace of a directory store, "" for none or for any other storage. */
+const char *storage_name_space(ingot_storage_t storage);
+/* True if anyone has found within the last minute that the id's program cannot be built, or that a directory store of
+ * this storage cannot keep it. */
+bool storage_is_hopeless(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+
+/* True if wishes may be left in the storage, which is not a chain. */
+bool storage_takes_wishes(ingot_storage_t storage);
+/* Calls its leave_wish. */
+ingot_status_t storage_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /* Returns a tier of a chain, or NULL if the storage has fewer tiers. */
 ingot_storage_t storage_tier(ingot_storage_t storage, size_t number);

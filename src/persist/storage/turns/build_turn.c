@@ -61,18 +61,18 @@ struct build_turn {
     bool is_stored_to;       /* true: the caller's storage stores to this store, so new blobs appear there */
     bool was_refused;        /* true: the storage had a useless blob, which may still be in the store */
     bool is_taken;
-    bool waits_for_threads;
+    enum build_turn_wait wait;
     bool is_first;          /* no other thread of this process has the turn */
     bool is_over;           /* waiting is over */
     bool is_artifact;       /* the turn does not belong to a thread */
-    bool is_busy;           /* the wait for an artifact has reached busy_ns */
+    bool is_busy;           /* the wait has reached busy_ns, or nobody is waited for */
     bool is_pointless;      /* another process has found that waiting is useless */
     bool is_late;           /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
     uint64_t until_ns;      /* the limit of the wait for another process */
     uint64_t since_ns;      /* for an artifact: the value that waiting_ns gets: now, or when an earlier call of the same
                              * wait began */
-    uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
+    uint64_t busy_ns;       /* how long the caller wants to wait */
     ingot_storage_t lessor; /* a reference; NULL: not searched for yet, or there is no lessor */
     void *lease;            /* NULL: none */
     uint64_t lease_since_ns; /* when the wait for the lease began; 0: it has not begun */
@@ -121,11 +121,12 @@ static struct build_turn *make_build_turn(ingot_storage_t storage, size_t id_siz
 }
 
 struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused,
-                                    bool waits_for_threads)
+                                    enum build_turn_wait wait)
 {
     struct build_turn *turn = make_build_turn(storage, id_size, id, was_refused);
     if (turn != NULL) {
-        turn->waits_for_threads = waits_for_threads;
+        turn->wait = wait;
+        turn->busy_ns = wait == BUILD_TURN_FOR_NONE ? 0 : FLIGHT_NO_TIME;
         ++own_turns;
         return turn;
     }
@@ -141,7 +142,7 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
     if (turn == NULL)
         return NULL;
     turn->is_artifact = true;
-    turn->waits_for_threads = true;
+    turn->wait = BUILD_TURN_FOR_ALL;
     turn->busy_ns = until_ns;
     return turn;
 }
@@ -204,10 +205,10 @@ static bool pause_once(struct build_turn *turn)
         turn->is_late = true;
         return false;
     }
-    turn->is_busy = turn->is_artifact && now_ns >= turn->busy_ns;
+    turn->is_busy = now_ns >= turn->busy_ns;
     if (turn->is_busy)
         return false;
-    const uint64_t end_ns = turn->is_artifact && turn->busy_ns < turn->until_ns ? turn->busy_ns : turn->until_ns;
+    const uint64_t end_ns = turn->busy_ns < turn->until_ns ? turn->busy_ns : turn->until_ns;
     pause_for(now_ns - turn->waiting_ns, LONGEST_PAUSE_NS, end_ns - now_ns);
     return true;
 }
@@ -224,8 +225,11 @@ static bool wait_once(struct build_turn *turn)
     const enum build_lock_state state = turn->store->own->build_locks->try_take(turn->lock);
     turn->is_taken = state == BUILD_LOCK_TAKEN;
     turn->is_pointless = state == BUILD_LOCK_POINTLESS;
-    const bool is_busy = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && turn->is_artifact);
-    return is_busy && thread_may_wait(turn) && pause_once(turn);
+    const bool is_tried = turn->wait == BUILD_TURN_FOR_NONE;
+    const bool is_held = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && (turn->is_artifact || is_tried));
+    if (is_tried)
+        turn->is_busy = is_held || turn->is_pointless;
+    return is_held && !is_tried && thread_may_wait(turn) && pause_once(turn);
 }
 
 /* ---- leases ---- */
@@ -297,11 +301,10 @@ static bool pause_for_lease(struct build_turn *turn)
     if (turn->waiting_ns == 0)
         turn->waiting_ns = turn->lease_since_ns;
     turn->is_late = is_lease_wait_over(turn, now_ns);
-    turn->is_busy = !turn->is_late && turn->is_artifact && now_ns >= turn->busy_ns;
+    turn->is_busy = !turn->is_late && now_ns >= turn->busy_ns;
     if (turn->is_late || turn->is_busy)
         return false;
-    pause_for(now_ns - turn->lease_since_ns, LONGEST_LEASE_PAUSE_NS,
-              turn->is_artifact ? turn->busy_ns - now_ns : LONGEST_LEASE_PAUSE_NS);
+    pause_for(now_ns - turn->lease_since_ns, LONGEST_LEASE_PAUSE_NS, turn->busy_ns - now_ns);
     count_fruitless_wait(now_ns, files_steady_clock_ns());
     return true;
 }
@@ -316,7 +319,8 @@ static bool wait_for_lease(struct build_turn *turn)
     ingot_lease_answer_t answer = INGOT_LEASE_NONE;
     while (turn->lessor != NULL) {
         answer = turn->lessor->ops.take_lease(turn->lessor->self, turn->id_size, turn->id, &turn->lease);
-        if (answer != INGOT_LEASE_BUSY || !thread_may_wait(turn) || !pause_for_lease(turn))
+        turn->is_busy = answer == INGOT_LEASE_BUSY && turn->wait == BUILD_TURN_FOR_NONE;
+        if (answer != INGOT_LEASE_BUSY || turn->is_busy || !thread_may_wait(turn) || !pause_for_lease(turn))
             break;
     }
     if (answer == INGOT_LEASE_STORED)
@@ -368,9 +372,10 @@ bool build_turn_wait(struct build_turn *turn)
     if (turn == NULL)
         return false;
     if (!turn->is_first) {
-        const enum flight_claim claim =
-            flight_claim(&turn->flight, turn->waits_for_threads && thread_may_wait(turn), turn->busy_ns);
-        turn->is_busy = claim == FLIGHT_BUSY;
+        const bool is_tried = turn->wait == BUILD_TURN_FOR_NONE;
+        const bool may_wait = is_tried || (turn->wait == BUILD_TURN_FOR_ALL && thread_may_wait(turn));
+        const enum flight_claim claim = flight_claim(&turn->flight, may_wait, turn->busy_ns);
+        turn->is_busy = claim == FLIGHT_BUSY || (is_tried && claim == FLIGHT_ALONE);
         if (claim != FLIGHT_CLAIMED)
             return claim == FLIGHT_LOOK;
         turn->is_first = true;
@@ -379,11 +384,11 @@ bool build_turn_wait(struct build_turn *turn)
     if ((!turn->is_over && wait_for_lock(turn)) || wait_for_lease(turn))
         return true;
     note_late(turn);
-    if (turn->is_busy)
+    if (turn->is_busy && turn->is_artifact)
         flight_note_wait(&turn->flight, turn->since_ns, files_steady_clock_ns());
     else if (turn->is_pointless)
         flight_end(&turn->flight, true);
-    else
+    else if (!turn->is_busy)
         flight_begin(&turn->flight, turn_limit_ns(turn));
     return false;
 }

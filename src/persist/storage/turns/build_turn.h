@@ -14,6 +14,13 @@
 struct build_turn;
 struct build_permit;
 
+/* For whom a turn of a program waits. */
+enum build_turn_wait {
+    BUILD_TURN_FOR_PROCESSES,
+    BUILD_TURN_FOR_ALL, /* also for threads of this process */
+    BUILD_TURN_FOR_NONE /* if somebody has the turn, or waiting is useless, build_turn_is_busy is true at once */
+};
+
 /* What a turn has led to. The storage now has the program, or not. */
 enum build_turn_end {
     BUILD_TURN_LOADED,     /* the thread loaded the program that another process had stored */
@@ -23,10 +30,9 @@ enum build_turn_end {
 };
 
 /* Begins a turn for a program whose blob is missing from the storage or was refused. The same thread must end the turn.
- * waits_for_threads: if another thread of the process has the turn, waits for it, too. Returns NULL if memory runs out;
- * the caller then builds the program. */
+ * Returns NULL if memory runs out; the caller then builds the program. */
 struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused,
-                                    bool waits_for_threads);
+                                    enum build_turn_wait wait);
 /* Does the same for an artifact. Any thread may end the turn. until_ns: build_turn_wait then returns even if another
  * maker still has the turn. */
 struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_size, const uint8_t *id,
@@ -37,7 +43,7 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
 bool build_turn_wait(struct build_turn *turn);
 /* True if the calling thread has begun a turn for this id, with any storage, for which others wait. */
 bool build_turn_is_own(size_t id_size, const uint8_t *id);
-/* True if build_turn_wait has returned because of `until_ns`. */
+/* True if build_turn_wait has returned because of `until_ns`, or because the turn waits for nobody. */
 bool build_turn_is_busy(const struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end);

@@ -1,0 +1,278 @@
+/*
+ * wishes.c - keeps wishes in a directory store: a file for each program that someone wants, see doc/builders.md.
+ *
+ * The content of a file is an id, and its name the id's checksum, so a file is whole or useless. Several processes may
+ * leave, read and remove a wish at once: a rename and an unlink decide.
+ */
+#include "persist/directory/wishes.h"
+
+#include <ingot/backend.h>
+#include <ingot/private/wish.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/directory/build_lock.h"
+#include "persist/directory/root.h"
+#include "persist/directory/temporary.h"
+#include "persist/storage/serving.h"
+#include "util/hex.h"
+#include "util/nanoseconds.h"
+
+#define MOST_WISHES 4096u
+#define FRESH_NS (60 * NS_PER_SECOND)     /* a younger wish is not renewed */
+#define TOO_OLD_NS (3600 * NS_PER_SECOND) /* an older one is removed */
+#define NAME_DIGITS (2 * (size_t)CHECKSUM_SIZE)
+
+/* The folder of a store's wishes, open for one operation. */
+struct folder {
+    struct root root;
+    int fd; /* -1: not open */
+    size_t wish_count;
+};
+
+static void close_folder(struct folder *folder)
+{
+    if (folder->fd >= 0)
+        (void)files_close(folder->fd);
+    root_close(&folder->root);
+}
+
+static int open_or_make(const struct root *root, const char *path)
+{
+    const char *name_space = root->directory->name_space;
+    int fd = files_open_place(root->fd, path);
+    if (fd != -ENOENT)
+        return fd;
+    int made = name_space[0] != '\0' ? files_make_directory(root->fd, name_space) : 0;
+    if (made == 0 || made == -EEXIST)
+        made = files_make_directory(root->fd, path);
+    return made == 0 || made == -EEXIST ? files_open_place(root->fd, path) : made;
+}
+
+/* Opens the folder, or makes it. The caller closes it, even on failure. */
+static ingot_status_t open_folder(struct directory *directory, struct folder *folder)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    *folder = (struct folder){{NULL, -1}, -1, 0};
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    const ingot_status_t status = root_open(directory, &folder->root);
+    if (status != INGOT_SUCCESS)
+        return status;
+    paths_in_name_space(path, directory->name_space, PATHS_WANTED);
+    folder->fd = open_or_make(&folder->root, path);
+    const int result = folder->fd >= 0 ? files_facts(folder->fd, &facts) : folder->fd;
+    if (result < 0)
+        return files_write_failed(result, "making", path);
+    return facts.is_directory && files_are_private(&facts, directory->owner)
+               ? INGOT_SUCCESS
+               : files_untrusted(&facts, true, directory->owner, path);
+}
+
+/* Does the same for the folder of a storage. */
+static ingot_status_t open_folder_of(ingot_storage_t storage, struct folder *folder)
+{
+    *folder = (struct folder){{NULL, -1}, -1, 0};
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (directory_of(storage) == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
+    return open_folder(directory_of(storage), folder);
+}
+
+static void name_wish(char name[NAME_DIGITS + 1], size_t id_size, const uint8_t *id)
+{
+    const struct checksum hash = checksum_of(id_size, id);
+    hex_put(name, sizeof(hash.bytes), hash.bytes);
+    name[NAME_DIGITS] = '\0';
+}
+
+static bool is_wish_name(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == NAME_DIGITS && name[NAME_DIGITS] == '\0';
+}
+
+/* Sets *age_ns. Returns false if there is no file of this name. */
+static bool get_age(const struct folder *folder, const char *name, uint64_t *age_ns)
+{
+    struct file_facts facts;
+    if (files_facts_at(folder->fd, name, &facts) < 0)
+        return false;
+    *age_ns = directory_age_ns(files_wall_clock_ns(), facts.modified_ns);
+    return true;
+}
+
+/* ---- leaving ---- */
+
+static bool count_wish(void *user, const char *name)
+{
+    struct folder *folder = user;
+    (void)name;
+    return ++folder->wish_count < MOST_WISHES;
+}
+
+static bool remove_old_wish(void *user, const char *name)
+{
+    struct folder *folder = user;
+    uint64_t age_ns = 0;
+    if (is_wish_name(name) && get_age(folder, name, &age_ns) && age_ns > TOO_OLD_NS &&
+        files_remove(folder->fd, name) == 0)
+        folder->wish_count = 0; /* there is room */
+    return true;
+}
+
+static ingot_status_t find_room(struct folder *folder)
+{
+    (void)files_list(folder->fd, ".", count_wish, folder);
+    if (folder->wish_count == MOST_WISHES)
+        (void)files_list(folder->fd, ".", remove_old_wish, folder);
+    return folder->wish_count < MOST_WISHES
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NO_SPACE, "the store has %u wishes already", MOST_WISHES);
+}
+
+static ingot_status_t write_wish(const struct folder *folder, const char *name, size_t id_size, const uint8_t *id)
+{
+    char path[PATH_CAPACITY];
+    const struct root *root = &folder->root;
+    const ingot_status_t status = temporary_ready(root);
+    if (status != INGOT_SUCCESS)
+        return status;
+    paths_temporary(path, PATHS_TEMPORARY, files_random());
+    const int fd = files_create(root->fd, path);
+    int result = fd < 0 ? fd : files_may_grow_to(id_size) ? files_write(fd, id_size, id) : -EFBIG;
+    if (fd >= 0)
+        (void)files_close(fd);
+    if (result == 0)
+        result = files_rename(root->fd, path, folder->fd, name);
+    if (result < 0 && fd >= 0)
+        (void)files_remove(root->fd, path);
+    return result == 0 ? INGOT_SUCCESS : files_write_failed(result, "writing a wish to", path);
+}
+
+ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
+{
+    struct folder folder;
+    char name[NAME_DIGITS + 1];
+    uint64_t age_ns = 0;
+    if (id_size == 0 || id_size > INGOT_WISH_MAX_SIZE)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a wish has 1 to %d bytes", INGOT_WISH_MAX_SIZE);
+    const enum build_lock_state lock = build_lock_operations.look(self, id_size, id);
+    if (lock == BUILD_LOCK_POINTLESS)
+        return ingot_set_error_detail(INGOT_BUILD_FAILED, "the program could not be compiled or stored just now");
+    if (lock == BUILD_LOCK_BUSY)
+        return ingot_set_error_detail(INGOT_BUSY, "another process compiles the program");
+    ingot_status_t status = open_folder(self, &folder);
+    name_wish(name, id_size, id);
+    if (status == INGOT_SUCCESS && get_age(&folder, name, &age_ns) && age_ns < FRESH_NS)
+        status = ingot_set_error_detail(INGOT_BUSY, "the program is wished for already");
+    if (status == INGOT_SUCCESS)
+        status = find_room(&folder);
+    if (status == INGOT_SUCCESS)
+        status = write_wish(&folder, name, id_size, id);
+    close_folder(&folder);
+    return status;
+}
+
+/* ---- taking ---- */
+
+struct visit {
+    struct folder *folder;
+    ingot_wish_visitor_t visit;
+    void *user;
+    uint8_t *bytes; /* INGOT_WISH_MAX_SIZE + 1 */
+};
+
+/* Reads a file into `bytes`. Sets *is_bad if a file of this user is not a wish. Returns 0 if it is none. */
+static size_t read_wish(const struct visit *visit, const char *name, bool *is_bad)
+{
+    struct file_facts facts;
+    char expected[NAME_DIGITS + 1];
+    size_t size = 0;
+    const int fd = files_open_read(visit->folder->fd, name);
+    if (fd < 0)
+        return 0;
+    const bool is_own = files_facts(fd, &facts) == 0 && files_are_own(&facts, visit->folder->root.directory->owner);
+    const bool is_read = is_own && facts.is_file && facts.is_closed &&
+                         files_read(fd, 0, INGOT_WISH_MAX_SIZE + 1, visit->bytes, &size) == 0;
+    (void)files_close(fd);
+    name_wish(expected, is_read ? size : 0, visit->bytes);
+    const bool is_wish = is_read && size != 0 && size <= INGOT_WISH_MAX_SIZE && strcmp(name, expected) == 0;
+    *is_bad = is_own && !is_wish;
+    return is_wish ? size : 0;
+}
+
+static bool visit_wish(void *user, const char *name)
+{
+    const struct visit *visit = user;
+    uint64_t age_ns = 0;
+    if (!is_wish_name(name) || !get_age(visit->folder, name, &age_ns))
+        return true;
+    bool is_useless = age_ns > TOO_OLD_NS;
+    const size_t size = is_useless ? 0 : read_wish(visit, name, &is_useless);
+    if (is_useless)
+        (void)files_remove(visit->folder->fd, name);
+    return size == 0 || visit->visit(visit->user, size, visit->bytes);
+}
+
+ingot_status_t ingot_persist_visit_wishes(ingot_storage_t storage, ingot_wish_visitor_t visit, void *user)
+{
+    struct folder folder;
+    if (visit == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
+    ingot_status_t status = open_folder_of(storage, &folder);
+    struct visit visiting = {&folder, visit, user, NULL};
+    if (status == INGOT_SUCCESS) {
+        visiting.bytes = memory_allocate(&folder.root.directory->allocator, INGOT_WISH_MAX_SIZE + 1);
+        const int result = visiting.bytes != NULL ? files_list(folder.fd, ".", visit_wish, &visiting) : -ENOMEM;
+        if (result < 0)
+            status = files_read_failed(result, "reading", PATHS_WANTED);
+        memory_free(&folder.root.directory->allocator, visiting.bytes, INGOT_WISH_MAX_SIZE + 1);
+    }
+    close_folder(&folder);
+    return status;
+}
+
+ingot_status_t ingot_persist_take_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct folder folder;
+    char name[NAME_DIGITS + 1];
+    if (id == NULL || id_size == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id is missing or empty");
+    ingot_status_t status = open_folder_of(storage, &folder);
+    if (status == INGOT_SUCCESS) {
+        name_wish(name, id_size, id);
+        const int result = files_remove(folder.fd, name);
+        if (result == -ENOENT)
+            status = ingot_set_error_detail(INGOT_NOT_FOUND, "there is no such wish");
+        else if (result < 0)
+            status = files_write_failed(result, "removing", name);
+    }
+    close_folder(&folder);
+    return status;
+}
+
+ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t *size, char *path)
+{
+    struct folder folder;
+    char below[PATH_CAPACITY];
+    if (size == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "size is NULL");
+    ingot_status_t status = open_folder_of(storage, &folder);
+    if (status == INGOT_SUCCESS) {
+        const struct directory *directory = folder.root.directory;
+        const size_t capacity = path != NULL ? *size : 0;
+        paths_in_name_space(below, directory->name_space, PATHS_WANTED);
+        *size = strlen(directory->path) + 1 + strlen(below) + 1;
+        if (path != NULL && capacity >= *size)
+            (void)snprintf(path, capacity, "%s/%s", directory->path, below);
+        else if (path != NULL)
+            status = ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the path has %zu bytes", *size);
+    }
+    close_folder(&folder);
+    return status;
+}

@@ -1,0 +1,15 @@
+/*
+ * wish.h - asks builders for a program that a storage lacks.
+ */
+#ifndef INGOT_PERSIST_REQUEST_WISH_H
+#define INGOT_PERSIST_REQUEST_WISH_H
+
+#include <ingot/persist.h>
+
+/* Stores the program's request, and leaves a wish for it, in each tier of the storage that keeps wishes. Returns
+ * INGOT_BUSY if there is a wish for it now, or somebody compiles it. Otherwise nobody will: INGOT_NOT_FOUND, no tier
+ * keeps wishes; INGOT_NOT_CACHEABLE, no builder could compile it; INGOT_BUILD_FAILED, one has just failed; or the
+ * failure of a tier, which an event has reported. */
+ingot_status_t wish_leave(ingot_storage_t storage, const_ingot_program_desc_t desc);
+
+#endif
