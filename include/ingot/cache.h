@@ -53,9 +53,9 @@ typedef enum ingot_cache_open_flags {
     INGOT_CACHE_OPEN_FAIL_ON_MISS = 16,
     INGOT_CACHE_OPEN_COMPILE_MISSES = 32, /**< Compiles what the cache has not got, whatever INGOT_ON_MISS says. */
     /** The functions that build programs never compile what a builder can (doc/builders.md): for a program that the
-     * cache has not got, they leave a wish, and return INGOT_BUSY at once. The application uses something else, and asks
-     * again. What nobody can be asked for, because it has no id, is for several devices, has just failed to compile, or
-     * the store cannot be written, is compiled. Artifacts are made as always. As INGOT_ON_MISS=later. */
+     * cache has not got, they leave a wish, and return INGOT_BUSY at once. The application uses something else, and
+     * asks again. What nobody can be asked for, because it has no id, is for several devices, has just failed to
+     * compile, or the store cannot be written, is compiled. Artifacts are made as always. As INGOT_ON_MISS=later. */
     INGOT_CACHE_OPEN_LATER = 64
 } ingot_cache_open_flags_t;
 

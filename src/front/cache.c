@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/context/environment.h"
 #include "core/memo/header_memo.h"
-#include "front/pending.h"
+#include "front/lock.h"
 #include "front/settings.h"
 #include "persist/base/files.h"
 #include "persist/probes/probes.h"
@@ -179,6 +179,15 @@ static void store_waiting(void *storage, void *unused)
     (void)ingot_persist_flush(storage, NULL, NULL); /* events report failures */
 }
 
+static void forget_begun_programs(struct ingot_cache *cache)
+{
+    lock_take();
+    for (struct begun_program *begun = cache->begun; begun != NULL; begun = begun->next)
+        begun->cache = NULL;
+    cache->begun = NULL;
+    lock_give();
+}
+
 void ingot_cache_release(ingot_cache_t cache)
 {
     if (cache == NULL || (cache->storage != NULL && cache_storage(cache) == NULL))
@@ -187,7 +196,7 @@ void ingot_cache_release(ingot_cache_t cache)
      * application retained would outlive. */
     if (cache->storage != NULL)
         error_keep(store_waiting, cache->storage, NULL);
-    pending_leave_cache(cache);
+    forget_begun_programs(cache);
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);

@@ -14,6 +14,12 @@
 #include "front/targets.h"
 #include "persist/storage/serving.h"
 
+/* The part of a begun program (pending.c) that its cache knows; the lock of lock.h guards it. */
+struct begun_program {
+    struct begun_program *next;
+    struct ingot_cache *cache; /* NULL: none, or it was released */
+};
+
 struct ingot_cache {
     ingot_storage_t storage;         /* the directory store, or a chain of it and the remote tier; NULL: none */
     ingot_storage_t remote;          /* the remote tier; NULL: none */
@@ -22,7 +28,7 @@ struct ingot_cache {
     struct ingot_header_memo *memo;  /* of all requests; NULL: off */
     ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */
     struct targets targets;
-    struct ingot_pending *begun; /* under the lock of lock.h */
+    struct begun_program *begun;
 };
 
 /* Opens a cache over a storage, to which it takes a reference; NULL: none. Events go to the callback, and to

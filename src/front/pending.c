@@ -24,13 +24,12 @@
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 
 struct ingot_pending {
-    struct ingot_pending *next; /* the lock guards this and the next six */
-    struct ingot_cache *cache;  /* NULL: none */
-    ingot_status_t state;       /* that ingot_pending_poll returned last */
-    unsigned long made_in;      /* the process of which another thread makes it now; 0: none */
-    bool is_made;               /* another thread has made it, and `self` keeps it */
-    bool is_dropped;            /* the thread that makes it destroys it */
-    uint64_t last_take;         /* the number of the last take that has made it or tried to */
+    struct begun_program listed; /* first; the lock guards this and the next five */
+    ingot_status_t state;        /* that ingot_pending_poll returned last */
+    unsigned long made_in;       /* the process of which another thread makes it now; 0: none */
+    bool is_made;                /* another thread has made it, and `self` keeps it */
+    bool is_dropped;             /* the thread that makes it destroys it */
+    uint64_t last_take;          /* the number of the last take that has made it or tried to */
     const struct pending_ops *ops;
     void *self;
     struct begun begun;
@@ -55,11 +54,12 @@ static bool is_in_work(const struct ingot_pending *pending)
 /* Takes it out of the list, if it is there. Requires the lock. */
 static void delist_pending(struct ingot_pending *pending)
 {
-    struct ingot_pending **at = pending->cache != NULL ? &pending->cache->begun : NULL;
-    while (at != NULL && *at != NULL && *at != pending)
+    struct ingot_cache *cache = pending->listed.cache;
+    struct begun_program **at = cache != NULL ? &cache->begun : NULL;
+    while (at != NULL && *at != NULL && *at != &pending->listed)
         at = &(*at)->next;
     if (at != NULL && *at != NULL)
-        *at = pending->next;
+        *at = pending->listed.next;
 }
 
 static void set_state(struct ingot_pending *pending, ingot_status_t state)
@@ -77,29 +77,20 @@ ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, co
         ops->destroy(self);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a pending program");
     }
-    *pending = (struct ingot_pending){.cache = cache, .ops = ops, .self = self};
+    *pending = (struct ingot_pending){.listed = {NULL, cache}, .ops = ops, .self = self};
     set_state(pending, cache_storage(cache) != NULL ? ops->begin(self, cache, &pending->begun)
                                                     : cache_refuse(cache, INGOT_NOT_FOUND));
     pending->asked_ns = files_steady_clock_ns();
     if (cache != NULL) {
         lock_take();
-        struct ingot_pending **end = &cache->begun;
+        struct begun_program **end = &cache->begun;
         while (*end != NULL)
             end = &(*end)->next;
-        *end = pending;
+        *end = &pending->listed;
         lock_give();
     }
     *out = pending;
     return INGOT_SUCCESS;
-}
-
-void pending_leave_cache(struct ingot_cache *cache)
-{
-    lock_take();
-    for (struct ingot_pending *pending = cache->begun; pending != NULL; pending = pending->next)
-        pending->cache = NULL;
-    cache->begun = NULL;
-    lock_give();
 }
 
 /* ---- polling ---- */
@@ -109,9 +100,9 @@ static ingot_status_t look_again(struct ingot_pending *pending)
     const uint64_t now_ns = files_steady_clock_ns();
     const bool asks_all = now_ns - pending->asked_ns >= SERVER_PAUSE_NS;
     const struct begun *begun = &pending->begun;
-    ingot_storage_t storage = cache_storage(pending->cache);
+    ingot_storage_t storage = cache_storage(pending->listed.cache);
     if (storage == NULL)
-        return cache_refuse(pending->cache, INGOT_NOT_FOUND);
+        return cache_refuse(pending->listed.cache, INGOT_NOT_FOUND);
     if (asks_all)
         pending->asked_ns = now_ns;
     if (storage_has(storage, asks_all, begun->id_size, begun->id))
@@ -154,13 +145,18 @@ ingot_status_t ingot_pending_wait(ingot_pending_t pending, uint64_t max_time_ms)
 
 /* ---- sharing the work ---- */
 
+static bool is_to_make(const struct ingot_pending *pending, uint64_t take)
+{
+    return pending->state == INGOT_BUSY && !pending->is_made && !is_in_work(pending) && pending->last_take < take;
+}
+
 /* Returns a begun program that this take should make, or NULL. Requires the lock. */
 static struct ingot_pending *claim_other(struct ingot_cache *cache, uint64_t take)
 {
-    struct ingot_pending *other = cache != NULL ? cache->begun : NULL;
-    while (other != NULL &&
-           (other->state != INGOT_BUSY || other->is_made || is_in_work(other) || other->last_take >= take))
-        other = other->next;
+    struct begun_program *listed = cache != NULL ? cache->begun : NULL;
+    while (listed != NULL && !is_to_make((struct ingot_pending *)listed, take))
+        listed = listed->next;
+    struct ingot_pending *other = (struct ingot_pending *)listed;
     if (other != NULL) {
         other->last_take = take;
         other->made_in = process_number();
@@ -223,7 +219,7 @@ ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *o
     *self = NULL;
     if (pending == NULL || pending->ops != ops)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "pending is NULL, or of another backend");
-    struct ingot_cache *cache = pending->cache;
+    struct ingot_cache *cache = pending->listed.cache;
     const uint64_t take = atomic_fetch_add_explicit(&take_count, 1, memory_order_relaxed) + 1;
     lock_take();
     delist_pending(pending);

@@ -26,7 +26,4 @@ ingot_status_t pending_begin(ingot_pending_t *pending, struct ingot_cache *cache
  * destroys. Sets it to NULL, and ends nothing, if the pending program is NULL or of another backend. */
 ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *ops, void **self);
 
-/* The cache is being released. */
-void pending_leave_cache(struct ingot_cache *cache);
-
 #endif

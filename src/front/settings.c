@@ -72,8 +72,8 @@ ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info)
     if (has_flag(info, INGOT_CACHE_OPEN_COMPILE_MISSES))
         return INGOT_PERSIST_ON_MISS_COMPILE;
     if (value != NULL && !environment_choose(value, COUNT_OF(words), words, &chosen)) {
-        (void)ingot_environment_refuse("INGOT_ON_MISS", "INGOT_ON_MISS: \"%.80s\" is not compile, report, fail or later",
-                                       value);
+        (void)ingot_environment_refuse("INGOT_ON_MISS",
+                                       "INGOT_ON_MISS: \"%.80s\" is not compile, report, fail or later", value);
         chosen = INGOT_PERSIST_ON_MISS_FAIL;
     }
     return (ingot_persist_on_miss_t)chosen;

@@ -283,6 +283,28 @@ TEST_F(PendingOpencl, CompilesInAForkedChild)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, take(pending));
 }
 
+TEST_F(PendingOpencl, IsAskedForByThePlainCallIfTheCacheCompilesLater)
+{
+    const ingot::cache cache = open(INGOT_CACHE_OPEN_LATER);
+    EXPECT_EQ(INGOT_BUSY, build(cache.get(), source_of(1)));
+    EXPECT_EQ(INGOT_BUSY, build(cache.get(), source_of(1)));
+    EXPECT_EQ(1u, wish_count());
+    EXPECT_EQ(0, builds_);
+    EXPECT_EQ(INGOT_SUCCESS, build(open().get(), source_of(1)));
+    EXPECT_EQ(INGOT_SUCCESS, build(cache.get(), source_of(1)));
+    EXPECT_EQ(1, builds_);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, take(begin(cache.get(), source_of(2)))) << "a take always brings the program";
+}
+
+TEST_F(PendingOpencl, CompilesAtOnceWhatNobodyCanBeAskedForLater)
+{
+    const ingot::cache cache = open(INGOT_CACHE_OPEN_LATER);
+    EXPECT_EQ(INGOT_SUCCESS, build(cache.get(), "kernel void f(global int *x) { x[0] = sizeof(__TIME__); }"));
+    EXPECT_EQ(0u, wish_count());
+    EXPECT_EQ(INGOT_SUCCESS, build(open(INGOT_CACHE_OPEN_LATER | INGOT_CACHE_OPEN_READ_ONLY).get(), source_of(1)));
+    EXPECT_EQ(0u, wish_count());
+}
+
 /* ---- sharing the work ---- */
 
 /* A thread that compiles the first program of all holds still until others have compiled two more. */
