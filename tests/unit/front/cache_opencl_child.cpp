@@ -61,7 +61,8 @@ void request_all(const ingot::cache &cache, cl_context context, cl_device_id dev
     for (int i = 0; i < program_count; ++i) {
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         try {
-            count(ingot::opencl_build(cache, context, {device}, source_of(i), "", &origin), origin);
+            cl_program program = ingot::opencl_build(cache, context, {device}, source_of(i), "", &origin);
+            count(program, origin);
         } catch (const ingot::error &failure) {
             std::fprintf(stderr, "%s\n", failure.what());
             ++failed;

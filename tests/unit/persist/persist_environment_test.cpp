@@ -106,7 +106,7 @@ TEST(PersistEnvironment, AWrongAnswerToAMissIsFail)
         EXPECT_EQ(INGOT_SUCCESS, outcome.status);
         EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, outcome.info.on_miss);
     }
-    EXPECT_EQ("ingot: INGOT_ON_MISS: \"strict\" is not compile, report or fail\n",
+    EXPECT_EQ("ingot: INGOT_ON_MISS: \"strict\" is not compile, report, fail or later\n",
               testing::internal::GetCapturedStderr());
 }
 

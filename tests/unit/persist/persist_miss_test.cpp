@@ -245,6 +245,6 @@ TEST_F(PersistMiss, RefusesAWrongPolicy)
 {
     ingot_persist_info_t info = info_at(path_);
     ingot_storage_t storage = nullptr;
-    info.on_miss = static_cast<ingot_persist_on_miss_t>(3);
+    info.on_miss = static_cast<ingot_persist_on_miss_t>(4);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(&storage, &info));
 }
