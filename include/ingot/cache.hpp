@@ -12,6 +12,7 @@
 
 #include <ingot/cache.h>
 #include <ingot/handle.hpp>
+#include <ingot/pending.h>
 
 namespace ingot
 {
@@ -63,6 +64,45 @@ public:
 
 private:
     ingot_cache_t handle_ = nullptr;
+};
+
+/**
+ * A program that was begun (ingot/pending.h). Can be moved, not copied. The destructor drops it.
+ *
+ * @tparam Program  cl_program, ze_module_handle_t or CUmodule. opencl_begin, level_zero_begin and cuda_begin return
+ *                  pending programs.
+ */
+template <typename Program> class pending
+{
+public:
+    pending() noexcept = default;
+    /** Takes ownership of a handle. */
+    explicit pending(ingot_pending_t handle) noexcept : handle_(handle) {}
+    pending(pending &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    pending &operator=(pending &&other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~pending() { ingot_pending_drop(handle_); }
+
+    /** Returns the borrowed C handle; NULL for an empty object, or after take. ingot_pending_poll says why a program
+     *  is not ready. */
+    ingot_pending_t get() const noexcept { return handle_; }
+    /** True if take loads the program, and compiles nothing. */
+    bool ready() const noexcept { return ingot_pending_poll(handle_) == INGOT_SUCCESS; }
+    /** Waits until the program is ready, or nobody compiles it. True if it is ready. */
+    bool wait_for(std::chrono::milliseconds max_time) const noexcept
+    {
+        const uint64_t limit = max_time.count() > 0 ? static_cast<uint64_t>(max_time.count()) : INGOT_NONE;
+        return ingot_pending_wait(handle_, limit) == INGOT_SUCCESS;
+    }
+    /** Returns the program, as the function of its backend does that builds it at once, and leaves the object empty.
+     *  @throws error  As that function; INGOT_INVALID_ARGUMENTS if the object is empty. */
+    Program take(ingot_origin_t *origin = nullptr);
+
+private:
+    ingot_pending_t handle_ = nullptr;
 };
 
 } // namespace ingot

@@ -33,6 +33,28 @@ inline CUmodule cuda_load(const cache &from, CUcontext context, const std::strin
     return module;
 }
 
+/** Begins a module, which is taken later (ingot_cache_cuda_begin).
+ *  @throws error  Statuses of ingot_cache_cuda_begin */
+inline pending<CUmodule> cuda_begin(const cache &from, CUcontext context, const std::string &source,
+                                    const std::string &name = "", const std::vector<std::string> &options = {})
+{
+    ingot_pending_t begun = nullptr;
+    std::vector<const char *> texts;
+    for (const std::string &option : options)
+        texts.push_back(option.c_str());
+    check(ingot_cache_cuda_begin(from.get(), context, source.data(), source.size(),
+                                 name.empty() ? nullptr : name.c_str(), texts.data(), texts.size(), &begun));
+    return pending<CUmodule>(begun);
+}
+
+/** Returns the module (ingot_cache_cuda_take). The caller unloads it. */
+template <> inline CUmodule pending<CUmodule>::take(ingot_origin_t *origin)
+{
+    CUmodule module = nullptr;
+    check(ingot_cache_cuda_take(std::exchange(handle_, nullptr), &module, origin));
+    return module;
+}
+
 } // namespace ingot
 
 #endif

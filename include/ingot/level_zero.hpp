@@ -30,6 +30,24 @@ inline ze_module_handle_t level_zero_create(const cache &from, ze_context_handle
     return module;
 }
 
+/** Begins a module, which is taken later (ingot_cache_level_zero_begin).
+ *  @throws error  Statuses of ingot_cache_level_zero_begin */
+inline pending<ze_module_handle_t> level_zero_begin(const cache &from, ze_context_handle_t context,
+                                                    ze_device_handle_t device, const ze_module_desc_t &desc)
+{
+    ingot_pending_t begun = nullptr;
+    check(ingot_cache_level_zero_begin(from.get(), context, device, &desc, &begun));
+    return pending<ze_module_handle_t>(begun);
+}
+
+/** Returns the module without its log (ingot_cache_level_zero_take). The caller destroys it. */
+template <> inline ze_module_handle_t pending<ze_module_handle_t>::take(ingot_origin_t *origin)
+{
+    ze_module_handle_t module = nullptr;
+    check(ingot_cache_level_zero_take(std::exchange(handle_, nullptr), &module, nullptr, origin));
+    return module;
+}
+
 } // namespace ingot
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,53 @@ TEST_F(CacheCuda, LeavesNoModuleAndNoCurrentContext)
     const CudaDriver &driver = CudaDriver::get();
     EXPECT_EQ(0, driver.function<int (*)()>("cuda_stand_in_live_modules")());
     EXPECT_EQ(0, driver.function<int (*)()>("cuda_stand_in_stack_depth")());
+}
+
+/* ---- begun modules ---- */
+
+void unload(CUmodule module)
+{
+    const CudaDriver &driver = CudaDriver::get();
+    CUcontext current = nullptr;
+    driver.call("cuCtxPushCurrent_v2", driver.contexts()[0]);
+    driver.call("cuModuleUnload", module);
+    driver.call("cuCtxPopCurrent_v2", &current);
+}
+
+TEST_F(CacheCuda, BeginsAModuleAndTakesItLater)
+{
+    const CudaDriver &driver = CudaDriver::get();
+    const CUcontext context = driver.contexts()[0];
+    for (const ingot_origin_t expected : {INGOT_ORIGIN_BUILD, INGOT_ORIGIN_STORAGE}) {
+        ingot::pending<CUmodule> begun;
+        {
+            std::string source = twice;
+            begun = ingot::cuda_begin(cache_, context, source, "twice.cu", {"-DFACTOR=3"});
+            std::fill(source.begin(), source.end(), '?'); /* it was copied */
+        }
+        EXPECT_EQ(expected == INGOT_ORIGIN_STORAGE, begun.ready());
+        EXPECT_EQ(expected == INGOT_ORIGIN_STORAGE, begun.wait_for(std::chrono::milliseconds(1)));
+        CUmodule module = begun.take(&origin_);
+        EXPECT_EQ(expected, origin_);
+        EXPECT_EQ(nullptr, begun.get());
+        unload(module);
+    }
+    const ingot::cache none;
+    unload(ingot::cuda_begin(none, context, twice, "", {"-DFACTOR=3"}).take());
+    EXPECT_EQ(0, driver.function<int (*)()>("cuda_stand_in_live_modules")());
+}
+
+TEST_F(CacheCuda, ABegunModuleThatDoesNotCompileGivesTheLog)
+{
+    ingot::pending<CUmodule> begun = ingot::cuda_begin(cache_, CudaDriver::get().contexts()[0], twice);
+    try {
+        (void)begun.take();
+        FAIL() << "FACTOR is not defined";
+    } catch (const ingot::error &failure) {
+        EXPECT_EQ(INGOT_BUILD_FAILED, failure.status());
+        EXPECT_NE(std::string::npos, std::string(failure.detail()).find("FACTOR"));
+    }
+    EXPECT_THROW((void)begun.take(), ingot::error) << "it is empty";
 }
 
 TEST_F(CacheCuda, RefusesWrongArguments)

@@ -3,6 +3,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,53 @@ TEST_F(CacheLevelZero, UsesNoContextThatTheApplicationDestroys)
         EXPECT_EQ(ZE_RESULT_SUCCESS, zeModuleDestroy(module));
         EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextDestroy(context));
     }
+}
+
+/* ---- begun modules ---- */
+
+TEST_F(CacheLevelZero, BeginsAModuleAndTakesItWithItsLog)
+{
+    const LevelZeroDriver &driver = LevelZeroDriver::get();
+    for (const ingot_origin_t expected : {INGOT_ORIGIN_BUILD, INGOT_ORIGIN_STORAGE}) {
+        ingot_pending_t begun = nullptr;
+        {
+            std::string bytes = spirv_;
+            ze_module_desc_t given = desc();
+            given.pInputModule = reinterpret_cast<const uint8_t *>(bytes.data());
+            ASSERT_EQ(INGOT_SUCCESS, ingot_cache_level_zero_begin(cache_.get(), driver.context(), driver.devices()[0],
+                                                                  &given, &begun));
+            std::fill(bytes.begin(), bytes.end(), '?'); /* they were copied */
+        }
+        EXPECT_EQ(expected == INGOT_ORIGIN_STORAGE ? INGOT_SUCCESS : INGOT_BUSY, ingot_pending_poll(begun));
+        ze_module_handle_t module = nullptr;
+        ze_module_build_log_handle_t log = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_cache_level_zero_take(begun, &module, &log, &origin_))
+            << ingot_last_error_detail();
+        EXPECT_EQ(expected, origin_);
+        EXPECT_EQ(ZE_RESULT_SUCCESS, zeModuleBuildLogDestroy(log));
+        EXPECT_EQ(ZE_RESULT_SUCCESS, zeModuleDestroy(module));
+    }
+    ingot::pending<ze_module_handle_t> begun =
+        ingot::level_zero_begin(ingot::cache(), driver.context(), driver.devices()[0], desc());
+    EXPECT_FALSE(begun.ready());
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeModuleDestroy(begun.take()));
+}
+
+TEST_F(CacheLevelZero, BeginsNoModuleThatItCannotCopy)
+{
+    const LevelZeroDriver &driver = LevelZeroDriver::get();
+    uint32_t id = 0;
+    uint32_t value = 1;
+    const void *values[] = {&value};
+    const ze_module_constants_t constants = {1, &id, values};
+    ze_module_desc_t given = desc();
+    ingot_pending_t begun = nullptr;
+    given.pConstants = &constants;
+    EXPECT_EQ(INGOT_UNIMPLEMENTED,
+              ingot_cache_level_zero_begin(cache_.get(), driver.context(), driver.devices()[0], &given, &begun));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_cache_level_zero_begin(cache_.get(), driver.context(), driver.devices()[0], nullptr, &begun));
+    EXPECT_EQ(nullptr, begun);
 }
 
 TEST_F(CacheLevelZero, RefusesWrongArguments)

@@ -259,8 +259,7 @@ TEST_F(PersistWish, IsNotLeftAfterSomebodyHasFailed)
     maker.hook = [](const char *operation) {
         return std::strcmp(operation, "build") == 0 ? INGOT_BUILD_FAILED : INGOT_SUCCESS;
     };
-    EXPECT_EQ(INGOT_BUILD_FAILED,
-              ingot_persist_program_try(&program, maker.describe().get(), store.get(), nullptr));
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_persist_program_try(&program, maker.describe().get(), store.get(), nullptr));
     EXPECT_EQ(INGOT_BUILD_FAILED, persist_program_begin(desc.get(), other.get()));
     EXPECT_TRUE(wishes_in(other).empty());
     EXPECT_EQ(INGOT_BUSY, ingot_persist_program_try(&program, desc.get(), other.get(), nullptr));
