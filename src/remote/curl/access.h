@@ -10,23 +10,15 @@
 #include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
 
-#define ACCESS_PATH_CAPACITY 1024u
-
 struct access {
-    enum url_auth auth;
-    char user[256];
+    struct url url;               /* with the files' paths */
     char secret[SECRET_CAPACITY]; /* a password, "user:password", a token, or "access key:secret key"; "": none */
     char provider[160];           /* for libcurl's option that signs requests to S3 */
-    char
-        ca[ACCESS_PATH_CAPACITY]; /* the authorities to trust instead of the system's; a file in PEM format; "": none */
-    char certificate[ACCESS_PATH_CAPACITY];
-    char key[ACCESS_PATH_CAPACITY];
 };
 
-/* Takes everything from the URL, reads the credentials, and checks the files. Whether key and certificate belong
- * together, connecting shows.
- * @retval INGOT_INVALID_ARGUMENTS  A text is too long, or a file is not one in PEM format, or a key has a password.
- * @retval INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR */
+/* Takes everything from the URL, reads the credentials, and checks the files. The access, whose bytes are 0, must not
+ * move. Whether the files have what they should have, and key and certificate belong together, connecting shows.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR */
 ingot_status_t access_init(struct access *access, const struct url *url);
 /* Overwrites the credentials. */
 void access_fini(struct access *access);

@@ -12,6 +12,8 @@
 
 #define LONGEST_HEAD_START_MS 200L
 #define HEAD_START_PARTS 4
+#define MOST_IDLE 16u
+#define MOST_CONNECTIONS 2L /* that libcurl keeps for a handle */
 
 #define OPENSSL_WITHOUT_ATEXIT UINT64_C(0x80000) /* OPENSSL_INIT_NO_ATEXIT */
 
@@ -46,9 +48,33 @@ ingot_status_t library_init(void)
                                   "libcurl cannot be used: %s", curl_easy_strerror(global_code));
 }
 
-CURLcode library_apply(CURL *easy, const struct request *request, const struct access *access, struct sockets *sockets,
-                       char error[CURL_ERROR_SIZE])
+bool handle_init(struct handle *handle)
 {
+    sockets_init(&handle->sockets);
+    handle->multi = curl_multi_init();
+    handle->easy = curl_easy_init();
+    if (handle->multi == NULL || handle->easy == NULL)
+        return false;
+    (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, MOST_CONNECTIONS);
+    return true;
+}
+
+bool handle_fini(struct handle *handle)
+{
+    if (!sockets_are_own(&handle->sockets)) {
+        sockets_abandon(&handle->sockets);
+        return false;
+    }
+    if (handle->multi != NULL && handle->easy != NULL)
+        (void)curl_multi_remove_handle(handle->multi, handle->easy); /* closes a connection that only passes bytes */
+    curl_easy_cleanup(handle->easy);
+    (void)curl_multi_cleanup(handle->multi);
+    return true;
+}
+
+CURLcode handle_apply(struct handle *handle, const struct request *request, const struct access *access)
+{
+    CURL *easy = handle->easy;
     const uint64_t span_ms = request->connect_limit_ns / NS_PER_MS + 1;
     const long limit_ms = span_ms < INT32_MAX ? (long)span_ms : INT32_MAX;
     /* for how long an IPv6 address is tried alone if the server also has an IPv4 address */
@@ -66,15 +92,43 @@ CURLcode library_apply(CURL *easy, const struct request *request, const struct a
         {CURLOPT_CONNECTTIMEOUT_MS, limit_ms},
         {CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, head_start_ms},
     };
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error);
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->error);
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && code == CURLE_OK; ++i)
         code = curl_easy_setopt(easy, numbers[i].option, numbers[i].value);
     if (code == CURLE_OK)
-        code = sockets_apply(sockets, easy);
+        code = sockets_apply(&handle->sockets, easy);
     return code == CURLE_OK ? access_apply_certificates(access, easy) : code;
 }
+
+enum outcome handle_run(struct handle *handle, struct request *request, const uint64_t *progress_at_ns, CURLcode *code)
+{
+    const uint64_t connect_moment_ns = request_connect_moment(request, nanoseconds_now());
+    for (;;) {
+        int running = 0;
+        int left = 0;
+        const bool can_go_on = curl_multi_perform(handle->multi, &running) == CURLM_OK;
+        const CURLMsg *message = curl_multi_info_read(handle->multi, &left);
+        if (message != NULL) {
+            *code = message->data.result;
+            return OUTCOME_DONE;
+        }
+        if (!can_go_on)
+            return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot go on");
+        const uint64_t now_ns = nanoseconds_now();
+        const uint64_t moment_ns =
+            progress_at_ns != NULL ? request_stall_moment(request, *progress_at_ns) : connect_moment_ns;
+        if (request_is_ended(request))
+            return request_fail(request, OUTCOME_ENDED, "ended early");
+        if (now_ns >= moment_ns)
+            return request_fail(request, OUTCOME_TIMED_OUT,
+                                progress_at_ns != NULL ? "timed out" : "connecting timed out");
+        (void)curl_multi_poll(handle->multi, NULL, 0, request_slice_ms(now_ns, moment_ns), NULL);
+    }
+}
+
+/* ---- errors ---- */
 
 /* Explains why the encryption of a connection failed. A server that refuses a client says so by an alert. If the server
  * or the network only ended the connection, nobody was refused. libcurl tells these apart by its text alone. */
@@ -89,13 +143,13 @@ static enum outcome explain_encryption(const char *text, struct request *request
     return request_fail(request, OUTCOME_REFUSED, "encrypting the connection: %.250s", text);
 }
 
-enum outcome library_explain(CURL *easy, CURLcode code, const char *error, struct request *request)
+enum outcome handle_explain(struct handle *handle, CURLcode code, struct request *request)
 {
-    const char *text = error[0] != '\0' ? error : curl_easy_strerror(code);
+    const char *text = handle->error[0] != '\0' ? handle->error : curl_easy_strerror(code);
     long os_error = 0;
     switch (code) {
     case CURLE_COULDNT_CONNECT:
-        (void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
+        (void)curl_easy_getinfo(handle->easy, CURLINFO_OS_ERRNO, &os_error);
         return request_fail(request, OUTCOME_UNREACHABLE, "%.200s%s%s", text, os_error != 0 ? ": " : "",
                             os_error != 0 ? strerror((int)os_error) : "");
     case CURLE_OPERATION_TIMEDOUT: return request_fail(request, OUTCOME_TIMED_OUT, "%.250s", text);
@@ -116,4 +170,38 @@ enum outcome library_explain(CURL *easy, CURLcode code, const char *error, struc
         return strstr(text, " alert ") != NULL ? explain_encryption(text, request)
                                                : request_fail(request, OUTCOME_UNREACHABLE, "%.250s", text);
     }
+}
+
+/* ---- the pool ---- */
+
+void pool_init(struct pool *pool)
+{
+    *pool = (struct pool){.idle = NULL};
+    pthread_mutex_init(&pool->lock, NULL);
+}
+
+struct handle *pool_take(struct pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    struct handle *handle = pool->idle;
+    if (handle != NULL) {
+        pool->idle = handle->next;
+        --pool->idle_count;
+    }
+    (void)pthread_mutex_unlock(&pool->lock);
+    return handle;
+}
+
+bool pool_give(struct pool *pool, struct handle *handle)
+{
+    handle->idle_since_ns = nanoseconds_of(CLOCK_BOOTTIME);
+    (void)pthread_mutex_lock(&pool->lock);
+    const bool has_room = pool->idle_count < MOST_IDLE;
+    if (has_room) {
+        handle->next = pool->idle;
+        pool->idle = handle;
+        ++pool->idle_count;
+    }
+    (void)pthread_mutex_unlock(&pool->lock);
+    return has_room;
 }

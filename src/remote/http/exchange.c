@@ -3,7 +3,7 @@
  *
  * libcurl itself can limit only the time of a whole transfer and, in whole seconds, how long the transfer may be slow.
  * So a loop runs a transfer in short slices. It ends a transfer that has stalled for too long, has reached its
- * deadline, or must end early. Lock: one mutex for the idle handles, held for a few instructions.
+ * deadline, or must end early.
  */
 #include "remote/http/exchange.h"
 
@@ -23,57 +23,17 @@
 #define EXPECT_LIMIT_MS 100L       /* some servers never ask for the object, so it is sent after this time */
 #define SHA256_HEADER_CAPACITY 96u
 #define URL_OF_OBJECT_CAPACITY 4352u
-#define MOST_IDLE 16u
-#define MOST_CONNECTIONS 2L
 #define PAGE_CAPACITY 2048u /* S3's XML is shorter */
-
-/* A connection that libcurl keeps alive. A handle serves one call of exchange_perform at a time. */
-struct http_handle {
-    CURLM *multi;
-    CURL *easy;
-    struct sockets sockets;   /* those of multi */
-    struct http_handle *next; /* the next idle handle in the pool */
-};
 
 struct transfer {
     struct exchange *exchange;
-    struct http_handle *handle;
+    struct handle *handle;
     struct curl_slist *headers;
     size_t sent_size;
     size_t ignored_size;
     uint64_t progress_at_ns;
     char page[PAGE_CAPACITY]; /* the beginning of an error page */
-    char error[CURL_ERROR_SIZE];
 };
-
-/* Destroys the handle, or abandons it if the application has closed one of its descriptors. */
-static void destroy_handle(struct http_handle *handle)
-{
-    if (!sockets_are_own(&handle->sockets)) {
-        sockets_abandon(&handle->sockets);
-        return;
-    }
-    curl_easy_cleanup(handle->easy); /* this and curl_multi_cleanup accept NULL */
-    (void)curl_multi_cleanup(handle->multi);
-    free(handle);
-}
-
-static struct http_handle *create_handle(void)
-{
-    struct http_handle *handle = calloc(1, sizeof(*handle));
-    if (handle == NULL)
-        return NULL;
-    sockets_init(&handle->sockets);
-    handle->multi = curl_multi_init();
-    handle->easy = curl_easy_init();
-    if (handle->multi != NULL && handle->easy != NULL) {
-        /* how many idle connections libcurl keeps open */
-        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, MOST_CONNECTIONS);
-        return handle;
-    }
-    destroy_handle(handle);
-    return NULL;
-}
 
 /* ---- callbacks ---- */
 
@@ -138,7 +98,7 @@ static bool add_header(struct transfer *transfer, const char *header)
 static CURLcode set_method(struct transfer *transfer, CURL *easy)
 {
     const struct exchange *exchange = transfer->exchange;
-    const bool is_s3 = exchange->access->auth == URL_AUTH_S3;
+    const bool is_s3 = exchange->access->url.auth == URL_AUTH_S3;
     char header[SHA256_HEADER_CAPACITY] = "x-amz-content-sha256: ";
     unsigned char hash[crypto_hash_sha256_BYTES];
     switch (exchange->method) {
@@ -181,8 +141,7 @@ static CURLcode set_transfer_options(struct transfer *transfer)
     SET(CURLOPT_READDATA, transfer);
     SET(CURLOPT_SEEKFUNCTION, on_rewind);
     SET(CURLOPT_SEEKDATA, transfer);
-    CURLcode code = library_apply(easy, transfer->exchange->request, transfer->exchange->access,
-                                  &transfer->handle->sockets, transfer->error);
+    CURLcode code = handle_apply(transfer->handle, transfer->exchange->request, transfer->exchange->access);
     if (code == CURLE_OK)
         code = access_apply(transfer->exchange->access, easy);
     return code == CURLE_OK ? set_method(transfer, easy) : code;
@@ -204,45 +163,25 @@ static enum outcome get_transfer_outcome(const struct transfer *transfer, CURLco
     if (code == CURLE_WRITE_ERROR && transfer->ignored_size > MOST_IGNORED)
         code = CURLE_OK; /* on_received has read enough of a long error page */
     return code == CURLE_OK ? answer_outcome(transfer->exchange->method, status, transfer->page, request)
-                            : library_explain(transfer->handle->easy, code, transfer->error, request);
+                            : handle_explain(transfer->handle, code, request);
 }
 
-/* Runs a transfer until libcurl ends it, or until its time has run out. */
-static enum outcome run_transfer(struct transfer *transfer)
-{
-    struct request *request = transfer->exchange->request;
-    CURLM *multi = transfer->handle->multi;
-    for (;;) {
-        int running = 0;
-        int left = 0;
-        const bool can_go_on = curl_multi_perform(multi, &running) == CURLM_OK;
-        const CURLMsg *message = curl_multi_info_read(multi, &left);
-        if (message != NULL)
-            return get_transfer_outcome(transfer, message->data.result);
-        if (!can_go_on || running == 0)
-            return request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result");
-        const uint64_t now_ns = nanoseconds_now();
-        const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
-        if (request_is_ended(request))
-            return request_fail(request, OUTCOME_ENDED, "ended early");
-        if (now_ns >= moment_ns)
-            return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
-        (void)curl_multi_poll(multi, NULL, 0, request_slice_ms(now_ns, moment_ns), NULL);
-    }
-}
-
-static enum outcome perform_exchange(struct http_handle *handle, struct exchange *exchange)
+static enum outcome perform_exchange(struct handle *handle, struct exchange *exchange)
 {
     struct transfer transfer = {.exchange = exchange, .handle = handle, .progress_at_ns = nanoseconds_now()};
     const struct write_signals held = write_signals_hold();
+    handle->error[0] = '\0';
     const CURLcode code = set_transfer_options(&transfer);
     enum outcome outcome = OUTCOME_DONE;
     if (code != CURLE_OK)
-        outcome = library_explain(handle->easy, code, transfer.error, exchange->request);
+        outcome = handle_explain(handle, code, exchange->request);
     else if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
         outcome = request_fail(exchange->request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer");
     if (outcome == OUTCOME_DONE) {
-        outcome = run_transfer(&transfer);
+        CURLcode ended = CURLE_OK;
+        outcome = handle_run(handle, exchange->request, &transfer.progress_at_ns, &ended);
+        if (outcome == OUTCOME_DONE)
+            outcome = get_transfer_outcome(&transfer, ended);
         (void)curl_multi_remove_handle(handle->multi, handle->easy); /* closes a connection that is still in use */
     }
     if (outcome != OUTCOME_DONE) {
@@ -256,67 +195,43 @@ static enum outcome perform_exchange(struct http_handle *handle, struct exchange
     return outcome;
 }
 
-/* ---- the pool ---- */
-
-ingot_status_t http_pool_init(struct http_pool *pool)
+static void destroy_handle(struct handle *handle)
 {
-    pthread_mutex_init(&pool->lock, NULL);
-    return library_init();
+    if (handle_fini(handle))
+        free(handle);
 }
 
-static struct http_handle *take_idle_http_handle(struct http_pool *pool)
+static struct handle *take_handle(struct pool *pool)
 {
-    (void)pthread_mutex_lock(&pool->lock);
-    struct http_handle *handle = pool->idle;
-    if (handle != NULL) {
-        pool->idle = handle->next;
-        --pool->idle_count;
-    }
-    (void)pthread_mutex_unlock(&pool->lock);
-    return handle;
-}
-
-/* Keeps a handle, unless it has no connection: then nothing would show whether its descriptors are still its own. */
-static void give_handle(struct http_pool *pool, struct http_handle *handle)
-{
-    const bool is_connected = sockets_count(&handle->sockets) != 0;
-    (void)pthread_mutex_lock(&pool->lock);
-    const bool is_kept = is_connected && pool->idle_count < MOST_IDLE;
-    if (is_kept) {
-        handle->next = pool->idle;
-        pool->idle = handle;
-        ++pool->idle_count;
-    }
-    (void)pthread_mutex_unlock(&pool->lock);
-    if (!is_kept)
-        destroy_handle(handle);
-}
-
-static struct http_handle *take_handle(struct http_pool *pool)
-{
-    struct http_handle *handle;
-    while ((handle = take_idle_http_handle(pool)) != NULL) {
+    struct handle *handle;
+    while ((handle = pool_take(pool)) != NULL) {
         if (sockets_are_own(&handle->sockets))
             return handle;
         destroy_handle(handle);
     }
-    return create_handle();
+    handle = calloc(1, sizeof(*handle));
+    if (handle == NULL || handle_init(handle))
+        return handle;
+    destroy_handle(handle);
+    return NULL;
 }
 
-enum outcome exchange_perform(struct http_pool *pool, struct exchange *exchange)
+enum outcome exchange_perform(struct pool *pool, struct exchange *exchange)
 {
-    struct http_handle *handle = take_handle(pool);
+    struct handle *handle = take_handle(pool);
     if (handle == NULL)
         return request_fail(exchange->request, OUTCOME_NO_MEMORY, "no memory for a connection");
     const enum outcome outcome = perform_exchange(handle, exchange);
-    give_handle(pool, handle);
+    /* without a connection, nothing would show whether the handle's descriptors are still its own */
+    if (sockets_count(&handle->sockets) == 0 || !pool_give(pool, handle))
+        destroy_handle(handle);
     return outcome;
 }
 
-void http_pool_fini(struct http_pool *pool)
+void exchange_end_pool(struct pool *pool)
 {
-    struct http_handle *handle;
-    while ((handle = take_idle_http_handle(pool)) != NULL)
+    struct handle *handle;
+    while ((handle = pool_take(pool)) != NULL)
         destroy_handle(handle);
     (void)pthread_mutex_destroy(&pool->lock);
 }

@@ -4,22 +4,8 @@
 #ifndef INGOT_REMOTE_HTTP_EXCHANGE_H
 #define INGOT_REMOTE_HTTP_EXCHANGE_H
 
-#include <ingot/ingot.h>
-#include <pthread.h>
-
-#include "remote/curl/access.h"
+#include "remote/curl/library.h"
 #include "remote/http/answer.h"
-
-/* Connections to HTTP servers that are kept for later requests. Any number of threads may use a pool at once. */
-struct http_pool {
-    pthread_mutex_t lock;
-    struct http_handle *idle; /* `lock` guards idle and idle_count */
-    unsigned idle_count;
-};
-
-/* Initializes libcurl, too. @retval INGOT_OUT_OF_MEMORY, INGOT_UNIMPLEMENTED */
-ingot_status_t http_pool_init(struct http_pool *pool);
-void http_pool_fini(struct http_pool *pool);
 
 struct exchange {
     enum http_method method;
@@ -32,7 +18,9 @@ struct exchange {
     struct request *request;
 };
 
-/* Performs a request. The caller frees the body of a GET that is OUTCOME_DONE. */
-enum outcome exchange_perform(struct http_pool *pool, struct exchange *exchange);
+/* Performs a request on a connection of the pool. The caller frees the body of a GET that is OUTCOME_DONE. */
+enum outcome exchange_perform(struct pool *pool, struct exchange *exchange);
+/* Closes the connections of the pool. */
+void exchange_end_pool(struct pool *pool);
 
 #endif

@@ -26,7 +26,7 @@ struct http {
     char root[BASE_CAPACITY];  /* for S3, the base without the path; "": the server cannot list objects */
     char prefix[URL_CAPACITY]; /* the path, without a slash at its end */
     struct access access;
-    struct http_pool pool;
+    struct pool pool;
 };
 
 /* ---- operations ---- */
@@ -154,7 +154,7 @@ static enum outcome s3_list_objects(void *self, struct request *request, char cu
 static void destroy_http(void *self)
 {
     struct http *http = self;
-    http_pool_fini(&http->pool);
+    exchange_end_pool(&http->pool);
     access_fini(&http->access);
     free(http);
 }
@@ -194,11 +194,11 @@ static ingot_status_t take_target(struct http *http, const struct url *url)
 static ingot_status_t take_access(struct access *access, const struct url *url)
 {
     const ingot_status_t status = access_init(access, url);
-    if (status != INGOT_SUCCESS || access->auth == URL_AUTH_NONE || access->auth == URL_AUTH_BEARER ||
-        access->user[0] != '\0' || strchr(access->secret, ':') != NULL)
+    if (status != INGOT_SUCCESS || access->url.auth == URL_AUTH_NONE || access->url.auth == URL_AUTH_BEARER ||
+        access->url.user[0] != '\0' || strchr(access->secret, ':') != NULL)
         return status;
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the first line of the file with the credentials is not %s",
-                                  access->auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
+                                  access->url.auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
 }
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
@@ -229,8 +229,9 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
     if (status == INGOT_SUCCESS)
         status = take_access(&http->access, url);
     if (status == INGOT_SUCCESS)
-        status = http_pool_init(&http->pool);
+        status = library_init();
     if (status == INGOT_SUCCESS) {
+        pool_init(&http->pool);
         *transport = (struct transport){http->root[0] != '\0' ? &s3_ops : &ops, http};
         return status;
     }

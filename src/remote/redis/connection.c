@@ -1,23 +1,93 @@
 /*
- * connection.c - a connection to Redis or Valkey; see connection.h.
+ * connection.c - a connection to Redis or Valkey through libcurl; see connection.h.
  */
 #include "remote/redis/connection.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/nanoseconds.h"
+
+#define ALERT " alert "
 #define LINE_SIZE 4096u /* room for the first line of a reply, and for what hiredis still keeps of an earlier one */
 
-enum outcome redis_connection_open(const struct stream_server *server, struct request *request,
+/* ---- connecting ---- */
+
+/* Takes the text of an alert. A server that refuses this client says why by an alert after the handshake, and ends the
+ * connection. libcurl may have written another text to the buffer for errors before, and writes only the first. */
+static int on_text(CURL *easy, curl_infotype kind, char *text, size_t size, void *user)
+{
+    struct handle *handle = user;
+    (void)easy;
+    if (kind != CURLINFO_TEXT || memmem(text, size, ALERT, sizeof(ALERT) - 1) == NULL)
+        return 0;
+    if (text[size - 1] == '\n')
+        --size;
+    const size_t length = size < CURL_ERROR_SIZE ? size : CURL_ERROR_SIZE - 1;
+    memcpy(handle->error, text, length);
+    handle->error[length] = '\0';
+    return 0;
+}
+
+static CURLcode set_connection_options(struct handle *handle, const struct redis_server *server,
+                                       const struct request *request)
+{
+    CURL *easy = handle->easy;
+    const struct {
+        CURLoption option;
+        const char *text;
+    } texts[] = {
+        {CURLOPT_URL, server->url},
+        {CURLOPT_UNIX_SOCKET_PATH, server->socket_path[0] != '\0' ? server->socket_path : NULL},
+        {CURLOPT_PROXY, ""}, /* the variables for proxies do not apply to Redis */
+    };
+    CURLcode code = handle_apply(handle, request, &server->access);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && code == CURLE_OK; ++i)
+        code = curl_easy_setopt(easy, texts[i].option, texts[i].text);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_text);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_DEBUGDATA, handle);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) : code;
+}
+
+static enum outcome connect_to(struct redis_connection *connection, const struct redis_server *server,
+                               struct request *request)
+{
+    struct handle *handle = &connection->handle;
+    CURLcode code = set_connection_options(handle, server, request);
+    if (code != CURLE_OK)
+        return handle_explain(handle, code, request);
+    if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
+        return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin to connect");
+    enum outcome outcome = handle_run(handle, request, NULL, &code);
+    if (outcome == OUTCOME_DONE && code != CURLE_OK)
+        outcome = handle_explain(handle, code, request);
+    sockets_settle(&handle->sockets);
+    if (outcome == OUTCOME_DONE)
+        handle->error[0] = '\0'; /* what an address said that does not answer */
+    if (outcome == OUTCOME_DONE &&
+        curl_easy_getinfo(handle->easy, CURLINFO_ACTIVESOCKET, &connection->socket) != CURLE_OK)
+        return request_fail(request, OUTCOME_UNREACHABLE, "libcurl lost the connection");
+    return outcome;
+}
+
+enum outcome redis_connection_open(const struct redis_server *server, struct request *request,
                                    struct redis_connection **connection)
 {
     struct redis_connection *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     made->reader = redisReaderCreate();
-    enum outcome outcome = stream_open(server, request, &made->stream);
-    if (made->reader == NULL)
-        outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    const enum outcome outcome = handle_init(&made->handle) && made->reader != NULL
+                                     ? connect_to(made, server, request)
+                                     : request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     if (outcome == OUTCOME_DONE)
         *connection = made;
     else
@@ -31,9 +101,86 @@ void redis_connection_close(struct redis_connection *connection)
         return;
     if (connection->reader != NULL)
         redisReaderFree(connection->reader);
-    if (stream_close(&connection->stream))
+    if (handle_fini(&connection->handle))
         free(connection);
 }
+
+bool redis_connection_is_idle(struct redis_connection *connection)
+{
+    struct handle *handle = &connection->handle;
+    char byte;
+    size_t size = 0;
+    return sockets_are_own(&handle->sockets) && curl_easy_recv(handle->easy, &byte, 1, &size) == CURLE_AGAIN;
+}
+
+/* ---- bytes ---- */
+
+/* Waits a little for the socket. The caller then tries again, whether the socket is ready or not, because TLS may have
+ * to send before it can receive. */
+static enum outcome wait_slice(const struct redis_connection *connection, struct request *request, short events,
+                               uint64_t moment_ns)
+{
+    struct pollfd polled = {.fd = connection->socket, .events = events};
+    const uint64_t now_ns = nanoseconds_now();
+    if (request_is_ended(request))
+        return request_fail(request, OUTCOME_ENDED, "ended early");
+    if (now_ns >= moment_ns)
+        return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+    if (poll(&polled, 1, request_slice_ms(now_ns, moment_ns)) < 0 && errno != EINTR)
+        return request_fail(request, OUTCOME_UNREACHABLE, "poll: %s", strerror(errno));
+    return OUTCOME_DONE;
+}
+
+/* Sends all bytes. */
+static enum outcome send_bytes(struct redis_connection *connection, struct request *request, size_t size,
+                               const void *bytes)
+{
+    const char *next = bytes;
+    uint64_t moment_ns = 0; /* when the server will have stalled; 0: it accepts bytes */
+    while (size != 0) {
+        size_t sent = 0;
+        const CURLcode code = curl_easy_send(connection->handle.easy, next, size, &sent);
+        if (code != CURLE_OK && code != CURLE_AGAIN) {
+            char byte;
+            (void)curl_easy_recv(connection->handle.easy, &byte, 1,
+                                 &sent); /* the server's reason may have arrived before */
+            return handle_explain(&connection->handle, code, request);
+        }
+        next += sent;
+        size -= sent;
+        if (sent != 0 || moment_ns == 0)
+            moment_ns = request_stall_moment(request, nanoseconds_now());
+        const enum outcome outcome = sent == 0 ? wait_slice(connection, request, POLLOUT, moment_ns) : OUTCOME_DONE;
+        if (outcome != OUTCOME_DONE)
+            return outcome;
+    }
+    return OUTCOME_DONE;
+}
+
+/* Receives at least one byte. */
+static enum outcome receive_bytes(struct redis_connection *connection, struct request *request, size_t capacity,
+                                  void *bytes, size_t *size)
+{
+    uint64_t moment_ns = 0;
+    for (;;) {
+        const CURLcode code = curl_easy_recv(connection->handle.easy, bytes, capacity, size);
+        if (code == CURLE_OK && *size == 0)
+            return request_fail(request, OUTCOME_UNREACHABLE, "the server closed the connection");
+        if (code != CURLE_OK && code != CURLE_AGAIN)
+            return handle_explain(&connection->handle, code, request);
+        /* A server that keeps sending a few bytes never stalls, so the deadline is checked here. */
+        if (code == CURLE_OK)
+            return nanoseconds_now() < request->deadline_ns ? OUTCOME_DONE
+                                                            : request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+        if (moment_ns == 0)
+            moment_ns = request_stall_moment(request, nanoseconds_now());
+        const enum outcome outcome = wait_slice(connection, request, POLLIN, moment_ns);
+        if (outcome != OUTCOME_DONE)
+            return outcome;
+    }
+}
+
+/* ---- replies ---- */
 
 /* Refuses a reply if its first byte shows that it is of a kind that the command does not return. A list, for example,
  * could claim any number of elements, for which hiredis would allocate memory. The reader's ridx is -1 between replies.
@@ -83,7 +230,7 @@ static enum outcome receive_reply(struct redis_connection *connection, struct re
     enum outcome outcome = OUTCOME_DONE;
     while (outcome == OUTCOME_DONE && *reply == NULL) {
         size_t size = 0;
-        outcome = stream_receive(&connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
+        outcome = receive_bytes(connection, request, sizeof(connection->chunk), connection->chunk, &size);
         if (outcome == OUTCOME_DONE)
             outcome = redis_reply_feed(connection->reader, request, size, connection->chunk);
         if (outcome == OUTCOME_DONE)
@@ -103,7 +250,7 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
     const int size = redisvFormatCommand(&text, format, arguments);
     if (size < 0)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
-    enum outcome outcome = stream_send(&connection->stream, request, (size_t)size, text);
+    enum outcome outcome = send_bytes(connection, request, (size_t)size, text);
     free(text);
     *reply = NULL;
     return outcome == OUTCOME_DONE ? receive_reply(connection, request, max_size, reply) : outcome;

@@ -1,8 +1,10 @@
 /*
- * connection.h - a connection to Redis or Valkey: sends one command at a time and receives its reply.
+ * connection.h - a connection to Redis or Valkey: sends one command at a time and receives its reply. No function
+ * blocks longer than its request allows, and none raises SIGPIPE.
  *
- * hiredis writes commands and parses replies; the bytes go through stream.h. A connection belongs to one thread at a
- * time.
+ * libcurl connects, encrypts, and then passes bytes (CURLOPT_CONNECT_ONLY). hiredis only writes commands and parses
+ * replies: it has no deadline for a whole reply, and Debian 12 does not package its support for TLS. A connection
+ * belongs to one thread at a time.
  */
 #ifndef INGOT_REMOTE_REDIS_CONNECTION_H
 #define INGOT_REMOTE_REDIS_CONNECTION_H
@@ -12,23 +14,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "remote/base/request.h"
-#include "remote/redis/stream.h"
+#include "remote/curl/library.h"
 
 #define REDIS_CHUNK_SIZE (16u * 1024u)
 
+#define REDIS_URL_CAPACITY 320u /* "https://", a host of at most 255 bytes, ":" and a port */
+#define REDIS_PATH_CAPACITY 108u
+
+/* A server, which is constant. */
+struct redis_server {
+    char url[REDIS_URL_CAPACITY];          /* of the scheme https if connections are encrypted, otherwise http */
+    char socket_path[REDIS_PATH_CAPACITY]; /* of a Unix socket; "": none */
+    struct access access;
+};
+
 struct redis_connection {
-    struct stream stream;
+    struct handle handle; /* first, so that a handle of a pool is a connection */
+    curl_socket_t socket;
     redisReader *reader;
-    struct redis_connection *next; /* the next idle connection in the pool */
-    uint64_t idle_since_ns; /* when it came to the pool; of CLOCK_BOOTTIME, which goes on while the machine sleeps */
     char chunk[REDIS_CHUNK_SIZE]; /* received bytes on their way to the reader */
 };
 
-/* Connects, but does not authenticate. */
-enum outcome redis_connection_open(const struct stream_server *server, struct request *request,
+/* Connects to the first of the server's addresses that accepts a connection, but does not authenticate. */
+enum outcome redis_connection_open(const struct redis_server *server, struct request *request,
                                    struct redis_connection **connection);
 void redis_connection_close(struct redis_connection *connection);
+/* True if an idle connection is still usable: the server has neither closed it nor sent anything on it, and the
+ * application has not closed its descriptor. */
+bool redis_connection_is_idle(struct redis_connection *connection);
 
 /*
  * Sends a command and receives its reply, of at most max_size bytes unless it arrived in full: a string, a number, nil,

@@ -5,23 +5,18 @@
  * requests at once. A connection whose request failed is closed, because the rest of an answer may still arrive on it.
  * A connection from the pool may be dead without a sign: the machine slept, or a router forgot it. So a request that
  * gets no answer on one is made again at once on a new one, within its own limits. All commands can be repeated.
- * Lock: one mutex for the pool, held for a few instructions.
  */
 #include "remote/redis/redis.h"
 
 #include <ingot/backend.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/curl/library.h"
 #include "remote/object/envelope.h"
 #include "remote/redis/connection.h"
-#include "remote/redis/stream.h"
 #include "util/nanoseconds.h"
 
-#define MOST_IDLE 16u
 #define LIST_SIZE 1048576u /* the largest part of a list of names */
 #define MOST_WISHES 4096u
 #define WISH_TIME_S 3600u
@@ -33,13 +28,11 @@
 #define DEAD_PARTS 4u           /* a part of a request's limits shows that another one is */
 
 struct redis {
-    struct stream_server server;
+    struct redis_server server;
     char name_space[72];
     char database[DATABASE_CAPACITY]; /* "": database 0 */
     char time_to_live[NUMBER_CAPACITY];
-    pthread_mutex_t lock;
-    struct redis_connection *idle; /* `lock` guards idle and idle_count */
-    unsigned idle_count;
+    struct pool pool;
 };
 
 /* ---- connections ---- */
@@ -82,8 +75,8 @@ static enum outcome open_connection(struct redis *redis, struct request *request
     enum outcome outcome = redis_connection_open(&redis->server, request, connection);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    if (access->secret[0] != '\0' && access->user[0] != '\0')
-        outcome = introduce(*connection, request, "AUTH %s %s", access->user, access->secret);
+    if (access->secret[0] != '\0' && access->url.user[0] != '\0')
+        outcome = introduce(*connection, request, "AUTH %s %s", access->url.user, access->secret);
     else if (access->secret[0] != '\0')
         outcome = introduce(*connection, request, "AUTH %s", access->secret);
     if (outcome == OUTCOME_BAD_ANSWER)
@@ -97,29 +90,7 @@ static enum outcome open_connection(struct redis *redis, struct request *request
 
 static struct redis_connection *take_idle_connection(struct redis *redis)
 {
-    (void)pthread_mutex_lock(&redis->lock);
-    struct redis_connection *connection = redis->idle;
-    if (connection != NULL) {
-        redis->idle = connection->next;
-        --redis->idle_count;
-    }
-    (void)pthread_mutex_unlock(&redis->lock);
-    return connection;
-}
-
-static void give_connection(struct redis *redis, struct redis_connection *connection)
-{
-    connection->idle_since_ns = nanoseconds_of(CLOCK_BOOTTIME);
-    (void)pthread_mutex_lock(&redis->lock);
-    const bool has_room = redis->idle_count < MOST_IDLE;
-    if (has_room) {
-        connection->next = redis->idle;
-        redis->idle = connection;
-        ++redis->idle_count;
-    }
-    (void)pthread_mutex_unlock(&redis->lock);
-    if (!has_room)
-        redis_connection_close(connection);
+    return (struct redis_connection *)pool_take(&redis->pool);
 }
 
 static void close_idle_connections(struct redis *redis)
@@ -136,9 +107,7 @@ static enum outcome ask_on(struct redis *redis, struct redis_connection *connect
                            size_t max_size, redisReply **reply, const char *format, va_list arguments)
 {
     const enum outcome outcome = redis_connection_ask(connection, request, max_size, reply, format, arguments);
-    if (outcome == OUTCOME_DONE)
-        give_connection(redis, connection);
-    else
+    if (outcome != OUTCOME_DONE || !pool_give(&redis->pool, &connection->handle))
         redis_connection_close(connection);
     return outcome;
 }
@@ -151,14 +120,14 @@ static bool ask_on_idle(struct redis *redis, struct request *request, size_t max
     const uint64_t now_ns = nanoseconds_now();
     const uint64_t left_ns = request->deadline_ns > now_ns ? request->deadline_ns - now_ns : 0;
     struct redis_connection *connection = take_idle_connection(redis);
-    while (connection != NULL && !stream_is_idle(&connection->stream)) {
+    while (connection != NULL && !redis_connection_is_idle(connection)) {
         redis_connection_close(connection); /* the server has closed this connection, or has sent bytes on it */
         connection = take_idle_connection(redis);
     }
     if (connection == NULL)
         return false;
     struct request short_request = *request;
-    if (nanoseconds_of(CLOCK_BOOTTIME) - connection->idle_since_ns > LIVELY_NS)
+    if (nanoseconds_of(CLOCK_BOOTTIME) - connection->handle.idle_since_ns > LIVELY_NS)
         short_request.stall_limit_ns =
             (left_ns < request->stall_limit_ns ? left_ns : request->stall_limit_ns) / DEAD_PARTS;
     *outcome = ask_on(redis, connection, &short_request, max_size, reply, format, arguments);
@@ -403,7 +372,7 @@ static void destroy_redis(void *self)
 {
     struct redis *redis = self;
     close_idle_connections(redis);
-    (void)pthread_mutex_destroy(&redis->lock);
+    (void)pthread_mutex_destroy(&redis->pool.lock);
     access_fini(&redis->server.access);
     free(redis);
 }
@@ -411,7 +380,7 @@ static void destroy_redis(void *self)
 static ingot_status_t take_settings(struct redis *redis, const struct url *url, const char *name_space,
                                     uint64_t time_to_live_s)
 {
-    struct stream_server *server = &redis->server;
+    struct redis_server *server = &redis->server;
     const bool is_unix = url->scheme == URL_REDIS_UNIX;
     if (is_unix && strlen(url->path) >= sizeof(server->socket_path))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
@@ -444,7 +413,7 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    pthread_mutex_init(&redis->lock, NULL);
+    pool_init(&redis->pool);
     ingot_status_t status = library_init();
     if (status == INGOT_SUCCESS)
         status = take_settings(redis, url, name_space, time_to_live_s);

@@ -13,7 +13,6 @@
 
 #define WRITABLE 0222u
 #define WRITABLE_BY_OTHERS 0022u
-#define READABLE_BY_OTHERS 0044u
 #define READABLE_BY_ALL 0004u
 
 static ingot_status_t check_secret_file(const char *what, const char *path, int fd)
@@ -101,12 +100,6 @@ ingot_status_t secret_file_read(const char *what, const char *path, char secret[
     if (status != INGOT_SUCCESS)
         secret_wipe(secret);
     return status;
-}
-
-bool secret_file_is_shared(const char *path)
-{
-    struct stat found;
-    return path[0] != '\0' && stat(path, &found) == 0 && (found.st_mode & READABLE_BY_OTHERS) != 0;
 }
 
 void secret_wipe(char secret[SECRET_CAPACITY])

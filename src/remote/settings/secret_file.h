@@ -5,7 +5,6 @@
 #define INGOT_REMOTE_SETTINGS_SECRET_FILE_H
 
 #include <ingot/ingot.h>
-#include <stdbool.h>
 
 #define SECRET_CAPACITY 4096u
 
@@ -20,8 +19,6 @@
 ingot_status_t secret_file_read(const char *what, const char *path, char secret[SECRET_CAPACITY]);
 /* Checks owner and mode in the same way for a file that a library reads, such as a private key. */
 ingot_status_t secret_file_check(const char *what, const char *path);
-/* True if other users can read the file, which the caller should report. An empty path names no file. */
-bool secret_file_is_shared(const char *path);
 /* Overwrites a secret. */
 void secret_wipe(char secret[SECRET_CAPACITY]);
 

@@ -179,18 +179,22 @@ TEST_F(RemoteRedisTls, ChecksFilesWhenItIsOpened)
     const auto open_with = [](const std::string &rest) { return Tier("rediss://127.0.0.1" + rest).status(); };
     EXPECT_EQ(INGOT_NOT_FOUND, open_with("?ca=" + files_->at("nothing")));
     EXPECT_EQ(ENOENT, ingot_last_error_code());
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("?ca=" + files_->at("client.key")));
     EXPECT_EQ(INGOT_NOT_FOUND, open_with("?cert=" + files_->at("nothing") + "&key=" + files_->at("client.key")));
     EXPECT_EQ(INGOT_SUCCESS, open_with(known() + pair("client")));
+    chmod(files_->at("client.key").c_str(), 0644);
+    EXPECT_EQ(INGOT_UNTRUSTED, open_with(known() + pair("client")));
+    chmod(files_->at("client.key").c_str(), 0600);
+}
+
+TEST_F(RemoteRedisTls, RefusesFilesOfAnotherKind)
+{
+    const EncryptedRedis redis(*files_, "server", "yes");
+    expect_refused(redis.url("?ca=" + files_->at("client.key") + pair("client")), "");
     const std::string locked = files_->at("locked.key");
     child_process::Child({server_process::find_program("openssl"), "pkey", "-in", files_->at("client.key"), "-aes128",
                           "-passout", "pass:x", "-out", locked},
                          files_->at("log"))
         .wait();
     chmod(locked.c_str(), 0600);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("?cert=" + files_->at("client.pem") + "&key=" + locked))
-        << "and the terminal is not asked for a password";
-    chmod(files_->at("client.key").c_str(), 0644);
-    EXPECT_EQ(INGOT_UNTRUSTED, open_with(known() + pair("client")));
-    chmod(files_->at("client.key").c_str(), 0600);
+    expect_refused(redis.url(known() + "&cert=" + files_->at("client.pem") + "&key=" + locked), "rivate key");
 }

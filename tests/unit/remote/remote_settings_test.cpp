@@ -113,8 +113,6 @@ TEST_F(RemoteSettings, ReadsUrlsOfHttpAndS3)
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, parse(text)) << text;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("s3://b?region=eu&endpoint=ftp://x"));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("s3://b?region=eu/x"));
-    for (const char *scheme : {"http", "redis"})
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(std::string(scheme) + "://" + std::string(256, 'u') + "@host"));
 }
 
 TEST_F(RemoteSettings, RefusesPasswordsInUrlsAndDoesNotRepeatThem)
