@@ -150,7 +150,7 @@ TEST_F(CliArtifact, AreVerifiedEvictedAndBundled)
     EXPECT_EQ("['jax', 'program']", json("ls", "sorted(e[\"kind\"] for e in j)"));
     const std::string bundle = (scratch() / "all.ingot").string();
     EXPECT_EQ(0, run({"bundle", bundle}).code);
-    EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "ls", bundle}).output.find("jit_f"));
+    EXPECT_NE(std::string::npos, tool({"ls", bundle}).output.find("jit_f"));
     EXPECT_EQ(0, run({"evict", "--max-entries", "none"}).code);
     EXPECT_EQ("0", json("ls", "len(j)"));
 }

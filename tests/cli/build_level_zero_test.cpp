@@ -50,8 +50,8 @@ protected:
     /* Runs the tool with one device, which is of the given product. */
     Result build(const std::string &product, const fs::path &store) const
     {
-        return run_command({CLI_PROGRAM, "build", requests(), "--into", store.string()},
-                           {{"CreateMultipleRootDevices", "1"}, {"ProductFamilyOverride", product}});
+        return tool({"build", requests(), "--into", store.string()},
+                    {{"CreateMultipleRootDevices", "1"}, {"ProductFamilyOverride", product}});
     }
     /* Runs an application on a device of the given product. Returns its lines, one for each program. */
     std::vector<std::string> run_application(const std::string &product, const std::string &store,
@@ -83,21 +83,6 @@ std::vector<std::string> without_origin(std::vector<std::string> lines)
     for (std::string &line : lines)
         line.erase(0, line.find(' '));
     return lines;
-}
-
-TEST_F(CliBuildLevelZero, BuildsSoThatTheApplicationCompilesNothing)
-{
-    record();
-    const Result result = build(std::getenv("ProductFamilyOverride"), root());
-    EXPECT_TRUE(result.is(0));
-    EXPECT_TRUE(result.begins("1 built, 0 present ("));
-    const store_fixture::Store store = open_store();
-    const Context context = make_context();
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, make_desc(context).get(), store.get(), &origin));
-    ingot_program_release(program);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
 }
 
 TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)

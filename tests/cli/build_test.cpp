@@ -2,9 +2,7 @@
  * build_test.cpp - tests `ingot build`: that the application compiles nothing afterwards, the limits of workers, and
  * Ctrl-C.
  */
-#include <csignal>
 #include <regex>
-#include <thread>
 
 #include "cli/requests.h"
 #include "support/server_process.h"
@@ -42,13 +40,7 @@ protected:
 
 TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
 {
-    const std::vector<OpenclText> texts = {
-        numbered_text(1),
-        {"kernel void with(global int *x) { x[0] = N; }\n", "dir/with.cl", "-DN=7 -cl-fast-relaxed-math"},
-        {"#include \"amount.h\"\nkernel void head(global int *x) { x[0] = AMOUNT; }\n",
-         "head.cl",
-         "",
-         {{"amount.h", "#define AMOUNT 3\n"}}}};
+    const std::vector<OpenclText> texts = application_texts();
     record(requests(), texts);
     const Result result = build();
     EXPECT_TRUE(result.is(0));
@@ -281,65 +273,6 @@ TEST_F(CliBuild, TellsWhatDoesNotCompile)
                              "['INGOT_BUILD_FAILED' in j['problems'][0]['message']]"));
 }
 
-/* Runs the tool with a pipe. Only the tool and its workers have the pipe's writing end, so that a read from the pipe
- * returns when all of these processes have ended. */
-class ToolWithPipe
-{
-public:
-    explicit ToolWithPipe(const std::vector<std::string> &arguments, const std::string &output)
-    {
-        int ends[2];
-        if (pipe(ends) != 0)
-            throw std::runtime_error("no pipe");
-        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-        pid_ = fork();
-        if (pid_ == 0) {
-            std::vector<char *> argv;
-            for (const std::string &argument : arguments)
-                argv.push_back(const_cast<char *>(argument.c_str()));
-            argv.push_back(nullptr);
-            signal(SIGINT, SIG_DFL); /* the tests may have been started with SIGINT ignored */
-            const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-            dup2(file, STDOUT_FILENO);
-            dup2(file, STDERR_FILENO);
-            execv(argv[0], argv.data());
-            _exit(127);
-        }
-        close(ends[1]);
-        end_ = ends[0];
-    }
-    ToolWithPipe(const ToolWithPipe &) = delete;
-    ToolWithPipe &operator=(const ToolWithPipe &) = delete;
-    ~ToolWithPipe() { close(end_); }
-
-    /* Sends the signal, and waits until no process is left. Returns the tool's exit status, or 128 plus the number of
-     * the signal that killed the tool. */
-    int stop(int signal_number)
-    {
-        char byte;
-        int status = 0;
-        kill(pid_, signal_number);
-        EXPECT_EQ(0, read(end_, &byte, 1));
-        EXPECT_EQ(pid_, waitpid(pid_, &status, 0));
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    }
-
-private:
-    pid_t pid_ = 0;
-    int end_ = -1;
-};
-
-/* Waits, for at most a minute, until the store has this many entries. */
-bool wait_for_entries(const fs::path &root, size_t count)
-{
-    for (int i = 0; i < 6000; ++i) {
-        if (fs::exists(root) && store_fixture::entries_of(root).size() >= count)
-            return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-}
-
 TEST_F(CliBuild, ShowsARequest)
 {
     record(requests(), {numbered_text(1)}, "app");
@@ -364,16 +297,10 @@ TEST_P(CliBuildStops, AndContinuesWhenItIsRunAgain)
     for (int i = 0; i < PROGRAMS; ++i)
         texts.push_back(numbered_text(i));
     record(requests(), texts);
-    {
-        const std::string output = (scratch() / "stopped").string();
-        ToolWithPipe stopped({CLI_PROGRAM, "build", requests().string(), "--into", root().string(), "--jobs", "2"},
-                             output);
-        ASSERT_TRUE(wait_for_entries(root(), 2));
-        const int code = stopped.stop(GetParam());
-        EXPECT_EQ(GetParam() == SIGINT ? 130 : 128 + GetParam(), code);
-        const auto text = store_fixture::read_file(output);
-        EXPECT_EQ(GetParam() == SIGINT, std::string(text.begin(), text.end()).find("interrupted: ") == 0);
-    }
+    const Result stopped = tool_with_signal({"build", requests().string(), "--into", root().string(), "--jobs", "2"},
+                                            GetParam(), "", 2, one_device());
+    EXPECT_TRUE(stopped.is(128 + GetParam()));
+    EXPECT_EQ(GetParam() == SIGINT, stopped.output.find("interrupted: ") == 0);
     expect_sound_store();
     const size_t before = store_fixture::entries_of(root()).size();
     EXPECT_LE(2u, before);

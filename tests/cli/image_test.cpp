@@ -175,8 +175,7 @@ TEST_F(CliImage, KeepsAnEarlierImageThatCannotBeRead)
 TEST_F(CliImage, SaysHowToGetSkopeo)
 {
     fill(0, 1);
-    EXPECT_TRUE(run_command({CLI_PROGRAM, "push", "--dir", root().string(), "--image", "127.0.0.1:9/a:b"},
-                            {{"PATH", "/nonexistent"}})
+    EXPECT_TRUE(tool({"push", "--dir", root().string(), "--image", "127.0.0.1:9/a:b"}, {{"PATH", "/nonexistent"}})
                     .is(4, "install the package skopeo"));
     EXPECT_TRUE(fs::exists(path("store.image") + "/index.json")) << "it can be moved in other ways";
     EXPECT_EQ(2, run({"push", "--image", "a/b:c", "redis://a"}).code);

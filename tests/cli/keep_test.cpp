@@ -132,19 +132,19 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     damage(root() / names()[0] / "kernel.bin");
     EXPECT_EQ("2", json("bundle " + bundle, "j[\"entries\"]")); /* undamaged entries only */
     EXPECT_EQ("2", json_without_store("ls " + bundle, "len(j)"));
-    EXPECT_EQ(0u, run_command({CLI_PROGRAM, "ls", bundle}).output.find("ENTRY"));
-    const Result result = run_command({CLI_PROGRAM, "pull", "--from", bundle, "--dir", other});
+    EXPECT_EQ(0u, tool({"ls", bundle}).output.find("ENTRY"));
+    const Result result = tool({"pull", "--from", bundle, "--dir", other});
     EXPECT_TRUE(result.is(0));
     EXPECT_EQ("2 entries pulled; the store already had 0\n", result.output);
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "verify", "--dir", other}).code);
+    EXPECT_EQ(0, tool({"verify", "--dir", other}).code);
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 
-    EXPECT_EQ(3, run_command({CLI_PROGRAM, "ls", bundle + "none"}).code);
+    EXPECT_EQ(3, tool({"ls", bundle + "none"}).code);
     EXPECT_EQ(3, run({"pull", "--from", bundle + "none"}).code);
     EXPECT_EQ(2, run({"bundle"}).code);
     EXPECT_EQ(4, run({"bundle", bundle + "/below"}).code);
     damage(bundle);
-    EXPECT_NE(0, run_command({CLI_PROGRAM, "pull", "--from", bundle, "--dir", other}).code);
+    EXPECT_NE(0, tool({"pull", "--from", bundle, "--dir", other}).code);
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
@@ -183,7 +183,7 @@ TEST_F(CliKeep, PullsWhatFollowsADamagedEntry)
     const uint64_t index = number_at(32);
     bytes[number_at(index + 24)] ^= 1; /* the first entry's blob */
     store_fixture::write_file(bundle, bytes);
-    EXPECT_TRUE(run_command({CLI_PROGRAM, "pull", "--from", bundle.string(), "--dir", other})
+    EXPECT_TRUE(tool({"pull", "--from", bundle.string(), "--dir", other})
                     .is(4, "2 entries pulled; the store already had 0, 1 failed\n"));
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
@@ -206,7 +206,7 @@ TEST_F(CliKeep, PullsIntoAStoreThatIsLargerThanTheDefaultLimit)
     close(file);
     if (allocated != 0)
         GTEST_SKIP() << "this volume has no gibibyte that is free";
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "pull", "--from", bundle, "--dir", other.string()}).code);
+    EXPECT_EQ(0, tool({"pull", "--from", bundle, "--dir", other.string()}).code);
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
@@ -259,8 +259,8 @@ TEST_F(CliKeep, RefusesADirectoryThatOthersMayWrite)
 TEST_F(CliKeep, FailsWhereTheStoreIsReadOnly)
 {
     add_plain(1);
-    const Result result = run_command({CLI_PROGRAM, "evict", "--all"},
-                                      {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_READ_ONLY", "1"}});
+    const Result result =
+        tool({"evict", "--all"}, {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_READ_ONLY", "1"}});
     EXPECT_TRUE(result.is(4));
     EXPECT_EQ(1u, names().size());
 }
@@ -274,8 +274,8 @@ TEST_F(CliKeep, FailsWhereTheOutputCannotBeWritten)
 
 TEST_F(CliKeep, KnowsWrongUsage)
 {
-    EXPECT_EQ(2, run_command({CLI_PROGRAM}).code);
-    EXPECT_EQ(2, run_command({CLI_PROGRAM, "melt"}).code);
+    EXPECT_EQ(2, tool({}).code);
+    EXPECT_EQ(2, tool({"melt"}).code);
     EXPECT_EQ(2, run({"ls", "--melt"}).code);
     EXPECT_EQ(2, run({"stats", "surplus"}).code);
     EXPECT_EQ(2, run({"show"}).code);
@@ -300,13 +300,11 @@ TEST_F(CliKeep, NamesWhatIsWrong)
         {{"stats", "surplus"}, "ingot stats: \"surplus\" is one argument too many\n"},
         {{"show"}, "ingot show: the argument ENTRY is missing\n"}};
     for (const auto &[arguments, told] : mistakes) {
-        std::vector<std::string> command{CLI_PROGRAM};
-        command.insert(command.end(), arguments.begin(), arguments.end());
-        const Result result = run_command(command);
+        const Result result = tool(arguments);
         EXPECT_EQ(2, result.code) << told;
         EXPECT_TRUE(result.begins(told));
     }
-    EXPECT_EQ(125, run_command({CLI_PROGRAM, "run", "--strcit", "true"}).code);
+    EXPECT_EQ(125, tool({"run", "--strcit", "true"}).code);
 }
 
 TEST_F(CliKeep, TakesArgumentsInAllTheirForms)
@@ -320,15 +318,12 @@ TEST_F(CliKeep, TakesArgumentsInAllTheirForms)
                                                {"show", "-d" + store, "--", name},
                                                {"show", "-jd", store, name},
                                                {"show", "--di", store, "--js", name}}) {
-        std::vector<std::string> command{CLI_PROGRAM};
-        command.insert(command.end(), arguments.begin(), arguments.end());
-        EXPECT_TRUE(run_command(command).is(0, name));
+        EXPECT_TRUE(tool(arguments).is(0, name));
     }
-    EXPECT_EQ(1, run_command({CLI_PROGRAM, "show", "--dir", store, "--", "--json"}).code) << "an entry of this name";
+    EXPECT_EQ(1, tool({"show", "--dir", store, "--", "--json"}).code) << "an entry of this name";
     for (const char *help : {"-h", "--help"})
-        EXPECT_EQ(run_command({CLI_PROGRAM, "help", "ls"}).output, run_command({CLI_PROGRAM, "ls", help}).output);
-    EXPECT_EQ(0u,
-              run_command({CLI_PROGRAM, "build", "--help"}).output.find("Usage: ingot build [OPTION...] [REQUESTS"));
+        EXPECT_EQ(tool({"help", "ls"}).output, tool({"ls", help}).output);
+    EXPECT_EQ(0u, tool({"build", "--help"}).output.find("Usage: ingot build [OPTION...] [REQUESTS"));
 }
 
 /* 0 is the default, and a limit that does not limit anything is a word. */
@@ -346,8 +341,8 @@ TEST_F(CliKeep, TakesWordsForLimits)
 /* The completion and the manual have the commands and options of the help. */
 TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
-    EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
+    EXPECT_EQ(0, tool({"--help"}).code);
+    EXPECT_EQ(0u, tool({"--version"}).output.find("ingot "));
     std::vector<std::string> commands = {"ls",    "show",   "explain", "stats", "verify", "evict", "run",
                                          "build", "bundle", "key",     "sign",  "pull",   "help"};
     if (CLI_HAS_REMOTE)
@@ -387,37 +382,13 @@ TEST_F(CliKeep, HasUnitsThatSystemdUnderstands)
     EXPECT_EQ("", run_shell("grep -r WantedBy " CLI_UNITS " || true").output) << "only the timer can be enabled";
 }
 
-/* Interrupts `ingot verify` in the middle of its work. To make sure of this, the test reads the tool's output through a
- * pipe that is too small for all of it. */
 TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
 {
     add_plain(400, 10);
     for (const std::string &name : names())
         damage(root() / name / "kernel.bin");
-    int ends[2];
-    ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-    ASSERT_LE(0, fcntl(ends[0], F_SETPIPE_SZ, 4096));
-    const std::string store = root().string();
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        signal(SIGINT, SIG_DFL); /* the tests may have been started with SIGINT ignored */
-        execl(CLI_PROGRAM, "ingot", "verify", "--repair", "--dir", store.c_str(), nullptr);
-        _exit(127);
-    }
-    close(ends[1]);
-    std::string output(1, '\0');
-    ASSERT_EQ(1, read(ends[0], output.data(), 1));
-    ASSERT_EQ(0, kill(child, SIGINT));
-    char buffer[4096];
-    for (ssize_t size = 0; (size = read(ends[0], buffer, sizeof(buffer))) > 0;)
-        output.append(buffer, static_cast<size_t>(size));
-    close(ends[0]);
-    int status = 0;
-    ASSERT_EQ(child, waitpid(child, &status, 0));
-    ASSERT_TRUE(WIFEXITED(status)) << status;
-    EXPECT_EQ(130, WEXITSTATUS(status));
-    EXPECT_NE(std::string::npos, output.find("\ninterrupted: ")) << output;
+    EXPECT_TRUE(
+        tool_with_signal({"verify", "--repair", "--dir", root().string()}, SIGINT, ": ", 0).is(130, "\ninterrupted: "));
     EXPECT_LT(0u, names().size());
     EXPECT_GT(400u, names().size());
     EXPECT_EQ("True", json("stats", "j[\"recorded_bytes\"] == j[\"bytes\"]"));

@@ -158,7 +158,7 @@ TEST_F(CliList, TellsTheSourcesName)
 
     const std::string bundle = (scratch() / "bundle").string();
     ASSERT_EQ(0, run({"bundle", bundle}).code);
-    EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "ls", bundle}).output.find("  ev\\nil \\u202elc.x  "));
+    EXPECT_NE(std::string::npos, tool({"ls", bundle}).output.find("  ev\\nil \\u202elc.x  "));
 
     /* A single file needs no store. */
     const std::string path = (scratch() / "single").string();
@@ -169,20 +169,20 @@ TEST_F(CliList, TellsTheSourcesName)
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(file, id.size(), id.data(), blob.size, blob.bytes));
     blob.release(&blob);
     ingot_storage_release(file);
-    const Result single = run_command({CLI_PROGRAM, "show", path, "--dir", "/nonexistent"});
+    const Result single = tool({"show", path, "--dir", "/nonexistent"});
     EXPECT_TRUE(single.is(0));
     EXPECT_TRUE(single.begins(path + "\n"));
     EXPECT_TRUE(single.says("  source       ev\n               il \\u202elc.x\n"));
-    EXPECT_EQ(3, run_command({CLI_PROGRAM, "show", path, name, "--dir", "/nonexistent"}).code);
+    EXPECT_EQ(3, tool({"show", path, name, "--dir", "/nonexistent"}).code);
     damage(path);
-    EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "show", path}).output.find("not shown"));
+    EXPECT_NE(std::string::npos, tool({"show", path}).output.find("not shown"));
 }
 
 TEST_F(CliList, ShowsNoFileThatIsNoEntry)
 {
     const fs::path path = scratch() / "notes.txt";
     store_fixture::write_file(path, store_fixture::bytes_of("no entry, and no id"));
-    const Result result = run_command({CLI_PROGRAM, "show", path.string()});
+    const Result result = tool({"show", path.string()});
     EXPECT_TRUE(result.is(1, "neither an entry nor an id"));
     EXPECT_EQ(std::string::npos, result.output.find("INGOT_SUCCESS")) << result.output;
 }

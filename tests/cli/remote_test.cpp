@@ -19,7 +19,7 @@ TEST_F(CliRemote, ChecksAServer)
     EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
     EXPECT_EQ("INGOT_SUCCESS done True",
               json("push --check " + redis.url(), "j[\"status\"], j[\"step\"], j[\"connect_ns\"] > 0, sep=' '"));
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", "--check"}, {{"INGOT_PERSIST_REMOTE", redis.url()}}).code);
+    EXPECT_EQ(0, tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", redis.url()}}).code);
     const Result reading = run({"push", "--check", "--read-only", redis.url()});
     EXPECT_TRUE(reading.is(0));
     EXPECT_EQ(std::string::npos, reading.output.find("storing")) << reading.output;
@@ -37,10 +37,9 @@ TEST_F(CliRemote, KnowsWrongUsage)
 {
     EXPECT_EQ(2, run({"push", "--check", "ftp://host"}).code);
     EXPECT_EQ(2, run({"push", "--check", "redis://a", "redis://b"}).code);
-    EXPECT_EQ(2, run_command({CLI_PROGRAM, "push", "--check"}, {{"INGOT_PERSIST_REMOTE", ""}}).code);
-    EXPECT_EQ(2, run_command({CLI_PROGRAM, "push", "--check"},
-                             {{"INGOT_PERSIST_REMOTE", "redis://a"}, {"INGOT_PERSIST_REMOTE_MODE", "x"}})
-                     .code);
+    EXPECT_EQ(2, tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", ""}}).code);
+    EXPECT_EQ(
+        2, tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", "redis://a"}, {"INGOT_PERSIST_REMOTE_MODE", "x"}}).code);
 }
 
 /* A store with programs, and a server. */
@@ -121,8 +120,8 @@ TEST_F(CliPush, IsPulledIntoAnotherStore)
     EXPECT_EQ(2020u, names().size());
     ASSERT_EQ("1\n", redis_.ask({"DEL", "ingot:1:default:" + std::string(64, 'a')}));
     EXPECT_EQ("0 2020 0", json("pull " + redis_.url(), counts));
-    const Result other = run_command({CLI_PROGRAM, "pull", "--dir", (scratch() / "other").string(), redis_.url()},
-                                     {{"INGOT_PERSIST_NAMESPACE", "team"}});
+    const Result other =
+        tool({"pull", "--dir", (scratch() / "other").string(), redis_.url()}, {{"INGOT_PERSIST_NAMESPACE", "team"}});
     EXPECT_EQ("0 entries pulled; the store already had 0\n", other.output);
 }
 
@@ -135,7 +134,7 @@ TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
                                                  {"INGOT_PERSIST_KEYS", key + ".pub"},
                                                  {"INGOT_PERSIST_DIR", (scratch() / "other").string()}};
     const auto expect_pull = [&](const std::string &expected) {
-        EXPECT_TRUE(run_command({CLI_PROGRAM, "pull", redis_.url()}, strict).says(expected));
+        EXPECT_TRUE(tool({"pull", redis_.url()}, strict).says(expected));
     };
     EXPECT_EQ("20 0 0 0", push_counts());
     expect_pull("0 entries pulled; the store already had 0, 20 failed");
@@ -143,10 +142,10 @@ TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
 
     std::map<std::string, std::string> producer = strict;
     producer["INGOT_PERSIST_DIR"] = root().string();
-    EXPECT_TRUE(run_command({CLI_PROGRAM, "push", redis_.url()}, producer).is(1, "20 left out"));
+    EXPECT_TRUE(tool({"push", redis_.url()}, producer).is(1, "20 left out"));
     EXPECT_EQ("0\n", redis_.ask({"DBSIZE"}));
     EXPECT_EQ(0, run({"sign", "--keys", key}).code);
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", redis_.url()}, producer).code);
+    EXPECT_EQ(0, tool({"push", redis_.url()}, producer).code);
     expect_pull("20 entries pulled; the store already had 0\n");
 }
 
@@ -166,7 +165,7 @@ TEST_F(CliPush, KnowsWrongUsage)
     EXPECT_EQ(2, run({"pull", "http://127.0.0.1:1"}).code) << "it cannot list";
     EXPECT_EQ(2, run({"pull", "--for", (scratch() / "none").string(), "ftp://a"}).code);
     EXPECT_EQ(3, run({"pull", "--for", (scratch() / "none").string(), "redis://a"}).code);
-    EXPECT_EQ(3, run_command({CLI_PROGRAM, "push", "--dir", (scratch() / "none").string(), redis_.url()}).code);
+    EXPECT_EQ(3, tool({"push", "--dir", (scratch() / "none").string(), redis_.url()}).code);
 }
 
 } // namespace

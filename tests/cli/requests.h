@@ -45,6 +45,17 @@ inline OpenclText numbered_text(int number)
     return {"kernel void k" + text + "(global int *x) { x[get_global_id(0)] *= " + text + "; }\n", "k" + text + ".cl"};
 }
 
+/* Texts with options, and with a header. */
+inline std::vector<OpenclText> application_texts()
+{
+    return {numbered_text(1),
+            {"kernel void with(global int *x) { x[0] = N; }\n", "dir/with.cl", "-DN=7 -cl-fast-relaxed-math"},
+            {"#include \"amount.h\"\nkernel void head(global int *x) { x[0] = AMOUNT; }\n",
+             "head.cl",
+             "",
+             {{"amount.h", "#define AMOUNT 3\n"}}}};
+}
+
 /* Creates a context for the first device. */
 inline Context make_opencl_context()
 {
@@ -80,11 +91,7 @@ protected:
             ingot_persist_record_request(store.get(), text.make(context).get(), nullptr);
     }
     /* Runs the tool, which sees one device of its driver. */
-    Result tool(std::vector<std::string> arguments) const
-    {
-        arguments.insert(arguments.begin(), CLI_PROGRAM);
-        return run_command(arguments, one_device());
-    }
+    Result tool(const std::vector<std::string> &arguments) const { return CliTest::tool(arguments, one_device()); }
     static std::map<std::string, std::string> one_device()
     {
         return {{"POCL_DEVICES", "pthread"}, {"CreateMultipleRootDevices", "1"}};

@@ -136,27 +136,8 @@ TEST_F(CliRun, EndsAsTheCommandDoes)
     }
 }
 
-/* The command runs without what is missing, unless --strict is given. */
-TEST_F(CliRun, SaysWhatIsMissing)
+TEST_F(CliRun, KnowsWrongUsage)
 {
-    const struct {
-        std::vector<std::string> options;
-        std::map<std::string, std::string> environment;
-        std::string reason;
-    } situations[] = {
-        {{}, {{"INGOT_LAYER_PATH", "/nonexistent/layer.so"}}, "/nonexistent/layer.so cannot be read"},
-        {{}, {{"INGOT_LAYER_PATH", "/a:b"}}, "has a colon in its path"},
-        {{"--record", "/nonexistent/requests"}, {}, "nothing is recorded in /nonexistent/requests: "},
-    };
-    for (const auto &situation : situations) {
-        std::vector<std::string> arguments = situation.options;
-        arguments.insert(arguments.end(), {"--", "/bin/sh", "-c", "echo it ran; exit 7"});
-        const Result result = run_with(arguments, situation.environment);
-        EXPECT_TRUE(result.is(7, situation.reason));
-        EXPECT_TRUE(result.says("it ran\n"));
-        arguments.insert(arguments.begin(), "--strict");
-        EXPECT_EQ(125, run_with(arguments, situation.environment).code) << situation.reason;
-    }
     EXPECT_EQ(125, run_with({}).code);
     EXPECT_EQ(125, run_with({"--melt", "true"}).code);
     EXPECT_EQ(125, run_with({"--on-miss", "fial", "true"}).code);
@@ -184,8 +165,8 @@ TEST_F(CliRun, StartsTheCommandInAnySandbox)
     EXPECT_TRUE(no_space.says("ingot run: nothing is counted: "));
 }
 
-/* One line says why there is no store. With --strict, the command does not run. */
-TEST_F(CliRun, RunsTheCommandWithoutAStore)
+/* One line says what is missing. With --strict, the command does not run. */
+TEST_F(CliRun, RunsTheCommandWithoutWhatIsMissing)
 {
     store_fixture::write_file(scratch() / "file", {});
     fs::create_directory(scratch() / "open");
@@ -195,6 +176,9 @@ TEST_F(CliRun, RunsTheCommandWithoutAStore)
         std::map<std::string, std::string> environment;
         std::string reason;
     } situations[] = {
+        {{}, {{"INGOT_LAYER_PATH", "/nonexistent/layer.so"}}, "/nonexistent/layer.so cannot be read"},
+        {{}, {{"INGOT_LAYER_PATH", "/a:b"}}, "has a colon in its path"},
+        {{"--record", "/nonexistent/requests"}, {}, "nothing is recorded in /nonexistent/requests: "},
         {{"--store", "/nonexistent/store"}, {}, "/nonexistent"},
         {{"--store", (scratch() / "file").string()}, {}, "/file"},
         {{"--store", (scratch() / "open").string()}, {}, "/open"},
@@ -252,36 +236,11 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
 /* The shell sleeps in short steps, because it runs a trap only between two commands. */
 TEST_F(CliRun, PassesSignalsOn)
 {
-    int ends[2];
-    ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-    const std::string layer = layer_.string();
-    const std::string store = root().string();
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(ends[1], STDERR_FILENO);
-        setenv("INGOT_LAYER_PATH", layer.c_str(), 1);
-        execl(CLI_PROGRAM, "ingot", "run", "--stats", "--store", store.c_str(), "--", "/bin/sh", "-c",
-              "trap 'echo caught; exit 5' TERM; echo ready; while :; do sleep 0.01; done", nullptr);
-        _exit(127);
-    }
-    close(ends[1]);
-    std::string output(6, '\0');
-    for (size_t at = 0; at < output.size();) {
-        const ssize_t size = read(ends[0], output.data() + at, output.size() - at);
-        ASSERT_LT(0, size);
-        at += static_cast<size_t>(size);
-    }
-    EXPECT_EQ("ready\n", output);
-    ASSERT_EQ(0, kill(child, SIGTERM));
-    char buffer[512];
-    for (ssize_t size = 0; (size = read(ends[0], buffer, sizeof(buffer))) > 0;)
-        output.append(buffer, static_cast<size_t>(size));
-    close(ends[0]);
-    int status = 0;
-    ASSERT_EQ(child, waitpid(child, &status, 0));
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << status;
-    EXPECT_NE(std::string::npos, output.find("caught\ningot run: no process ")) << output;
+    const Result result =
+        tool_with_signal({"run", "--stats", "--store", root().string(), "--", "/bin/sh", "-c",
+                          "trap 'echo caught; exit 5' TERM; echo ready; while :; do sleep 0.01; done"},
+                         SIGTERM, "ready\n", 0, {{"INGOT_LAYER_PATH", layer_.string()}});
+    EXPECT_TRUE(result.is(5, "caught\ningot run: no process "));
 }
 
 } // namespace

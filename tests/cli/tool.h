@@ -3,6 +3,10 @@
  */
 #pragma once
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -64,6 +68,38 @@ protected:
         child_process::Child child(command, (scratch_.path() / "output").string(), environment);
         const int code = child.wait();
         return Result(code, child.output());
+    }
+    /* Runs the tool without --dir. */
+    Result tool(std::vector<std::string> arguments, const std::map<std::string, std::string> &environment = {}) const
+    {
+        arguments.insert(arguments.begin(), CLI_PROGRAM);
+        return run_command(arguments, environment);
+    }
+    /* Does the same, sends the tool a signal when it has printed a text and the store has so many entries, and waits
+     * for the end of all its processes, which alone have the writing end of a pipe. The pipe is too small for what long
+     * work prints. */
+    Result tool_with_signal(std::vector<std::string> arguments, int signal_number, const std::string &text,
+                            size_t entry_count, const std::map<std::string, std::string> &environment = {}) const
+    {
+        int ends[2];
+        char buffer[512];
+        std::string output;
+        EXPECT_EQ(0, pipe(ends));
+        EXPECT_EQ(0, fcntl(ends[0], F_SETFD, FD_CLOEXEC));
+        EXPECT_LE(0, fcntl(ends[0], F_SETPIPE_SZ, 4096));
+        std::signal(SIGINT, SIG_DFL); /* the tests may have been started with SIGINT ignored */
+        arguments.insert(arguments.begin(), CLI_PROGRAM);
+        child_process::Child child(arguments, "/proc/self/fd/" + std::to_string(ends[1]), environment);
+        close(ends[1]);
+        while (output.find(text) == std::string::npos && read(ends[0], buffer, 1) == 1)
+            output += buffer[0];
+        for (int i = 0; i < 30000 && (!fs::exists(root()) || names().size() < entry_count); ++i)
+            usleep(10000);
+        child.send(signal_number);
+        for (ssize_t size = 0; (size = read(ends[0], buffer, sizeof(buffer))) > 0;)
+            output.append(buffer, static_cast<size_t>(size));
+        close(ends[0]);
+        return Result(child.wait(), output);
     }
     /* Runs a shell command, for which $INGOT is the tool, $STORE is the store, and $PARSE is `parse`. */
     Result run_shell(const std::string &command, const std::string &parse = "") const

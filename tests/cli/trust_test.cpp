@@ -19,8 +19,8 @@ protected:
     std::string path(const char *name) const { return scratch() / name; }
     void make_keys() const
     {
-        ASSERT_EQ(0, run_command({CLI_PROGRAM, "key", "--pair", path("ci")}).code);
-        ASSERT_EQ(0, run_command({CLI_PROGRAM, "key", "--secret", path("fleet")}).code);
+        ASSERT_EQ(0, tool({"key", "--pair", path("ci")}).code);
+        ASSERT_EQ(0, tool({"key", "--secret", path("fleet")}).code);
     }
 };
 
@@ -28,31 +28,29 @@ protected:
 
 TEST_F(CliTrust, CreatesAndShowsKeysWithoutTheirSecrets)
 {
-    EXPECT_TRUE(run_command({CLI_PROGRAM, "key", "--pair", path("ci")}).is(0));
+    EXPECT_TRUE(tool({"key", "--pair", path("ci")}).is(0));
     struct stat found = {};
     ASSERT_EQ(0, stat(path("ci").c_str(), &found));
     EXPECT_EQ(0600u, found.st_mode & 07777u);
     const auto text = store_fixture::read_file(path("ci"));
     const std::string secret = std::string(text.begin(), text.end()).substr(text.size() - 65, 64);
-    const Result shown = run_command({CLI_PROGRAM, "show", path("ci"), path("ci.pub")});
+    const Result shown = tool({"show", path("ci"), path("ci.pub")});
     EXPECT_TRUE(shown.is(0, "ed25519 secret, id "));
     EXPECT_TRUE(shown.says("ed25519 public, id "));
     EXPECT_EQ(std::string::npos, shown.output.find(secret));
     EXPECT_EQ("True ed25519 public",
               json("show " + path("ci") + " " + path("ci.pub"), "j[0]['id'] == j[1]['id'], j[1]['kind']"));
-    EXPECT_EQ(4, run_command({CLI_PROGRAM, "key", "--secret", path("ci")}).code) << "it exists";
+    EXPECT_EQ(4, tool({"key", "--secret", path("ci")}).code) << "it exists";
     EXPECT_EQ(text, store_fixture::read_file(path("ci")));
     ASSERT_EQ(0, chmod(path("ci").c_str(), 0644));
-    const Result refused = run_command({CLI_PROGRAM, "show", path("ci")});
+    const Result refused = tool({"show", path("ci")});
     EXPECT_TRUE(refused.is(1, "nor a key: "));
     EXPECT_EQ(std::string::npos, refused.output.find(secret));
     for (const std::vector<std::string> &wrong : {std::vector<std::string>{"key"},
                                                   {"key", "make"},
                                                   {"key", path("x")},
                                                   {"key", "--secret", path("x"), "--pair", path("y")}}) {
-        std::vector<std::string> command{CLI_PROGRAM};
-        command.insert(command.end(), wrong.begin(), wrong.end());
-        EXPECT_EQ(2, run_command(command).code) << wrong.back();
+        EXPECT_EQ(2, tool(wrong).code) << wrong.back();
     }
 }
 
@@ -100,7 +98,7 @@ TEST_F(CliTrust, PullingSealsNothing)
     ASSERT_EQ(0, run({"bundle", path("bundle")}).code);
     const std::map<std::string, std::string> environment = {
         {"INGOT_PERSIST_DIR", path("other")}, {"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", path("ci")}};
-    const Result result = run_command({CLI_PROGRAM, "pull", "--from", path("bundle")}, environment);
+    const Result result = tool({"pull", "--from", path("bundle")}, environment);
     EXPECT_TRUE(result.is(4, "0 entries pulled"));
     EXPECT_TRUE(result.says("without a seal"));
     EXPECT_TRUE(store_fixture::entries_of(path("other")).empty());
@@ -135,16 +133,15 @@ TEST_F(CliTrust, VariablesHoldWithAndWithoutADirectory)
         << "--keys does not make it less strict";
     EXPECT_EQ(2, verify({"--dir", dir}, keys)) << "keys that nothing uses look like protection";
     EXPECT_EQ(2, verify({"--dir", dir}, {{"INGOT_PERSIST_TRUST", "always"}}));
-    EXPECT_EQ(0, run_command({CLI_PROGRAM, "sign"}, with_dir({{"INGOT_PERSIST_KEYS", path("ci")}})).code);
+    EXPECT_EQ(0, tool({"sign"}, with_dir({{"INGOT_PERSIST_KEYS", path("ci")}})).code);
     EXPECT_EQ(0, verify({"--require", "--dir", dir}, keys));
     EXPECT_EQ(0, verify({"--require"}, with_dir(keys)));
     EXPECT_EQ(0, verify({"--dir", dir}, required));
     required["INGOT_PERSIST_KEYS"] = path("fleet");
     EXPECT_EQ(1, verify({"--dir", dir}, required));
-    EXPECT_EQ(
-        0, run_command({CLI_PROGRAM, "sign", "--dir", dir},
-                       {{"INGOT_PERSIST_KEYS", path("fleet") + ":" + path("ci")}, {"INGOT_PERSIST_TRUST", "require"}})
-               .code);
+    EXPECT_EQ(0, tool({"sign", "--dir", dir},
+                      {{"INGOT_PERSIST_KEYS", path("fleet") + ":" + path("ci")}, {"INGOT_PERSIST_TRUST", "require"}})
+                     .code);
     EXPECT_EQ(0, verify({"--dir", dir}, required));
 }
 

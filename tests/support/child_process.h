@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -83,6 +84,9 @@ public:
         exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         return exit_status_;
     }
+
+    /* Only before wait(), because the PID may belong to another process after that. */
+    void send(int signal_number) const { kill(pid_, signal_number); }
 
     std::string output() const
     {

@@ -1,10 +1,12 @@
 /*
- * progress.c - shows progress on one line, which it overwrites; see progress.h.
+ * progress.c - shows progress on one line, which it overwrites, and catches Ctrl-C; see progress.h.
  */
 #include "cli/base/progress.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/base/units.h"
@@ -43,4 +45,28 @@ void progress_fini(struct progress *progress)
 {
     if (progress->shown_ns != 0)
         (void)fputs("\r\033[K", stderr);
+}
+
+static volatile sig_atomic_t is_interrupted;
+
+static void note_interrupt(int signal_number)
+{
+    (void)signal_number;
+    is_interrupted = 1;
+}
+
+void interrupt_catch(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN) /* the parent had SIGINT ignored */
+        return;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = note_interrupt;
+    action.sa_flags = (int)(SA_RESTART | SA_RESETHAND);
+    (void)sigaction(SIGINT, &action, NULL);
+}
+
+bool interrupt_seen(void)
+{
+    return is_interrupted != 0;
 }

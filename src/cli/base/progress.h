@@ -1,5 +1,9 @@
 /*
- * progress.h - shows the progress of long work on standard error, if that is a terminal.
+ * progress.h - shows the progress of long work on standard error, if that is a terminal, and makes it end after the
+ * current entry when the user presses Ctrl-C.
+ *
+ * The only reason for the latter is that the findings so far are then still reported. Killing the process at any point
+ * would not harm a store. A second Ctrl-C kills the process.
  */
 #ifndef INGOT_CLI_BASE_PROGRESS_H
 #define INGOT_CLI_BASE_PROGRESS_H
@@ -20,5 +24,8 @@ void progress_say(struct progress *progress, const char *text);
 void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes);
 /* Clears the line, so that the next output starts on an empty line. */
 void progress_fini(struct progress *progress);
+
+void interrupt_catch(void);
+bool interrupt_seen(void);
 
 #endif

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/options.h"
+#include "cli/base/progress.h"
 #include "cli/build/build.h"
 #include "cli/build/plan.h"
 #include "cli/build/report.h"

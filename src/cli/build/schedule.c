@@ -18,9 +18,9 @@
 #include <time.h>
 
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/progress.h"
 #include "cli/base/units.h"
 #include "cli/build/process.h"
 #include "util/nanoseconds.h"

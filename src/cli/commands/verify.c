@@ -2,7 +2,6 @@
  * verify.c - `ingot verify`: checks every checksum and seal of a store, and with --repair removes bad entries.
  */
 #include "cli/base/exit_code.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"

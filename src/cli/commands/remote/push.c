@@ -69,21 +69,15 @@ static bool wait_for_uploads(struct pushing *pushing)
     return status == INGOT_SUCCESS;
 }
 
-/* Waits if one more upload would be too many. Returns false if the server does not work. */
-static bool make_upload_room(struct pushing *pushing, size_t size)
-{
-    const bool has_room = pushing->waiting_count < MOST_WAITING &&
-                          (size <= MOST_WAITING_BYTES && pushing->waiting_bytes <= MOST_WAITING_BYTES - size);
-    return has_room || pushing->waiting_count == 0 || wait_for_uploads(pushing);
-}
-
 static bool upload_entry(struct pushing *pushing, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     ingot_status_t status = ingot_persist_load_entry(pushing->store, entry, 1, &kept);
     if (status == INGOT_NOT_FOUND)
         return true; /* evicted in the meantime */
-    const bool has_room = status != INGOT_SUCCESS || make_upload_room(pushing, kept.size);
+    const bool is_too_much = pushing->waiting_count != 0 && (pushing->waiting_count == MOST_WAITING ||
+                                                             pushing->waiting_bytes + kept.size > MOST_WAITING_BYTES);
+    const bool has_room = status != INGOT_SUCCESS || !is_too_much || wait_for_uploads(pushing);
     if (status == INGOT_SUCCESS && has_room) {
         status = ingot_persist_store_sealed(pushing->server, entry->id_size, entry->id, kept.size, kept.bytes);
         ++pushing->waiting_count;

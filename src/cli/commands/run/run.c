@@ -159,8 +159,8 @@ static void set_variables(const struct running *running)
         set_variable(PYTHON, "all");
 }
 
-/* Opens the store as the layer will, except that nothing is evicted. */
-static ingot_status_t try_store(void)
+/* Opens a store as the layer will, except that nothing is evicted. path: NULL for that of the environment. */
+static ingot_status_t try_store(const char *path)
 {
     const char *disable = getenv(DISABLE);
     uint64_t is_off = 0;
@@ -169,9 +169,11 @@ static ingot_status_t try_store(void)
     if (disable != NULL && disable[0] != '\0' && !environment_parse(ENVIRONMENT_SWITCH, disable, &is_off))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, DISABLE ": \"%.80s\" is not %s", disable,
                                       environment_expected(ENVIRONMENT_SWITCH));
+    info.path = path;
     info.max_bytes = INGOT_UNLIMITED;
     info.on_event = store_tell_event;
-    const ingot_status_t status = ingot_persist_open_from_environment(&storage, &info);
+    const ingot_status_t status =
+        path != NULL ? ingot_persist_open(&storage, &info) : ingot_persist_open_from_environment(&storage, &info);
     ingot_storage_release(storage);
     return status;
 }
@@ -179,7 +181,7 @@ static ingot_status_t try_store(void)
 /* Without a store, the layer caches nothing and says so only in the trace, so the store is opened here first. */
 static bool check_store(const struct running *running)
 {
-    const ingot_status_t status = try_store();
+    const ingot_status_t status = try_store(NULL);
     if (status != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot run: %s without a store: %s (%s)\n",
                       running->is_strict ? "the command is not executed" : "the command runs",
@@ -187,22 +189,17 @@ static bool check_store(const struct running *running)
     return status == INGOT_SUCCESS;
 }
 
-/* The layer records nothing if the store cannot be opened, and does not say why, so the store is opened here first. */
+/* The same holds for the record, without which the command runs as if none had been asked for. */
 static bool check_record(void)
 {
     const char *path = getenv(RECORD);
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_storage_t storage = NULL;
-    if (path == NULL || path[0] == '\0')
+    const ingot_status_t status = path != NULL && path[0] != '\0' ? try_store(path) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
         return true;
-    info.path = path;
-    info.max_bytes = INGOT_UNLIMITED;
-    const ingot_status_t status = ingot_persist_open(&storage, &info);
-    if (status != INGOT_SUCCESS)
-        (void)fprintf(stderr, "ingot run: nothing is recorded in %s: %s (%s)\n", path, ingot_last_error_detail(),
-                      ingot_status_name(status));
-    ingot_storage_release(storage);
-    return status == INGOT_SUCCESS;
+    (void)fprintf(stderr, "ingot run: nothing is recorded in %s: %s (%s)\n", path, ingot_last_error_detail(),
+                  ingot_status_name(status));
+    (void)unsetenv(RECORD);
+    return false;
 }
 
 static int run_application(void *values)
