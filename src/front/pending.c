@@ -9,6 +9,7 @@
  */
 #include "front/pending.h"
 
+#include <ingot/private/wish.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -213,6 +214,14 @@ static ingot_status_t make_own(struct ingot_pending *pending, struct ingot_cache
     return status;
 }
 
+/* Nobody needs to answer the wish any more. */
+static void withdraw_wish(ingot_storage_t storage, const struct begun *begun)
+{
+    (void)ingot_persist_take_wish(storage, begun->id_size, begun->id); /* a chain and a server have none to take */
+    for (size_t i = 0; storage_tier(storage, i) != NULL; ++i)
+        withdraw_wish(storage_tier(storage, i), begun);
+}
+
 ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *ops, void **self)
 {
     static _Atomic uint64_t take_count; /* relaxed: only the order of numbers counts */
@@ -227,6 +236,8 @@ ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *o
     const bool is_made = pending->is_made;
     lock_give();
     const ingot_status_t status = is_made ? INGOT_SUCCESS : make_own(pending, cache, take);
+    if (status == INGOT_SUCCESS && pending->state == INGOT_BUSY && cache_storage(cache) != NULL)
+        withdraw_wish(cache->storage, &pending->begun);
     *self = pending->self;
     pending->self = NULL;
     destroy_pending(pending);

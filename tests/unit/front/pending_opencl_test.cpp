@@ -127,6 +127,7 @@ TEST_F(PendingOpencl, LeavesAWishForWhatIsMissingAndCompilesItWhenTaken)
     EXPECT_EQ(1u, wish_count());
     EXPECT_EQ(0, builds_);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, take(pending));
+    EXPECT_EQ(0u, wish_count()) << "nobody needs to answer it any more";
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(begin(cache.get(), source_of(1))));
     EXPECT_EQ(1, builds_);
 }
@@ -154,6 +155,7 @@ TEST_F(PendingOpencl, TwentyAreBegunAndThenTaken)
     for (ingot_pending_t each : pending)
         EXPECT_EQ(INGOT_ORIGIN_BUILD, take(each));
     EXPECT_EQ(20, builds_);
+    EXPECT_EQ(0u, wish_count());
 }
 
 TEST_F(PendingOpencl, CompilesWithoutACacheWhenTaken)
@@ -294,6 +296,21 @@ TEST_F(PendingOpencl, IsAskedForByThePlainCallIfTheCacheCompilesLater)
     EXPECT_EQ(INGOT_SUCCESS, build(cache.get(), source_of(1)));
     EXPECT_EQ(1, builds_);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, take(begin(cache.get(), source_of(2)))) << "a take always brings the program";
+}
+
+TEST_F(PendingOpencl, IsWishedForByACacheThatMustNotCompile)
+{
+    const ingot::cache cache = open(INGOT_CACHE_OPEN_FAIL_ON_MISS);
+    ingot_pending_t pending = begin(cache.get(), source_of(1));
+    ingot_pending_t unanswered = begin(cache.get(), source_of(2));
+    EXPECT_EQ(INGOT_BUSY, ingot_pending_poll(pending));
+    EXPECT_EQ(2u, wish_count());
+    EXPECT_EQ(INGOT_SUCCESS, build(open().get(), source_of(1)));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
+    cl_program program = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_cache_opencl_take(unanswered, &program, nullptr));
+    EXPECT_EQ(nullptr, program);
+    EXPECT_EQ(1, builds_);
 }
 
 TEST_F(PendingOpencl, CompilesAtOnceWhatNobodyCanBeAskedForLater)
