@@ -20,6 +20,7 @@
 #define LIST_CAPACITY 1900u
 
 struct http {
+    struct transport_ops ops;
     bool is_flat;
     char name_space[72];
     char base[BASE_CAPACITY];  /* of the URLs of objects, without a slash at its end */
@@ -203,24 +204,6 @@ static ingot_status_t take_access(struct access *access, const struct url *url)
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops s3_ops = {http_get_object,
-                                                http_put_object,
-                                                http_remove_object,
-                                                http_has_object,
-                                                http_probe_server,
-                                                destroy_http,
-                                                NULL,
-                                                s3_list_objects,
-                                                NULL};
-    static const struct transport_ops ops = {http_get_object,
-                                             http_put_object,
-                                             http_remove_object,
-                                             http_has_object,
-                                             http_probe_server,
-                                             destroy_http,
-                                             NULL,
-                                             NULL,
-                                             NULL};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
@@ -232,7 +215,14 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
         status = library_init();
     if (status == INGOT_SUCCESS) {
         pool_init(&http->pool);
-        *transport = (struct transport){http->root[0] != '\0' ? &s3_ops : &ops, http};
+        http->ops = (struct transport_ops){.get = http_get_object,
+                                           .put = http_put_object,
+                                           .remove = http_remove_object,
+                                           .has = http_has_object,
+                                           .probe = http_probe_server,
+                                           .destroy = destroy_http,
+                                           .list = http->root[0] != '\0' ? s3_list_objects : NULL};
+        *transport = (struct transport){&http->ops, http};
         return status;
     }
     access_fini(&http->access);

@@ -48,6 +48,15 @@ protected:
     {
         return child_process::Child(arguments, output).wait();
     }
+    /* Makes a key and a certificate of 127.0.0.1 that it signs itself. */
+    void make_certificate(const char *key, const char *certificate) const
+    {
+        ASSERT_EQ(
+            0, run({server_process::find_program("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", std::string("/CN=") + certificate,
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", at(key), "-out", at(certificate)},
+                   at("log")));
+    }
     ScratchDirectory scratch_;
 };
 
@@ -124,11 +133,7 @@ TEST_F(RemoteHttp, KeepsItsConnectionAlive)
 /* An application closes all descriptors that it did not open, and opens files and connections of its own. */
 TEST_F(RemoteHttp, UsesAndClosesNothingThatGotTheDescriptorOfAConnection)
 {
-    const std::string openssl = server_process::find_program("openssl");
-    ASSERT_EQ(0, run({openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                      "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
-                      at("key.pem"), "-out", at("cert.pem")},
-                     at("log")));
+    make_certificate("key.pem", "cert.pem");
     const Nginx plain;
     const Nginx encrypted("ssl_certificate " + at("cert.pem") + "; ssl_certificate_key " + at("key.pem") + ";", " ssl");
     for (const std::string &url : {plain.url(), encrypted.url("?ca=" + at("cert.pem"), "https")}) {
@@ -223,11 +228,7 @@ TEST_F(RemoteHttp, SignsRequestsOfS3)
 
 TEST_F(RemoteHttp, VerifiesServersAndShowsItsCertificate)
 {
-    const std::string openssl = server_process::find_program("openssl");
-    ASSERT_EQ(0, run({openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                      "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
-                      at("key.pem"), "-out", at("cert.pem")},
-                     at("log")));
+    make_certificate("key.pem", "cert.pem");
     chmod(at("key.pem").c_str(), 0600);
     const Nginx nginx("ssl_certificate " + at("cert.pem") + "; ssl_certificate_key " + at("key.pem") +
                           "; ssl_client_certificate " + at("cert.pem") +
@@ -249,19 +250,12 @@ TEST_F(RemoteHttp, VerifiesServersAndShowsItsCertificate)
 TEST_F(RemoteHttp, TrustsNobodyButTheGivenAuthorities)
 {
     constexpr int kNoMount = 97;
-    const std::string openssl = server_process::find_program("openssl");
-    const auto make = [&](const char *key, const char *certificate) {
-        ASSERT_EQ(0, run({openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                          "-nodes", "-days", "2", "-subj", std::string("/CN=") + certificate, "-addext",
-                          "subjectAltName=IP:127.0.0.1", "-keyout", at(key), "-out", at(certificate)},
-                         at("log")));
-    };
-    make("key.pem", "server.pem");
-    make("other_key.pem", "other.pem");
+    make_certificate("key.pem", "server.pem");
+    make_certificate("other_key.pem", "other.pem");
     const std::string system = at("system");
     std::filesystem::create_directory(system);
     std::filesystem::copy_file(at("server.pem"), system + "/server.pem");
-    ASSERT_EQ(0, run({openssl, "rehash", system}, at("log")));
+    ASSERT_EQ(0, run({server_process::find_program("openssl"), "rehash", system}, at("log")));
     std::filesystem::copy_file(at("other.pem"), system + "/ca-certificates.crt");
     const Nginx nginx("ssl_certificate " + at("server.pem") + "; ssl_certificate_key " + at("key.pem") + ";", " ssl");
     const int result = forked_child::run([&]() -> int {

@@ -158,36 +158,6 @@ TEST_F(RemoteS3, KeepsBlobsOfAllSizes)
     expect_blobs_of_all_sizes(server_->url("writer", "programs/sizes"));
 }
 
-TEST_F(RemoteS3, FillsTheDirectoryInFrontOfIt)
-{
-    const std::string url = server_->url("writer", "programs/chain");
-    const ScratchDirectory scratch;
-    const std::string path = scratch.path() / "store";
-    ingot_storage_t directory = nullptr;
-    ingot_storage_t chain = nullptr;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_remote_info_t remote_info = patient();
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    info.path = path.c_str();
-    remote_info.url = url.c_str();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
-    remote_info.local = directory;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-    ingot_storage_release(chain); /* releasing the chain uploads the blob */
-
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob)) << ingot_last_error_detail();
-    blob.release(&blob);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(directory, kId.size(), kId.data(), &blob));
-    EXPECT_EQ(kBlob, Bytes(blob.bytes, blob.bytes + blob.size));
-    blob.release(&blob);
-    ingot_storage_release(chain);
-    ingot_storage_release(directory);
-}
-
 TEST_F(RemoteS3, RefusesUsersWithoutARight)
 {
     put(server_->url("writer"), kId, kBlob);
