@@ -4,7 +4,9 @@
 #include <ingot/ingot.h>
 #include <ingot/private/event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
@@ -45,13 +47,18 @@ static int dispatch_arguments(int count, char **arguments)
     return command->run(values);
 }
 
+/* For atexit, because argp(3) ends the process when it has printed the help. */
+static void finish_output(void)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return;
+    (void)fputs("ingot: writing the output failed\n", stderr);
+    _exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     ingot_environment_be_silent();
-    const int code = dispatch_arguments(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        (void)fputs("ingot: writing the output failed\n", stderr);
-        return EXIT_FAILED;
-    }
-    return code;
+    (void)atexit(finish_output);
+    return dispatch_arguments(argc - 1, argv + 1);
 }

@@ -139,6 +139,9 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_EQ(0, tool({"verify", "--dir", other}).code);
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 
+    const std::string third = (scratch() / "third").string();
+    EXPECT_TRUE(tool({"pull", "--from", other, "--dir", third}).is(0, "2 entries pulled"))
+        << "a store is like a bundle";
     EXPECT_EQ(3, tool({"ls", bundle + "none"}).code);
     EXPECT_EQ(3, run({"pull", "--from", bundle + "none"}).code);
     EXPECT_EQ(2, run({"bundle"}).code);
@@ -270,6 +273,7 @@ TEST_F(CliKeep, FailsWhereTheOutputCannotBeWritten)
     add_plain(1);
     EXPECT_EQ(4, run_shell("$INGOT ls --dir $STORE >/dev/full").code);
     EXPECT_EQ(4, run_shell("$INGOT verify --json --dir $STORE >/dev/full").code);
+    EXPECT_EQ(4, run_shell("$INGOT help ls >/dev/full").code);
 }
 
 TEST_F(CliKeep, KnowsWrongUsage)
