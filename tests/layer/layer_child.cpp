@@ -1,7 +1,7 @@
 /*
  * layer_child.cpp - an application that does not know about Ingot: layer_test.cpp and run-exits run it with the layer.
  *
- * usage: layer_child MODE STORE [NUMBER]; it prints how many results were right, and ends with 42 if all were.
+ * usage: layer_child MODE STORE; it prints how many results were right, and ends with 42 if all were.
  *   plain    builds a few programs, launches them, and releases everything
  *   together does as plain, but once it knows the device, it writes a byte to the pipe STORE.ready, and then reads a
  *            byte from the pipe STORE.go before it builds
@@ -9,14 +9,11 @@
  *   thread   releases nothing and ends by exit() in a thread, while other threads query the programs
  *   late     releases everything after the driver has shut down, as a static object's destructor does
  *   threads  builds 100 programs in 16 threads, each source four times
- *   killed   does as threads, and sends SIGKILL to itself once NUMBER programs are ready
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
  *   waiting  does as plain, and then waits until somebody has opened the pipe STORE.end and closed it again
- *   linked   compiles and links a few programs, and launches them
  *   asks     builds a program twice, asks all about it as applications with caches of their own do, and builds one that
  *            does not compile
- *   included builds a program whose text includes number.h, with the options NUMBER, and launches it
  *   exec     does as plain and then starts itself as plain, with the environment as the loader left it
  */
 #include <CL/cl.h>
@@ -26,7 +23,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -91,50 +87,21 @@ struct Made {
                            std::to_string(number) + "; }\n")
     {
     }
-    Made(const Device &device, const std::string &text, const char *options = nullptr)
+    Made(const Device &device, const std::string &text)
     {
         const char *string = text.c_str();
         cl_int error = CL_SUCCESS;
         program = clCreateProgramWithSource(device.context, 1, &string, nullptr, &error);
         require(error == CL_SUCCESS, "clCreateProgramWithSource");
-        require(clBuildProgram(program, 0, nullptr, options, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
+        require(clBuildProgram(program, 0, nullptr, nullptr, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
         kernel = clCreateKernel(program, "add", &error);
         require(error == CL_SUCCESS, "clCreateKernel");
     }
-    /* Makes a program by linking two objects, of which the first one contains the number. */
-    static Made link(const Device &device, size_t number)
-    {
-        const std::string first = "int number(void) { return " + std::to_string(number) + "; }\n";
-        const std::string second = "int number(void);\n"
-                                   "kernel void add(global int *out, int n) { out[get_global_id(0)] = n + number(); }\n"
-                                   "kernel void late(global int *out) { out[get_global_id(0)] = number(); }\n";
-        cl_program objects[2] = {};
-        cl_int error = CL_SUCCESS;
-        for (int i = 0; i < 2; ++i) {
-            const char *string = i == 0 ? first.c_str() : second.c_str();
-            objects[i] = clCreateProgramWithSource(device.context, 1, &string, nullptr, &error);
-            require(error == CL_SUCCESS, "clCreateProgramWithSource");
-            error = clCompileProgram(objects[i], 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr);
-            require(error == CL_SUCCESS, "clCompileProgram");
-        }
-        Made made;
-        made.program = clLinkProgram(device.context, 0, nullptr, nullptr, 2, objects, nullptr, nullptr, &error);
-        require(error == CL_SUCCESS, "clLinkProgram");
-        for (cl_program object : objects)
-            clReleaseProgram(object);
-        made.kernel = clCreateKernel(made.program, "add", &error);
-        require(error == CL_SUCCESS, "clCreateKernel");
-        return made;
-    }
-
     void release()
     {
         clReleaseProgram(program);
         clReleaseKernel(kernel);
     }
-
-private:
-    Made() = default;
 };
 
 /* True if the kernel adds the number. Always true on a simulated GPU, because it computes nothing. */
@@ -193,32 +160,6 @@ void plain()
     once.release();
 }
 
-void link_some()
-{
-    Device device;
-    size_t right = 0;
-    for (size_t i = 0; i < kFew; ++i) {
-        Made made = Made::link(device, i);
-        right += is_right(device, made, i);
-        made.release();
-    }
-    std::printf("%zu right\n", right);
-    require(right == kFew, "a result is wrong");
-    device.release();
-}
-
-void include(const char *options)
-{
-    Device device;
-    Made made(device,
-              "#include <number.h>\nkernel void add(global int *out, int n) { out[get_global_id(0)] = n + NUMBER; }\n",
-              options);
-    require(is_right(device, made, 5), "a result is wrong");
-    std::puts("1 right");
-    made.release();
-    device.release();
-}
-
 void ask_all(const Device &device, cl_program program)
 {
     char text[4096] = "";
@@ -253,18 +194,6 @@ void ask()
     require(clBuildProgram(program, 0, nullptr, "-DWRONG", nullptr, nullptr) == CL_BUILD_PROGRAM_FAILURE, "-DWRONG");
     ask_all(device, program);
     clReleaseProgram(program);
-    device.release();
-    std::puts("1 right");
-}
-
-/* Asks for the binaries before the first launch, as applications do that keep them in a cache of their own. */
-void ask_first()
-{
-    Device device;
-    Made made(device, 5);
-    ask_all(device, made.program);
-    require(is_right(device, made, 5), "a result is wrong");
-    made.release();
     device.release();
     std::puts("1 right");
 }
@@ -306,10 +235,9 @@ void together(const std::string &store)
     once.release();
 }
 
-void threads(size_t killed_at)
+void threads()
 {
     Device device;
-    std::atomic<size_t> ready{0};
     std::atomic<size_t> right{0};
     const Made shared(device, kMany);
     std::vector<std::thread> all;
@@ -322,8 +250,6 @@ void threads(size_t killed_at)
                 const bool is_correct = is_right(own, made, i / 4);
                 made.release();
                 right += is_correct;
-                if (++ready == killed_at)
-                    (void)kill(getpid(), SIGKILL);
                 char log[100];
                 clRetainProgram(shared.program);
                 clGetProgramBuildInfo(shared.program, device.device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, nullptr);
@@ -426,8 +352,8 @@ int main(int count, char **arguments)
         world = new World(kFew);
     else if (mode == "thread")
         exit_in_a_thread();
-    else if (mode == "threads" || mode == "killed")
-        threads(count == 4 ? static_cast<size_t>(std::atoi(arguments[3])) : 0);
+    else if (mode == "threads")
+        threads();
     else if (mode == "fork")
         fork_first();
     else if (mode == "forked")
@@ -437,16 +363,10 @@ int main(int count, char **arguments)
         char end;
         const int pipe = open((std::string(arguments[2]) + ".end").c_str(), O_RDONLY);
         (void)!read(pipe, &end, 1);
-    } else if (mode == "linked")
-        link_some();
-    else if (mode == "included")
-        include(count == 4 ? arguments[3] : nullptr);
-    else if (mode == "refused")
+    } else if (mode == "refused")
         refused();
     else if (mode == "asks")
         ask();
-    else if (mode == "asks_first")
-        ask_first();
     else if (mode == "exec")
         execute(arguments[0], arguments[2]);
     else

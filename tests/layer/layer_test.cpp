@@ -7,14 +7,11 @@
 #include <memory>
 #include <thread>
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <CL/cl_layer.h>
 
 #include "support/child_process.h"
 #include "support/opencl_platform.h"
@@ -97,25 +94,6 @@ TEST_F(Layer, CompilesNothingInTheSecondProcess)
     EXPECT_EQ(0u, warm.seen.count("build"));
     EXPECT_EQ(0u, warm.seen.count("compile"));
     EXPECT_LE(4u, warm.seen.at("load"));
-}
-
-/* Another checkout, working directory and home, as in another container. */
-TEST_F(Layer, CompilesNothingForAProjectThatLiesElsewhere)
-{
-    size_t number = 0;
-    for (const bool is_absolute : {true, false}) {
-        const std::string store = path("store" + std::to_string(number++));
-        for (const char *place : {"first", "home/deeper/second"}) {
-            const std::string root = path(place);
-            fs::create_directories(root + "/inc");
-            std::ofstream(root + "/inc/number.h") << "#define NUMBER 5\n";
-            const Ending ending = run({"/usr/bin/env", "-C", root, "HOME=" + root, LAYER_CHILD, "included", store,
-                                       is_absolute ? "-I " + root + "/inc" : "-I inc"},
-                                      layer_above);
-            expect_right(ending, "1");
-            EXPECT_EQ(std::string(place) == "first" ? 1u : 0u, ending.seen.count("build")) << place;
-        }
-    }
 }
 
 #if !IS_SANITIZED /* a sanitizer needs more address space */
@@ -238,16 +216,6 @@ TEST_F(Layer, UsesTheStoreAloneIfTheServerIsOfNoUse)
 }
 #endif
 
-TEST_F(Layer, LeavesCompiledAndLinkedProgramsToTheDriver)
-{
-    for (int i = 0; i < 2; ++i) {
-        const Ending ending = run_child("linked", layer_above);
-        expect_right(ending, "4");
-        EXPECT_EQ(8u, ending.seen.at("compile"));
-        EXPECT_EQ(4u, ending.seen.at("link"));
-    }
-}
-
 TEST_F(Layer, RefusesToCompileWithAReasonIfAMissMustFail)
 {
     expect_right(run_child("plain"), "4");
@@ -279,14 +247,6 @@ TEST_F(Layer, CountsEachBuildThatReachesTheCompiler)
         EXPECT_EQ(ending.seen["build"], ending.counts["builds"] + ending.counts["passed"]) << state;
         EXPECT_EQ(0u, ending.counts["passed"]) << state;
     }
-}
-
-TEST_F(Layer, AnswersAQueryForBinariesFromTheStore)
-{
-    expect_right(run_child("asks_first", layer_above), "1");
-    Ending warm = run_child("asks_first", layer_above);
-    expect_right(warm, "1");
-    EXPECT_EQ(0u, warm.seen["build"]);
 }
 
 TEST_F(Layer, RecordsWhatTheApplicationBuilds)
@@ -464,19 +424,6 @@ TEST_F(Layer, ServesSixteenThreads)
     EXPECT_EQ(0u, warm.seen.count("build"));
 }
 
-TEST_F(Layer, LeavesAGoodStoreWhenTheProcessIsKilled)
-{
-    for (const char *when : {"1", "10", "40", "90"}) {
-        Ending killed = run({LAYER_CHILD, "killed", path("store"), when}, LAYER);
-        EXPECT_EQ(128 + SIGKILL, killed.status) << killed.output;
-        EXPECT_EQ(1u, killed.counts.at("processes"));
-        EXPECT_LE(std::stoull(when), killed.counts["hits"] + killed.counts["builds"]);
-        const Ending verified = run({CLI_PROGRAM, "verify", "--dir", path("store")}, "");
-        EXPECT_EQ(0, verified.status) << verified.output;
-    }
-    expect_right(run_child("threads"), "100");
-}
-
 TEST_F(Layer, OutlivesAFork)
 {
     expect_right(run_child("fork"), "4");
@@ -485,13 +432,6 @@ TEST_F(Layer, OutlivesAFork)
     expect_right(run_child("forked"), "4");
 #endif
     expect_right(run_child("exec"), "4");
-}
-
-TEST_F(Layer, ServesALoaderThatIsOpenedByDlopen)
-{
-    for (int i = 0; i < 2; ++i)
-        expect_right(run({LAYER_DLOPEN_CHILD, "plain", path("store")}, LAYER), "4");
-    expect_right(run({LAYER_DLOPEN_CHILD, "alive", path("store")}, LAYER), "4");
 }
 
 TEST_F(Layer, KeepsWhatAnApplicationWithEverythingAliveBuilt)
@@ -515,7 +455,6 @@ TEST_F(Layer, DoesNothingWhenItIsTurnedOff)
     EXPECT_FALSE(fs::exists(path("store")));
 }
 
-/* An application may have a name that has a meaning of its own in a store. */
 /* While an application runs, an update may replace its file. */
 TEST_F(Layer, NamesTheNamespaceOfAReplacedFileAsThatOfTheFile)
 {
@@ -529,6 +468,7 @@ TEST_F(Layer, NamesTheNamespaceOfAReplacedFileAsThatOfTheFile)
     EXPECT_FALSE(fs::exists(path("store/app__deleted_")));
 }
 
+/* An application may have a name that has a meaning of its own in a store. */
 TEST_F(Layer, AddsAnUnderscoreToANamespaceThatIsTaken)
 {
     for (const char *name : {"lock", "12345"}) {
@@ -568,50 +508,6 @@ TEST_F(Layer, LeavesSetuidProgramsAlone)
     const Ending plain = run(command, layer);
     EXPECT_EQ(42, plain.status) << plain.output;
     EXPECT_TRUE(fs::exists(path("all/store")));
-}
-
-/* Tests the table of functions that the layer returns in place of the driver's. */
-class LayerTable : public ::testing::Test
-{
-protected:
-    void SetUp() override
-    {
-        target_ = *static_cast<const cl_icd_dispatch *const *>(static_cast<void *>(OpenclPlatform::get().devices()[0]));
-        library_ = dlopen(LAYER, RTLD_NOW | RTLD_LOCAL);
-        ASSERT_NE(nullptr, library_) << dlerror();
-        init_ = reinterpret_cast<pfn_clInitLayer>(dlsym(library_, "clInitLayer"));
-        ASSERT_NE(nullptr, init_);
-    }
-
-    void *library_ = nullptr; /* never unloaded */
-    pfn_clInitLayer init_ = nullptr;
-    const cl_icd_dispatch *target_ = nullptr;
-};
-
-/* Expects that the layer does not replace a function. For an entry that is NULL, the loader calls the target's. */
-#define EXPECT_TARGETS(entry) EXPECT_TRUE(table->entry == nullptr || table->entry == target_->entry) << #entry
-
-TEST_F(LayerTable, HasTheTargetsOwnFunctionsForWhatSeesNoProgram)
-{
-    const cl_icd_dispatch *table = nullptr;
-    cl_uint count = 0;
-    ASSERT_EQ(CL_SUCCESS, init_(sizeof(*target_) / sizeof(void *), target_, &count, &table));
-    EXPECT_TARGETS(clSetKernelArg);
-    EXPECT_TARGETS(clEnqueueNDRangeKernel);
-    EXPECT_TARGETS(clEnqueueReadBuffer);
-    EXPECT_TARGETS(clEnqueueWriteBuffer);
-    EXPECT_TARGETS(clFinish);
-    EXPECT_TARGETS(clSetKernelArgSVMPointer);
-    EXPECT_NE(target_->clBuildProgram, table->clBuildProgram);
-}
-
-TEST_F(LayerTable, RefusesWhatIsNotATable)
-{
-    const cl_icd_dispatch *table = nullptr;
-    cl_uint count = 0;
-    EXPECT_NE(CL_SUCCESS, init_(100, nullptr, &count, &table));
-    EXPECT_NE(CL_SUCCESS, init_(100, target_, nullptr, &table));
-    EXPECT_NE(CL_SUCCESS, init_(100, target_, &count, nullptr));
 }
 
 } // namespace

@@ -6,9 +6,6 @@
  * thread makes the same sequences, with the seeds from SEED on. Output that is equal with and without the layer shows
  * that the layer changes nothing.
  *
- * level_zero_client programs THREADS NAME... makes modules of the named programs instead, once as the conformance suite
- * builds them and once as the quick start does.
- *
  * With LEVEL_ZERO_CLIENT_LIE in the environment, one module of the first sequence is
  * another one, so that a test sees a difference. With LEVEL_ZERO_CLIENT_NO_LOG, the client asks for no build
  * logs, and does not link modules.
@@ -320,35 +317,6 @@ private:
     std::string text_;
 };
 
-/* Makes a module of a program and describes it. The quick start has no options, and asks for no log. */
-std::string make_program(const std::string &name, bool is_quick_start)
-{
-    const Bytes spirv = read_file(std::string(SPIRV_DIR "/") + name + ".spv");
-    ze_module_desc_t desc = {};
-    desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
-    desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
-    desc.inputSize = spirv.size();
-    desc.pInputModule = spirv.data();
-    desc.pBuildFlags = is_quick_start ? nullptr : "-ze-opt-disable";
-    ze_module_handle_t module = nullptr;
-    ze_module_build_log_handle_t log = nullptr;
-    Bytes binary;
-    const ze_result_t result = zeModuleCreate(context, devices[0], &desc, &module, is_quick_start ? nullptr : &log);
-    std::string text = name + print(": %llx", result) + (is_quick_start ? "" : describe_log(log)) + "\n";
-    if (result != ZE_RESULT_SUCCESS)
-        return text;
-    text += describe_binary(module, &binary) + describe_kernels(module);
-    return text + print(" destroy %llx\n", zeModuleDestroy(module));
-}
-
-std::string make_programs(const std::vector<std::string> &names)
-{
-    std::string text;
-    for (const std::string &name : names)
-        text += make_program(name, false) + make_program(name, true);
-    return text;
-}
-
 std::string sequences(unsigned seed, int modules_of_each, unsigned count)
 {
     const bool is_lie = std::getenv("LEVEL_ZERO_CLIENT_LIE") != nullptr;
@@ -367,16 +335,12 @@ int main(int argc, char **argv)
         return 2;
     open_driver();
     read_modules();
-    const bool makes_programs = std::string(argv[1]) == "programs";
     const std::vector<std::string> words(argv, argv + argc);
     const auto number = [&words](size_t at) {
         return words.size() > at ? static_cast<unsigned>(std::strtoul(words[at].c_str(), nullptr, 10)) : 1;
     };
-    const auto work = [&words, &number, makes_programs] {
-        return makes_programs ? make_programs({words.begin() + 3, words.end()})
-                              : sequences(number(1), static_cast<int>(number(2)), number(4));
-    };
-    std::vector<std::string> texts(number(makes_programs ? 2 : 3));
+    const auto work = [&number] { return sequences(number(1), static_cast<int>(number(2)), number(4)); };
+    std::vector<std::string> texts(number(3));
     std::vector<std::thread> threads;
     for (std::string &text : texts)
         threads.emplace_back([&text, &work] { text = work(); });

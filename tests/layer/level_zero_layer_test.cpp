@@ -4,12 +4,10 @@
  */
 #include <gtest/gtest.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -23,11 +21,11 @@ using Environment = child_process::Child::Environment;
 using Counts = std::map<std::string, uint64_t>;
 using Words = std::vector<std::string>;
 
-/* How many processes are killed; INGOT_TEST_TRIALS asks for another number. */
-int kills()
+/* How often a test is repeated. INGOT_TEST_TRIALS asks for another number. */
+int trials(int usual)
 {
     const char *wanted = std::getenv("INGOT_TEST_TRIALS");
-    return wanted != nullptr ? std::atoi(wanted) : 6;
+    return wanted != nullptr ? std::atoi(wanted) : usual;
 }
 
 class LevelZeroLayer : public testing::Test
@@ -84,32 +82,18 @@ protected:
 
 TEST_F(LevelZeroLayer, ChangesNothingThatAnApplicationSees)
 {
-    for (const char *seed : {"1", "2"}) {
-        const std::string bare = run({seed, "15"}, {});
+    for (const Words &sequences : {Words{"1", "15"}, {"2", "15"}, {"1", "4", "1", std::to_string(trials(10))}}) {
+        const std::string bare = run(sequences, {});
         EXPECT_NE(std::string::npos, bare.find("kernels 0 "));
-        EXPECT_EQ(bare, run({seed, "15"}, environment())) << "cold, seed " << seed;
+        EXPECT_EQ(bare, run(sequences, environment())) << "cold, seed " << sequences[0];
         const Counts cold = counts();
-        EXPECT_EQ(bare, run({seed, "15"}, environment())) << "warm, seed " << seed;
+        EXPECT_EQ(bare, run(sequences, environment())) << "warm, seed " << sequences[0];
         Counts warm = counts();
         EXPECT_EQ(0u, warm["builds"]);
         EXPECT_LT(0u, warm["passed"]); /* and these are not also counted as builds */
         EXPECT_LT(0u, warm["hits"]);
         EXPECT_LE(cold.count("builds"), cold.at("stored"));
     }
-}
-
-/* An id has no path: modules are made from SPIR-V, and their options name no file. */
-TEST_F(LevelZeroLayer, CompilesNothingInAnotherDirectoryAndHome)
-{
-    const std::string bare = run({"1", "15"}, environment());
-    EXPECT_LT(0u, counts()["builds"]);
-    const std::string home = path("elsewhere");
-    std::filesystem::create_directory(home);
-    child_process::Child moved({"/usr/bin/env", "-C", home, "HOME=" + home, "TMPDIR=" + home, CLIENT, "1", "15"},
-                               path("output"), environment());
-    EXPECT_EQ(0, moved.wait());
-    EXPECT_EQ(bare, moved.output());
-    EXPECT_EQ(0u, counts()["builds"]);
 }
 
 TEST_F(LevelZeroLayer, IsSeenToBeWrongByTheTestAbove)
@@ -202,59 +186,14 @@ TEST_F(LevelZeroLayer, RepairsADamagedEntry)
     EXPECT_EQ(0u, counts()["builds"]);
 }
 
-/* The client has no Ingot in it. The last programs lack functions, use too much memory, or are only to be linked. */
-TEST_F(LevelZeroLayer, CompilesNoProgramOfTheConformanceSuiteAndTheQuickStartTwice)
-{
-    const Words programs = {"programs", "1", "two_kernels", "add_3", "add_4", "many_kernels"};
-    const std::string bare = run(programs, {});
-    EXPECT_EQ(bare, run(programs, environment()));
-    EXPECT_EQ(8u, counts()["builds"]);
-    EXPECT_EQ(bare, run(programs, environment()));
-    Counts warm = counts();
-    EXPECT_EQ(8u, warm["hits"]);
-    EXPECT_EQ(0u, warm["builds"] + warm["passed"]);
-    const Words others = {"programs", "1", "much_local", "call_helper", "helper", "other", "call_no_such_name"};
-    const std::string bare_others = run(others, {});
-    for (int i = 0; i < 2; ++i)
-        EXPECT_EQ(bare_others, run(others, environment()));
-    EXPECT_EQ(0u, counts()["failed"]);
-}
-
-/* Four threads of each process make the same modules. Three processes in a row are killed at random moments. */
-TEST_F(LevelZeroLayer, LeavesAGoodStoreWhenProcessesAreKilled)
-{
-    const Words programs = {"programs", "4", "two_kernels", "add_3", "add_4"};
-    const std::string bare = run(programs, {});
-    std::mt19937 random(1);
-    std::uniform_real_distribution<double> part(0.05, 1);
-    double limit_s = 2; /* adapted to the time that a process takes here */
-    int killed = 0;
-    for (int i = 0; killed < kills() && i < 10 * kills(); ++i) {
-        const Environment variables = environment({{"INGOT_PERSIST_NAMESPACE", "n" + std::to_string(killed / 3)}});
-        Words command = {"/usr/bin/timeout", "-s", "KILL", std::to_string(part(random) * limit_s), CLIENT};
-        command.insert(command.end(), programs.begin(), programs.end());
-        child_process::Child victim(command, path("killed"), variables);
-        const bool is_killed = victim.wait() == 128 + SIGKILL;
-        limit_s *= is_killed ? 1.05 : 0.7;
-        killed += is_killed;
-        if (!is_killed || killed % 3 != 0)
-            continue;
-        ASSERT_EQ(bare, run(programs, variables)) << "after kill " << killed;
-        counts();
-        ASSERT_EQ(bare, run(programs, variables)) << "after kill " << killed;
-        ASSERT_EQ(0u, counts()["builds"]) << "after kill " << killed;
-    }
-    EXPECT_EQ(kills(), killed);
-}
-
 TEST_F(LevelZeroLayer, IsUsedUnderIngotRunButNotByAChildWithoutItsVariables)
 {
-    const std::string client = CLIENT " programs 1 add_3";
-    const std::string bare = run({"programs", "1", "add_3"}, {});
+    const std::string client = CLIENT " 4 10";
+    const std::string bare = run({"4", "10"}, {});
     EXPECT_EQ(bare, run_with_tool(client, {}));
-    EXPECT_EQ(2u, counts()["builds"]);
+    EXPECT_LT(0u, counts()["builds"]);
     EXPECT_EQ(bare, run_with_tool(client, {}));
-    EXPECT_EQ(2u, counts()["hits"]);
+    EXPECT_EQ(0u, counts()["builds"]);
     for (const char *without : {"env -u ZE_ENABLE_ALT_DRIVERS ", "INGOT_LAYER_DISABLE=1 "}) {
         EXPECT_EQ(bare, run_with_tool(without + client, {}));
         EXPECT_EQ(0u, counts()["programs"]) << without;

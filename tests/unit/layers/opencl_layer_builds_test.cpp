@@ -284,21 +284,6 @@ TEST(Layer, CachesAProgramWithAsmThatNothingReaches)
         }
 }
 
-TEST(Layer, CompilesNothingOnAHit)
-{
-    for (const int expected : {1, 0, 0}) {
-        Session session(layered());
-        cl_program program = session.source(kTwo);
-        const int before = compilation_count;
-        session.build(program, "-DHIT");
-        session.query_program(program);
-        cl_kernel kernel = session.kernel(program, "add");
-        EXPECT_EQ(before + expected, compilation_count);
-        session.cl.clReleaseKernel(kernel);
-        session.cl.clReleaseProgram(program);
-    }
-}
-
 TEST(Layer, ReplacesAProgramWhoseKernelTheDriverRefuses)
 {
     const struct {
@@ -319,28 +304,6 @@ TEST(Layer, ReplacesAProgramWhoseKernelTheDriverRefuses)
         session.cl.clReleaseKernel(kernel);
         session.cl.clReleaseProgram(program);
     }
-}
-
-TEST(Layer, GivesEachProgramItsOwnResult)
-{
-    Session session(layered());
-    std::vector<std::thread> threads;
-    std::vector<cl_kernel> kernels(8);
-    for (cl_kernel &kernel : kernels)
-        threads.emplace_back([&session, &kernel] {
-            const char *text = kTwo;
-            cl_program program = session.cl.clCreateProgramWithSource(session.context, 1, &text, nullptr, nullptr);
-            EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DTHREADS", nullptr, nullptr));
-            kernel = session.cl.clCreateKernel(program, "add", nullptr);
-            cl_program of_kernel = nullptr;
-            session.cl.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(of_kernel), &of_kernel, nullptr);
-            EXPECT_EQ(program, of_kernel);
-            EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseProgram(program));
-        });
-    for (std::thread &thread : threads)
-        thread.join();
-    for (cl_kernel kernel : kernels)
-        EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseKernel(kernel));
 }
 
 TEST(Layer, LetsThreadsBuildOneProgram)

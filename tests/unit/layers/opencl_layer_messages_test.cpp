@@ -115,26 +115,4 @@ TEST(LayerRefusals, OfProgramsThatIncludeFilesAreCompiledTwice)
     session.cl.clReleaseProgram(program);
 }
 
-TEST(LayerRefusals, AnswerAsTheDriverDoes)
-{
-    compare([](Session &session) {
-        cl_program program = session.source(kNoisy);
-        session.build(program, "-DWRONG -DANSWER");
-        if (!OpenclPlatform::get().is_pocl())
-            session.query_program(program);
-        size_t count = 0;
-        session.tell("kernels",
-                     session.cl.clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(count), &count, nullptr));
-        session.tell("kernel", session.kernel(program, "k") == nullptr);
-        session.tell("retain", session.cl.clRetainProgram(program));
-        session.tell("release", session.cl.clReleaseProgram(program));
-        session.build(program, "-DWRONG -DANSWER");
-        session.build(program, "-DANSWER");
-        cl_kernel kernel = session.kernel(program, "k");
-        session.query_kernel(program, kernel);
-        session.cl.clReleaseKernel(kernel);
-        session.cl.clReleaseProgram(program);
-    });
-}
-
 } // namespace
