@@ -36,13 +36,13 @@ private:
     cl_int error_ = CL_SUCCESS;
 };
 
-/* Makes a context for all devices that the native context reports. For a context of sub-devices, PoCL reports the
- * parent device. */
-Context context_of(const std::vector<cl_device_id> &devices)
+/* Makes a context for these devices of the native context or, if there are none, for all that it reports. For a context
+ * of sub-devices, PoCL reports the parent device. */
+Context context_of(const OpenclContext &native, const std::vector<cl_device_id> &named)
 {
-    const OpenclContext native(devices);
     ingot_context_t context = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, nullptr))
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), static_cast<uint32_t>(named.size()),
+                                                         named.empty() ? nullptr : named.data(), nullptr))
         << ingot_last_error_detail();
     return Context(context);
 }
@@ -61,8 +61,11 @@ TEST(OpenclSubDevice, SharesBinariesWithItsParentWhereTheDriverMakesAny)
     const ProgramText text = device_under_test().two_kernels();
     const Bytes blob = blob_of(create_program(describe(make_context(), text)));
 
-    for (const std::vector<cl_device_id> &devices : {std::vector<cl_device_id>{part.id()}, {part.id(), parent}}) {
-        const Context context = context_of(devices);
+    using Devices = std::vector<cl_device_id>;
+    for (const auto &[devices, named] : std::vector<std::pair<Devices, Devices>>{
+             {{part.id()}, {}}, {{part.id(), parent}, {}}, {{part.id()}, {part.id()}}}) {
+        const OpenclContext native(devices);
+        const Context context = context_of(native, named);
         const Desc desc = describe(context, text);
         EXPECT_EQ(id_of(text), id_of(desc));
         const Program loaded = load(desc, blob);
@@ -70,4 +73,8 @@ TEST(OpenclSubDevice, SharesBinariesWithItsParentWhereTheDriverMakesAny)
         EXPECT_EQ(42, device_under_test().run(context.get(), create_kernel(loaded, "twice").get(), 21));
         EXPECT_EQ(0u, stats_of(context).builds);
     }
+    const OpenclContext other({OpenclPlatform::get().devices()[1]});
+    const cl_device_id id = part.id();
+    ingot_context_t none = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(&none, other.native(), 1, &id, nullptr));
 }

@@ -122,35 +122,6 @@ TEST(CudaContext, FailsCleanlyAtEveryAllocation)
     });
 }
 
-/* Each source has its own macro, so the two kernels have different names. */
-TEST(CudaProgram, IsBuiltOfSourcesWithTheirOwnOptions)
-{
-    const Context context = make();
-    std::vector<Source> kept;
-    std::vector<ingot_source_t> sources;
-    for (const char *options : {"-DNAME=first", "-DNAME=second"}) {
-        const std::string text = "extern \"C\" __global__ void NAME(int *x) { x[0] += x[0]; }\n";
-        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-        info.kind = INGOT_SOURCE_CUDA_CPP;
-        info.bytes = text.data();
-        info.size = text.size();
-        info.compile_options = options;
-        ingot_source_t source = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &info)) << ingot_last_error_detail();
-        kept.emplace_back(source);
-        sources.push_back(source);
-    }
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = sources.data();
-    info.source_count = sources.size();
-    ingot_program_desc_t desc = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
-    const Desc owned(desc);
-    const Program program = create_program(owned);
-    EXPECT_NE(nullptr, create_kernel(program, "first"));
-    EXPECT_NE(nullptr, create_kernel(program, "second"));
-}
-
 /* NVRTC puts the name of a source into internal symbols. */
 TEST(CudaProgram, HasTheNameOfItsSourceOnlyIfItsIdHasIt)
 {
@@ -317,15 +288,6 @@ TEST(CudaProgram, IsGivenBackAsNativeObjects)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_lowered_name(program.get(), nullptr, &name));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_lowered_name(program.get(), "f", nullptr));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_cuda_program_get_lowered_name(program.get(), "twice", &name));
-}
-
-TEST(CudaProgram, SharesOneImageAmongEqualDevices)
-{
-    const Context context = make({driver().contexts()[0], driver().contexts()[1]});
-    const Program program = create_program(describe(context, twice()));
-    EXPECT_EQ(2, live_modules());
-    EXPECT_EQ(1u, stats_of(context).builds);
-    EXPECT_EQ(blob_of(create_program(describe(make(), twice()))).size(), blob_of(program).size());
 }
 
 TEST(CudaProgram, OfPtxIsLoadedWithoutPtx)

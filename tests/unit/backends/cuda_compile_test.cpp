@@ -170,15 +170,6 @@ TEST(CudaCompile, TakesHeadersByNameAndFilesByDirectory)
     }
 }
 
-TEST(CudaCompile, LinksSeveralSources)
-{
-    Compilation both{{cuda(kCalling), cuda(kHelper)}};
-    ASSERT_EQ(INGOT_SUCCESS, both.run()) << ingot_last_error_detail();
-    EXPECT_EQ(Names{"call"}, both.kernels());
-    EXPECT_EQ(90, both.architecture());
-    EXPECT_FALSE(cuda_cubin_is_relocatable(both.image.size(), both.image.data()));
-}
-
 TEST(CudaCompile, CompilesEachSourceWithItsOwnSettings)
 {
     const std::string text = "#include <name.h>\n#define PASTE_(a, b) a##_##b\n#define PASTE(a, b) PASTE_(a, b)\n"

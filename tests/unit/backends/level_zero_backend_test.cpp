@@ -258,16 +258,6 @@ TEST(LevelZeroNative, GivesTheModuleOfEachDeviceAndTheKernelBack)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_level_zero_kernel_get_native(kernel, nullptr));
 }
 
-TEST(LevelZeroDevices, ThatAreEqualShareOneCompilationAndOneSection)
-{
-    const Context both = make();
-    ASSERT_EQ(2u, ingot_context_get_device_count(both.get()));
-    const Program program = build(both);
-    EXPECT_EQ(1u, stats_of(both).builds);
-    const Context one = make(nullptr, driver().context(), 1, driver().devices().data());
-    EXPECT_EQ(blob_of(build(one)).size(), blob_of(program).size());
-}
-
 TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
 {
     EXPECT_STREQ("ZE_RESULT_ERROR_INVALID_NATIVE_BINARY",
@@ -278,30 +268,6 @@ TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
     EXPECT_EQ(INGOT_BACKEND_ERROR, level_zero_fail(INGOT_BACKEND_ERROR, "zeCall", ZE_RESULT_ERROR_DEVICE_LOST));
     EXPECT_STREQ("zeCall: ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)", ingot_last_error_detail());
     EXPECT_EQ(static_cast<int64_t>(ZE_RESULT_ERROR_DEVICE_LOST), ingot_last_error_code());
-}
-
-/* Returns the machine code of a module that is compiled with `own_options` for its source and `options` for the
- * program. */
-static std::string code_with(const char *own_options, const char *options)
-{
-    const Context context = make();
-    const Program program = create_program(describe(context, spirv_of("two_kernels"), own_options, options));
-    Sink binary;
-    if (program != nullptr) {
-        EXPECT_EQ(INGOT_SUCCESS,
-                  level_zero_ops.get_binary(ingot_context_get_backend_state(context.get(), &level_zero_ops),
-                                            ingot_program_get_backend_program(program.get(), &level_zero_ops), 0,
-                                            binary.get()));
-    }
-    return binary.text();
-}
-
-TEST(LevelZeroBuild, CompilesASourceWithItsOwnOptions)
-{
-    const std::string plain = code_with(nullptr, nullptr);
-    const std::string slow = code_with(nullptr, "-ze-opt-disable");
-    EXPECT_NE(plain, slow);
-    EXPECT_EQ(slow, code_with("-ze-opt-disable", nullptr));
 }
 
 TEST(LevelZeroBuild, RefusesWhatIsNotSpirvBeforeTheDriverEndsTheProcessOverIt)
@@ -406,15 +372,6 @@ TEST(LevelZeroLoad, RefusesPartsThatDoNotAddUpBeforeTheDriverSeesThem)
     }
 }
 
-TEST(LevelZeroLoad, RefusesABinaryThatTheDriverDoesNotKnow)
-{
-    Table table({"two_kernels"});
-    void *program = nullptr;
-    EXPECT_EQ(INGOT_BLOB_REJECTED, table.load("garbage", &program));
-    EXPECT_EQ(nullptr, program);
-    EXPECT_TRUE(last_error_has("ZE_RESULT_ERROR_INVALID_NATIVE_BINARY")) << ingot_last_error_detail();
-}
-
 TEST(LevelZeroLoad, TakesTheOfflineCompilersBinaryOfTheSameModuleAndOptions)
 {
     for (const char *options : {"", "-cl-fast-relaxed-math"}) {
@@ -431,15 +388,6 @@ TEST(LevelZeroLoad, TakesTheOfflineCompilersBinaryOfTheSameModuleAndOptions)
         table.destroy(built);
         table.destroy(loaded);
     }
-}
-
-TEST(LevelZeroLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain)
-{
-    Table table({"two_kernels"});
-    void *program = nullptr;
-    EXPECT_EQ(INGOT_BLOB_REJECTED, table.load(compiled_offline("two_kernels", "skl", ""), &program));
-    EXPECT_EQ(nullptr, program);
-    EXPECT_TRUE(last_error_has("recompiled-from-ir")) << ingot_last_error_detail();
 }
 
 TEST(LevelZeroLoad, FailsCleanlyAtEveryAllocation)

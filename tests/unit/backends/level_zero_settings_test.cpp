@@ -66,19 +66,6 @@ static Bytes build_blob(const Desc &desc)
     return blob_of(Program(program));
 }
 
-static ingot_status_t load(const Desc &desc, const Bytes &blob)
-{
-    ingot_program_t program = nullptr;
-    const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc.get(), blob.size(), blob.data());
-    if (program != nullptr) {
-        ingot_kernel_t kernel = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program, 0, "call")) << ingot_last_error_detail();
-        ingot_kernel_release(kernel);
-    }
-    ingot_program_release(program);
-    return status;
-}
-
 extern "C" {
 
 /* Replaces the function of the loader: records the build flags, and then calls the loader's function. */
@@ -136,35 +123,4 @@ TEST(LevelZeroSettings, ChangeWhatTheDriverCompiles)
     EXPECT_EQ(plain, binary_of("", ""));
     EXPECT_NE(plain, binary_of(kSourceOption, ""));
     EXPECT_NE(plain, binary_of("", kSourceOption));
-}
-
-TEST(LevelZeroSettings, ArePartOfTheIdAndOfTheModuleThatHasThem)
-{
-    const Context context = make_context();
-    std::vector<Bytes> ids;
-    const std::vector<std::pair<std::string, std::string>> options = {
-        {"", ""}, {kSourceOption, ""}, {"", kSourceOption}, {kSourceOption, kSourceOption}, {"-cl-mad-enable", ""}};
-    for (const auto &[first, second] : options)
-        ids.push_back(id_of(describe(context, first, second)));
-    for (size_t i = 0; i < ids.size(); ++i) {
-        for (size_t j = 0; j < i; ++j)
-            EXPECT_NE(ids[i], ids[j]) << i << " " << j;
-    }
-    EXPECT_EQ(ids[1], id_of(describe(make_context(), kSourceOption, "")));
-}
-
-TEST(LevelZeroSettings, SurviveARoundTripThroughABlob)
-{
-    Bytes blob;
-    {
-        const Context context = make_context();
-        const Desc desc = describe(context, kSourceOption, "");
-        blob = build_blob(desc);
-        EXPECT_EQ(1u, stats_of(context).builds);
-    }
-    const Context context = make_context();
-    EXPECT_EQ(INGOT_BLOB_MISMATCH, load(describe(context, "", ""), blob));
-    EXPECT_EQ(INGOT_BLOB_MISMATCH, load(describe(context, "", kSourceOption), blob));
-    EXPECT_EQ(INGOT_SUCCESS, load(describe(context, kSourceOption, ""), blob)) << ingot_last_error_detail();
-    EXPECT_EQ(0u, stats_of(context).builds);
 }

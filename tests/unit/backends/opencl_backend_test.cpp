@@ -48,32 +48,6 @@ TEST(OpenclContextCreate, RefusesADeviceOfNoneOrAnotherContext)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, {platform().devices()[0], platform().devices()[1]}));
 }
 
-TEST(OpenclContextCreate, TakesASubDeviceByName)
-{
-    const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
-                                                       CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
-    cl_device_id part = nullptr;
-    cl_uint count = 0;
-    if (!platform().is_pocl()) {
-        ASSERT_NE(CL_SUCCESS, clCreateSubDevices(platform().devices()[0], properties, 1, &part, &count))
-            << "the simulated device of one tile has parts: test them";
-        return;
-    }
-    ASSERT_EQ(CL_SUCCESS, clCreateSubDevices(platform().devices()[0], properties, 1, &part, &count));
-    {
-        const OpenclContext native({part});
-        ingot_context_t made = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&made, native.native(), 1, &part, nullptr))
-            << ingot_last_error_detail();
-        const Context context(made);
-        const Program program = build(context);
-        EXPECT_FALSE(blob_of(program).empty());
-        EXPECT_NE(nullptr, create_kernel(program, "twice"));
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(OpenclContext({platform().devices()[1]}), {part}));
-    }
-    clReleaseDevice(part);
-}
-
 TEST(OpenclContextCreate, RefusesNull)
 {
     const OpenclContext native(one_device());

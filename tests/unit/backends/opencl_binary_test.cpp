@@ -158,16 +158,6 @@ TEST(OpenclGetBinary, IsNotRequestedOfPoclIfAKernelsNameCannotBeAFiles)
     }
 }
 
-TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
-{
-    Table table;
-    const uint8_t garbage[] = "garbage";
-    void *program = nullptr;
-    EXPECT_EQ(INGOT_BLOB_REJECTED, table.load(sizeof(garbage), garbage, &program));
-    EXPECT_EQ(nullptr, program);
-    EXPECT_TRUE(last_error_has("CL_INVALID_BINARY")) << ingot_last_error_detail();
-}
-
 TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain)
 {
     child_process::Child::Environment other;

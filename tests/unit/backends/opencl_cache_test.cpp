@@ -80,36 +80,3 @@ TEST(OpenclCache, CountsTheBytesForEachDevice)
         EXPECT_NEAR(2 * one, bytes_for({all[0], all[2]}), one / 4);
     }
 }
-
-TEST(OpenclCache, KeepsItsLimitOfBytes)
-{
-    const Programs programs;
-    std::vector<Program> built;
-    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
-    for (int i = 0; i < 4; ++i) {
-        const std::string name = "k" + std::to_string(i);
-        built.push_back(create_program(
-            describe(programs.context, "__kernel void " + name + "(__global int *x) { x[get_global_id(0)] = 1; }")));
-        if (i == 0)
-            capacity.max_bytes = programs.stats().bytes * 5 / 2; /* two fit, three do not */
-        ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(programs.context.get(), &capacity));
-    }
-    EXPECT_EQ(2u, programs.stats().programs);
-    EXPECT_EQ(2u, programs.stats().evictions_bytes);
-}
-
-/* PoCL's binaries have more for each kernel. Other drivers know the size of a binary right after the build. */
-TEST(OpenclCache, CountsByKernelsUntilTheBlobIsTaken)
-{
-    for (const int count : {1, 4, 8}) {
-        std::string text;
-        for (int i = 0; i < count; ++i)
-            text += "__kernel void k" + std::to_string(i) + "(__global int *x) { x[get_global_id(0)] *= 3; }\n";
-        const Programs programs;
-        const Program program = create_program(describe(programs.context, text));
-        const size_t counted = programs.stats().bytes;
-        (void)blob_of(program);
-        EXPECT_LT(programs.stats().bytes / 2, counted) << count << " kernels";
-        EXPECT_GT(programs.stats().bytes * 2, counted) << count << " kernels";
-    }
-}
