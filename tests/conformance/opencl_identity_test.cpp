@@ -184,15 +184,6 @@ TEST(OpenclIdentity, IsTheSameForLibrariesThatGenerateNoCode)
     EXPECT_LE(3u, count) << "libraries that this system has";
 }
 
-TEST(OpenclIdentity, DiffersByKeysOfIntelsDriver)
-{
-    if (!platform().is_intel())
-        GTEST_SKIP() << "this is about Intel's driver";
-    const Bytes id = id_in_child({});
-    for (const char *key : {"InjectInternalBuildOptions", "DisableStatelessToStatefulOptimization", "OverrideRevision"})
-        EXPECT_NE("", differing_fields(id, id_in_child({{key, "1"}}))) << key;
-}
-
 TEST(OpenclIdentity, DiffersByVariablesThatSelectCode)
 {
     const Environment variable =

@@ -2,8 +2,6 @@
  * stale_cuda_test.cpp - tests constructs for which a simple model of how NVRTC finds files and reads options is wrong.
  * Each test uses two processes and one store, and the second process must not get the first one's program.
  */
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include "conformance/program_setup.h"
@@ -95,28 +93,6 @@ TEST(Stale, ByWhatStandsBeforeAnInclude)
         }
     }
     EXPECT_LE(3u, seen);
-}
-
-TEST(Stale, ByALinkThatBecomesACopy)
-{
-    const std::string counting = "#pragma once\n#ifdef SEEN\n#undef NAME\n#define NAME twice\n#else\n#define SEEN\n"
-                                 "#define NAME once\n#endif\n";
-    const ProgramSetup setup{"#include <a.h>\n#include <b.h>\n" + kKernel, "-I."};
-    for (const bool is_hard : {true, false}) {
-        const Workplace workplace;
-        workplace.write("a.h", counting);
-        const std::filesystem::path a = workplace.path() + "/a.h", b = workplace.path() + "/b.h";
-        if (is_hard)
-            std::filesystem::create_hard_link(a, b);
-        else
-            std::filesystem::create_symlink(a, b);
-        const BuildResult linked = workplace.build(setup);
-        EXPECT_EQ(workplace.build_natively(setup).kernels, linked.kernels) << linked.log;
-        std::filesystem::remove(b);
-        workplace.write("b.h", counting);
-        const BuildResult copied = workplace.build(setup);
-        EXPECT_EQ(workplace.build_natively(setup).kernels, copied.kernels) << copied.log;
-    }
 }
 
 TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)

@@ -2,15 +2,12 @@
  * stale_opencl_test.cpp - tests constructs for which a simple model of how OpenCL compilers find files and read options
  * is wrong. Each test uses two processes and one store, and the second process must not get the first one's program.
  */
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
-#include "conformance/driver_copies.h"
 #include "conformance/program_setup.h"
 #include "support/opencl_platform.h"
 
@@ -61,12 +58,6 @@ const char kInclude[] = "#include \"k.h\"\n__kernel void NAME(__global int *x) {
 
 const std::string kComputed = "#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel);
 const std::string kKeySource = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
-
-static std::string text_of(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 static size_t files_in(const std::string &directory)
 {
@@ -121,37 +112,6 @@ TEST_F(StaleOnIntel, ByAnEditInADirectoryOfTheCompiler)
                       "include/config.h");
 }
 
-/* U+00A0 and U+3000 are white space for clang. */
-TEST_F(StaleOnIntel, ByAnIncludeBehindANonAsciiBlank)
-{
-    for (const std::string blank : {"\xc2\xa0", "\xe3\x80\x80"}) {
-        for (const std::string &line :
-             {blank + "#include \"k.h\"\n", "#" + blank + "include \"k.h\"\n", "#include" + blank + "\"k.h\"\n"}) {
-            SCOPED_TRACE(line);
-            (void)expect_seen({line + kKernel}, "k.h");
-        }
-    }
-}
-
-/* Because of a non-ASCII blank in a definition, the #include H below includes b.h, although it seems to include a.h. */
-TEST_F(StaleOnIntel, ByADefinitionBehindANonAsciiBlank)
-{
-    const std::string blank = "\xc2\xa0";
-    for (const std::string &lines : {"#define H \"a.h\"\n#undef H\n#define H" + blank + "\"b.h\"\n",
-                                     "#define H \"a.h\"\n#undef" + blank + "H\n" + blank + "#define H \"b.h\"\n"}) {
-        SCOPED_TRACE(lines);
-        (void)expect_seen({lines + "#include H\n" + kKernel, "", {{"a.h", named("a")}}}, "b.h");
-    }
-}
-
-TEST(Stale, ByATimeBehindANonAsciiBlank)
-{
-    const Workplace workplace;
-    const BuildResult result = workplace.build(
-        {"__constant char t[] = __TIME__\xc2\xa0;\n__kernel void k(__global char *x) { x[0] = t[0]; }\n"});
-    EXPECT_FALSE(result.is_cacheable());
-}
-
 /* The driver's own cache looks for includes in a simpler way than the compiler, so it may return an old binary. */
 TEST_F(StaleOnIntel, ByTheDriversOwnCache)
 {
@@ -167,29 +127,6 @@ TEST_F(StaleOnIntel, ByTheDriversOwnCache)
         EXPECT_EQ("built", workplace.build(setup).origin);
         EXPECT_LT(1u, files_in(workplace.path() + "/cl_cache"));
     }
-}
-
-/* PoCL puts the headers of its share folder before the text of each program, and links its device library into the
- * program. */
-TEST_F(StaleOnPocl, ByPoclsDeviceLibrary)
-{
-    const std::string directory = absolute("own-pocl-" + std::to_string(getpid()));
-    ProgramSetup first{"#ifdef UPDATED\n#define NAME updated\n#else\n#define NAME before\n#endif\n" +
-                       std::string(kKernel)};
-    first.environment = with_own_pocl(directory);
-    const std::string header = directory + "/share/pocl/include/_kernel.h";
-    first.files = {{header, text_of(header)}};
-    ProgramSetup second = first;
-    second.files = {{header, text_of(header) + "#define UPDATED\n"}};
-    EXPECT_TRUE(expect_not_stale(first, second));
-
-    const Workplace workplace;
-    EXPECT_EQ("built", workplace.build(first).origin);
-    EXPECT_EQ("storage", workplace.build(first).origin);
-    for (const auto &file : std::filesystem::directory_iterator(directory + "/share/pocl"))
-        if (file.path().extension() == ".bc") /* one of these files is for this device */
-            std::ofstream(file.path(), std::ios::app) << "\n";
-    EXPECT_EQ("built", workplace.build(first).origin);
 }
 
 /* The compiler itself reads options from an environment variable. */
@@ -231,24 +168,6 @@ TEST(Stale, ByALinkThatBecomesACopy)
         const BuildResult copied = workplace.build(setup);
         EXPECT_EQ(workplace.build_natively(setup).kernels, copied.kernels);
         EXPECT_NE(linked.kernels, copied.kernels);
-    }
-}
-
-/* If NEOReadDebugKeys is set, the driver reads settings from environment variables and from a file. */
-TEST_F(StaleOnIntel, ByAKeyOfTheDriver)
-{
-    ProgramSetup without{kKeySource + kKernel};
-    ProgramSetup with = without;
-    with.environment = {{"InjectInternalBuildOptions", "-DKEY"}};
-    EXPECT_TRUE(expect_not_stale(without, with));
-    EXPECT_TRUE(expect_not_stale(with, without));
-    /* The keys below change the code, but no kernel's name. */
-    const Workplace workplace;
-    EXPECT_EQ("built", workplace.build(without).origin);
-    EXPECT_EQ("storage", workplace.build(without).origin);
-    for (const char *key : {"DisableStatelessToStatefulOptimization", "OverrideRevision"}) {
-        with.environment = {{key, "1"}};
-        EXPECT_EQ("built", workplace.build(with).origin) << key;
     }
 }
 
@@ -312,14 +231,4 @@ TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)
         {"#include \"types.h\"\n" + std::string(kKernel), "", {{"types.h", guarded + "#define NAME by_header\n"}}}));
     const std::string with_own = "#ifndef __OPENCL_VERSION__\n#include \"host.h\"\n#endif\n#define NAME by_host\n";
     EXPECT_TRUE(expect_like_native({with_own + kKernel, "", {{"host.h", "#include <nowhere/host.h>\n"}}}));
-}
-
-TEST(StillCacheable, AfterAnUpdateOfALibraryThatGeneratesNoCode)
-{
-    const ProgramSetup setup{"#define NAME kept\n" + std::string(kKernel)};
-    ProgramSetup updated = setup;
-    updated.environment = with_another_build_of("libz.so.1");
-    const Workplace workplace;
-    EXPECT_EQ("built", workplace.build(setup).origin);
-    EXPECT_EQ("storage", workplace.build(updated).origin);
 }

@@ -18,7 +18,6 @@
 #include "support/reference_context.h"
 #include "support/scratch_directory.h"
 #include "support/setuid_child.h"
-#include "support/stray_close.h"
 
 extern "C" {
 #include "util/environment.h"
@@ -420,22 +419,6 @@ TEST(Trace, WritesOneLineAnEvent)
     for (const auto &line : lines)
         EXPECT_EQ(7, std::count(line.begin(), line.end(), ',')) << line;
     std::remove(path.c_str());
-}
-
-TEST(Trace, WritesNothingToAFileThatGotItsDescriptor)
-{
-    clear_variables();
-    const ScratchDirectory scratch;
-    const std::string path = (scratch.path() / "trace").string();
-    const std::set<int> before = stray_close::open_descriptors();
-    const Variable variable("INGOT_TRACE", path.c_str());
-    ReferenceDevice device;
-    Context context = device.make(INGOT_CONTEXT_INFO_INIT, true);
-    const stray_close::Successors successors(scratch.path() / "data", stray_close::opened_since(before));
-    (void)create_program(ProgramText().make(context));
-    context.reset();
-    EXPECT_EQ("", successors.damage());
-    EXPECT_EQ(0u, std::filesystem::file_size(path));
 }
 
 TEST(Source, RefusesWhatIsMalformed)

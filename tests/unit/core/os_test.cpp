@@ -50,19 +50,6 @@ protected:
     hash128 hash_ = {};
 };
 
-TEST_F(ReadFile, TakesOneBufferForAFileOfAKnownSize)
-{
-    const std::string path = scratch_.path() / "file";
-    for (const size_t size : {size_t(1000), size_t(65536), size_t(1000000)}) {
-        std::string text(size, 'a');
-        text.back() = 'z';
-        std::ofstream(path) << text;
-        ASSERT_EQ(INGOT_SUCCESS, read(path));
-        EXPECT_TRUE(text == this->text()) << size;
-        EXPECT_EQ(size + 1, content_.capacity);
-    }
-}
-
 TEST_F(ReadFile, ReadsEmptyFilesAndThoseThatDoNotSayTheirSize)
 {
     const std::string path = scratch_.path() / "empty";
@@ -133,23 +120,6 @@ TEST_F(ReadFile, ReadsNothingOfWhatIsTooLong)
     EXPECT_EQ(INGOT_NO_SPACE, read(path, 9));
     EXPECT_EQ(0u, content_.size);
     EXPECT_EQ(INGOT_NO_SPACE, read("/proc/self/maps", 5)); /* this file does not report its size */
-}
-
-TEST_F(ReadFile, TellsWhichFileItIsWhateverTheName)
-{
-    const std::filesystem::path folder = scratch_.path();
-    std::ofstream(folder / "file") << "text";
-    std::ofstream(folder / "copy") << "text";
-    std::filesystem::create_hard_link(folder / "file", folder / "hard");
-    std::filesystem::create_symlink("file", folder / "soft");
-    ASSERT_EQ(INGOT_SUCCESS, read(folder / "file"));
-    const os_file_identity file = facts_.state.identity;
-    for (const char *name : {"file", "hard", "soft"}) {
-        ASSERT_EQ(INGOT_SUCCESS, read(folder / name));
-        EXPECT_TRUE(os_is_same_file(&file, &facts_.state.identity)) << name;
-    }
-    ASSERT_EQ(INGOT_SUCCESS, read(folder / "copy"));
-    EXPECT_FALSE(os_is_same_file(&file, &facts_.state.identity));
 }
 
 } // namespace
