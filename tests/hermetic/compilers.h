@@ -25,6 +25,12 @@ struct Build {
     std::string log;
 };
 
+/* Returns what to compare of a build. */
+inline std::string result_of(const Build &build)
+{
+    return build.is_built ? "built\n" + build.kernels + build.code : "failed";
+}
+
 struct Description {
     bool is_cacheable = false;
     std::string id;     /* if cacheable */

@@ -15,13 +15,13 @@
  */
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "hermetic/arguments.h"
 #include "hermetic/child_items.h"
 #include "hermetic/project.h"
 #include "hermetic/spellings.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace
 {
@@ -38,10 +38,7 @@ struct Case {
     std::string other_options;
 };
 
-void write(const std::string &path, const std::string &text)
-{
-    std::ofstream(path, std::ios::binary) << text;
-}
+using whole_file::write;
 
 class Generator
 {
@@ -111,11 +108,6 @@ private:
     const std::vector<std::string> file_names_ = {"__FILE__", "__FILE__", "__FILE_NAME__", "__BASE_FILE__"};
     const std::vector<std::string> times_ = {"__TIME__", "__DATE__", "__TIMESTAMP__"};
 };
-
-std::string result_of(const Build &build)
-{
-    return build.is_built ? "built\n" + build.kernels + build.code : "failed";
-}
 
 class Fuzz
 {

@@ -15,7 +15,6 @@
  */
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "hermetic/arguments.h"
 #include "hermetic/child_items.h"
@@ -23,6 +22,7 @@
 #include "hermetic/option_strings.h"
 #include "hermetic/project.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace
 {
@@ -65,7 +65,7 @@ public:
             const std::string text = read_file(path);
             const size_t version = text.find("_v1");
             if (version != std::string::npos)
-                write(path, std::string(text).replace(version, 3, "_v2"));
+                whole_file::write(path, std::string(text).replace(version, 3, "_v2"));
         }
     }
 
@@ -81,14 +81,6 @@ public:
     }
 
 private:
-    static void write(const std::filesystem::path &path, const std::string &text)
-    {
-        std::ofstream file(path, std::ios::binary);
-        file << text;
-        if (!file)
-            throw std::runtime_error("cannot write " + path.string());
-    }
-
     void put(size_t folder, const std::string &name, bool is_there)
     {
         const std::filesystem::path path = root_ / folders_[folder] / name;
@@ -97,8 +89,8 @@ private:
             return;
         }
         const std::string number = std::to_string(folder);
-        write(path, name == "t.h" ? "#undef NAME\n#define NAME t" + number + "_v1\n"
-                                  : "#define U u" + number + "_v1\n#include \"t.h\"\n");
+        whole_file::write(path, name == "t.h" ? "#undef NAME\n#define NAME t" + number + "_v1\n"
+                                              : "#define U u" + number + "_v1\n#include \"t.h\"\n");
     }
 
     ScratchDirectory scratch_;
@@ -133,11 +125,6 @@ std::string source_of(Random *random, bool is_cuda)
                   "kernel void PASTE(l_, U)(global int *p) { *p = 2; }\n"
                   "#ifdef X\nkernel SIZED(X) void x(global int *p) { *p = 3; }\n#endif\n"
                   "#ifdef Y\nkernel SIZED(Y) void y(global int *p) { *p = 4; }\n#endif\n";
-}
-
-std::string result_of(const Build &build)
-{
-    return build.is_built ? "built\n" + build.kernels + build.code : "failed";
 }
 
 class Fuzz

@@ -7,7 +7,6 @@
  */
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -16,6 +15,7 @@
 #include "hermetic/compilers.h"
 #include "support/child_process.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace
 {
@@ -52,11 +52,7 @@ std::vector<Case> cases()
     };
 }
 
-void write(const fs::path &path, const std::string &text)
-{
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-}
+using whole_file::write;
 
 void make_project(const fs::path &root)
 {

@@ -7,7 +7,6 @@
  */
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -15,6 +14,7 @@
 #include "hermetic/compilers.h"
 #include "support/child_process.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace
 {
@@ -29,17 +29,8 @@ std::unique_ptr<Compiler> make_compiler()
     return is_cuda ? make_nvrtc_compiler() : make_opencl_compiler("");
 }
 
-void write(const fs::path &path, const std::string &text)
-{
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string read(const fs::path &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
+using whole_file::read;
+using whole_file::write;
 
 /* A kernel from whose code or work-group size V can be seen. */
 std::string kernel_with(const std::string &value)
@@ -50,11 +41,6 @@ std::string kernel_with(const std::string &value)
 }
 
 /* ---- the child ---- */
-
-std::string result_of(const Build &build)
-{
-    return build.is_built ? "built\n" + build.kernels + build.code : "failed";
-}
 
 /* Builds the case in the current directory in a state, "1" or "2". */
 void make_case(Compiler *compiler, const std::string &blobs, const std::string &state)

@@ -1,12 +1,16 @@
 /*
- * byte_parts.h - assembles bytes by hand from the parts that a format's page lists.
+ * byte_parts.h - assembles bytes by hand from the parts that a format's page lists, and reads and writes golden files.
  */
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace byte_parts
 {
@@ -33,6 +37,18 @@ inline Bytes join(const std::vector<Bytes> &parts)
     for (const auto &part : parts)
         all.insert(all.end(), part.begin(), part.end());
     return all;
+}
+
+inline Bytes read_file(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    EXPECT_TRUE(file) << path;
+    return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+inline void write_file(const std::string &path, const Bytes &bytes)
+{
+    std::ofstream(path, std::ios::binary) << std::string(bytes.begin(), bytes.end());
 }
 
 } // namespace byte_parts

@@ -3,14 +3,14 @@
  * alone made (tests/golden/artifact/make.py).
  */
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <ingot/artifact.h>
+
+#include "support/byte_parts.h"
 
 extern "C" {
 #include "core/artifact/artifact_blob.h"
@@ -21,15 +21,13 @@ extern "C" {
 namespace
 {
 
-using Bytes = std::vector<uint8_t>;
+using byte_parts::Bytes;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 using Parts = std::vector<std::pair<std::string, std::string>>;
 
 Bytes golden(const std::string &name)
 {
-    std::ifstream file(INGOT_SOURCE_DIR "/tests/golden/artifact/" + name, std::ios::binary);
-    EXPECT_TRUE(file) << name;
-    return Bytes(std::istreambuf_iterator<char>(file), {});
+    return byte_parts::read_file(INGOT_SOURCE_DIR "/tests/golden/artifact/" + name);
 }
 
 class Key

@@ -5,14 +5,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <gtest/gtest.h>
 #include <ingot/backend.h>
 
 #include "support/reference_context.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace
 {
@@ -20,16 +19,8 @@ namespace
 constexpr auto kKind = static_cast<ingot_source_kind_t>(INGOT_SOURCE_OWN_BINARY);
 const char kVariable[] = "INGOT_TEST_COMPILER_SETTING";
 
-std::string read(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write(const std::string &path, const std::string &text)
-{
-    std::ofstream(path, std::ios::binary) << text;
-}
+using whole_file::read;
+using whole_file::write;
 
 struct Compiler {
     std::string path;     /* of the data file */

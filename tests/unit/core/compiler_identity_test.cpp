@@ -24,10 +24,19 @@ extern "C" {
 #include "support/failing_allocator.h"
 #include "support/scratch_directory.h"
 #include "support/small_stack.h"
+#include "support/whole_file.h"
 #include "unit/core/compiler_identity_fixture.h"
 
 namespace
 {
+
+std::string output_of(const std::vector<std::string> &command, const child_process::Child::Environment &environment)
+{
+    const ScratchDirectory scratch;
+    child_process::Child child(command, scratch.path() / "output", environment);
+    EXPECT_EQ(0, child.wait()) << child.output();
+    return child.output();
+}
 
 /* Returns the identity field of a driver's function and further libraries, computed in a new process. Its last line is
  * "loaded" if computing it loaded one of the test's libraries. `loaded` lists the libraries, separated by colons, that
@@ -35,15 +44,9 @@ namespace
 std::string identity_in_child(const std::string &library_path, const std::vector<std::string> &arguments,
                               const std::string &loaded = "")
 {
-    const std::string output = testing::TempDir() + "ingot_identity_" + std::to_string(getpid());
     std::vector<std::string> command = {"/proc/self/exe", "--identity"};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    child_process::Child child(command, output, {{"LD_LIBRARY_PATH", library_path}, {"IDENTITY_LOAD", loaded}});
-    EXPECT_EQ(0, child.wait());
-    std::ifstream stream(output);
-    std::string text((std::istreambuf_iterator<char>(stream)), {});
-    std::filesystem::remove(output);
-    return text;
+    return output_of(command, {{"LD_LIBRARY_PATH", library_path}, {"IDENTITY_LOAD", loaded}});
 }
 
 const std::string one = IDENTITY_DIRECTORY "/one";
@@ -131,21 +134,12 @@ TEST(CompilerIdentity, FailsIfNoFileCanBeOpened)
     dlclose(driver);
 }
 
-/* Lists the linker's directories in a new process: "named" or "system", a blank and the path. */
-std::string directories_in_child(const std::string &library_path)
-{
-    const std::string output = testing::TempDir() + "ingot_directories_" + std::to_string(getpid());
-    child_process::Child child({"/proc/self/exe", "--directories"}, output, {{"LD_LIBRARY_PATH", library_path}});
-    EXPECT_EQ(0, child.wait());
-    std::ifstream stream(output);
-    std::string text((std::istreambuf_iterator<char>(stream)), {});
-    std::filesystem::remove(output);
-    return text;
-}
-
 TEST(CompilerIdentity, TellsDirectoriesOfTheSystemFromOthers)
 {
-    const std::string directories = directories_in_child("/library/x:/usr/libexec/x:/lib64:/usr/lib/x/y:/lib32/x");
+    /* in a new process, "named" or "system", a blank and the path */
+    const std::string directories =
+        output_of({"/proc/self/exe", "--directories"},
+                  {{"LD_LIBRARY_PATH", "/library/x:/usr/libexec/x:/lib64:/usr/lib/x/y:/lib32/x"}});
     for (const char *line : {"named /library/x\n", "named /usr/libexec/x\n", "system /lib64\n", "system /usr/lib/x/y\n",
                              "system /lib32/x\n"})
         EXPECT_NE(std::string::npos, directories.find(line)) << line << directories;
@@ -163,19 +157,17 @@ TEST(CompilerIdentity, LoadsACompilerWhoseSearchOnlyTheLinkerKnows)
 /* The dynamic linker skips a library for another machine and searches on, and so must Ingot. */
 TEST(CompilerIdentity, SkipsALibraryForAnotherMachine)
 {
-    const std::filesystem::path other = std::filesystem::path(testing::TempDir()) / "ingot_identity_other";
-    std::filesystem::create_directories(other);
-    std::filesystem::copy_file(two + "/libidentity_leaf.so", other / "libidentity_leaf.so",
-                               std::filesystem::copy_options::overwrite_existing);
+    const ScratchDirectory scratch;
+    const std::filesystem::path &other = scratch.path();
+    std::filesystem::copy_file(two + "/libidentity_leaf.so", other / "libidentity_leaf.so");
     {
         std::fstream file(other / "libidentity_leaf.so", std::ios::in | std::ios::out | std::ios::binary);
         file.seekp(offsetof(Elf64_Ehdr, e_machine));
         file.put(static_cast<char>(EM_MIPS)).put(0);
     }
     const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra", "libidentity_leaf.so"};
-    const std::string found = identity_in_child(other.string() + ":" + one, arguments);
-    std::filesystem::remove_all(other);
-    EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", found);
+    EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n",
+              identity_in_child(other.string() + ":" + one, arguments));
 }
 
 /* Searches for identity_leaf in a linker's cache with one text. */
@@ -220,8 +212,7 @@ TEST(CompilerIdentity, FindsAPathThatIsTheEndOfAnotherInTheLinkersCache)
 /* Truncates the library at many lengths, and changes each of its first bytes. Reading it must never crash. */
 TEST(CompilerIdentity, ReadsDamagedLibrariesWithoutCrashing)
 {
-    std::ifstream stream(three + "/libidentity_runpath.so", std::ios::binary);
-    const std::string whole((std::istreambuf_iterator<char>(stream)), {});
+    const std::string whole = whole_file::read(three + "/libidentity_runpath.so");
     const int memory = memfd_create("damaged", 0);
     const std::string path = "/proc/self/fd/" + std::to_string(memory);
     ingot_allocator_t table;
@@ -253,14 +244,12 @@ TEST(CompilerIdentity, ReadsDamagedLibrariesWithoutCrashing)
 
 TEST(CompilerIdentity, HashesTheContentWhereThereIsNoBuildId)
 {
-    const std::filesystem::path changed = std::filesystem::path(testing::TempDir()) / "ingot_identity_changed";
-    std::filesystem::create_directories(changed);
-    std::filesystem::copy_file(one + "/libidentity_middle.so", changed / "libidentity_middle.so",
-                               std::filesystem::copy_options::overwrite_existing);
+    const ScratchDirectory scratch;
+    const std::filesystem::path &changed = scratch.path();
+    std::filesystem::copy_file(one + "/libidentity_middle.so", changed / "libidentity_middle.so");
     std::ofstream(changed / "libidentity_middle.so", std::ios::app | std::ios::binary) << "one more byte";
     const auto before = identity_in_child(one, {"libidentity_driver.so", "identity_driver"});
     const auto after = identity_in_child(changed.string() + ":" + one, {"libidentity_driver.so", "identity_driver"});
-    std::filesystem::remove_all(changed);
     EXPECT_EQ(3u, lines_of(after).size());
     EXPECT_NE(before, after);
 }

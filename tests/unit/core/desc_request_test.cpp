@@ -10,6 +10,7 @@
 
 #include "support/reference_context.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 extern "C" {
 #include "core/descriptor/request.h"
@@ -91,12 +92,7 @@ protected:
     }
     void TearDown() override { std::filesystem::current_path(before_); }
 
-    static void write(const std::string &path, const std::string &text)
-    {
-        if (path.find('/') != std::string::npos)
-            std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-        std::ofstream(path, std::ios::binary) << text;
-    }
+    static void write(const std::string &path, const std::string &text) { whole_file::write(path, text); }
 
     /* Expects that a request of this program makes the same id in another context. Returns the request. */
     Bytes expect_same(const ProgramText &text)

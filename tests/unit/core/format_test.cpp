@@ -6,8 +6,6 @@
  * of the current versions there again.
  */
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include <sodium.h>
 #include <xxhash.h>
@@ -112,19 +110,6 @@ Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes 
 std::string golden_path(const std::string &name)
 {
     return std::string(INGOT_SOURCE_DIR "/tests/golden/blob/") + name;
-}
-
-Bytes read_file(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    EXPECT_TRUE(file) << path;
-    return Bytes(std::istreambuf_iterator<char>(file), {});
-}
-
-void write_file(const std::string &path, const Bytes &bytes)
-{
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 std::string describe(const Bytes &id)

@@ -18,6 +18,7 @@ extern "C" {
 #include "core/hermetic/option_words.h"
 }
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace hermetic_fixture
 {
@@ -168,11 +169,7 @@ inline std::string digest(const std::string &text)
     return bytes;
 }
 
-inline std::string read(const std::filesystem::path &path)
-{
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
+using whole_file::read;
 
 inline bool has(const std::string &text, const std::string &part)
 {
@@ -190,12 +187,7 @@ protected:
     }
     void TearDown() override { std::filesystem::current_path(before_); }
 
-    void write(const std::string &path, const std::string &text)
-    {
-        if (path.find('/') != std::string::npos)
-            std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-        std::ofstream(path, std::ios::binary) << text;
-    }
+    static void write(const std::string &path, const std::string &text) { whole_file::write(path, text); }
 
     Result resolve(const Input &input)
     {

@@ -4,8 +4,6 @@
  */
 #include <array>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -129,13 +127,6 @@ std::string golden_path(const std::string &name)
     return std::string(INGOT_SOURCE_DIR "/tests/golden/request/") + name;
 }
 
-Bytes read_file(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    EXPECT_TRUE(file) << path;
-    return Bytes(std::istreambuf_iterator<char>(file), {});
-}
-
 ingot_status_t read(request_form form, const Bytes &bytes, Bytes *again = nullptr)
 {
     arena arena;
@@ -180,8 +171,7 @@ TEST(Request, GoldenFilesAreRead)
         const Bytes kept = kept_by_hand(names_matter);
         const std::string name = names_matter ? "names-v1.bin" : "plain-v1.bin";
         if (const char *directory = std::getenv("INGOT_WRITE_GOLDEN"))
-            std::ofstream(std::string(directory) + "/" + name, std::ios::binary)
-                .write(reinterpret_cast<const char *>(kept.data()), static_cast<std::streamsize>(kept.size()));
+            write_file(std::string(directory) + "/" + name, kept);
         EXPECT_EQ(kept, read_file(golden_path(name)));
         Bytes found(DIGEST_SIZE);
         ASSERT_EQ(INGOT_SUCCESS, ingot_request_get_digest(kept.size(), kept.data(), found.data()));

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -21,6 +20,7 @@ extern "C" {
 }
 #include "support/forked_child.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace
 {
@@ -29,11 +29,6 @@ class TraceFile : public ::testing::Test
 {
 protected:
     std::string path(const std::string &name) const { return (scratch_.path() / name).string(); }
-    static std::string content_of(const std::string &path)
-    {
-        std::ifstream file(path, std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    }
     static void emit(const struct trace &trace, int count = 1)
     {
         ingot_event_t event = INGOT_EVENT_INIT;
@@ -62,7 +57,7 @@ TEST_F(TraceFile, SurvivesALimitOfFileSizes)
                   (void)sigpending(&pending);
                   return sigismember(&pending, SIGXFSZ);
               }));
-    EXPECT_EQ(100u, content_of(path("trace")).size());
+    EXPECT_EQ(100u, whole_file::read(path("trace")).size());
 }
 
 TEST_F(TraceFile, DoesNotWaitForTheReaderOfAFifo)
@@ -109,7 +104,7 @@ TEST_F(TraceFile, LeavesTheApplicationsFileAlone)
     ASSERT_EQ(number, open(path("data").c_str(), O_RDWR | O_CREAT, 0600));
     emit(trace);
     trace_fini(&trace);
-    EXPECT_EQ("", content_of(path("data")));
+    EXPECT_EQ("", whole_file::read(path("data")));
     EXPECT_EQ(0, fcntl(number, F_GETFD)) << "the application's file was closed";
     (void)close(number);
 }
@@ -148,7 +143,7 @@ TEST_F(TraceFile, HasEightFieldsInEveryLocale)
                   trace_fini(&trace);
                   return std::strcmp(number, "0,5") == 0 ? 0 : 2;
               }));
-    EXPECT_EQ("ingot,build,INGOT_SUCCESS,12345.067,0,,,a reason\n", content_of(path("trace")));
+    EXPECT_EQ("ingot,build,INGOT_SUCCESS,12345.067,0,,,a reason\n", whole_file::read(path("trace")));
 }
 
 } // namespace
