@@ -4,8 +4,6 @@
 #include "hermetic/compilers.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace hermetic
@@ -19,20 +17,6 @@ void require(ingot_status_t status, const char *what)
     if (status != INGOT_SUCCESS)
         throw std::runtime_error(std::string(what) + ": " + ingot_status_name(status) + ": " +
                                  ingot_last_error_detail());
-}
-
-/* Writes the program's blob to a file, unless the program has none. */
-void keep_blob(ingot_program_t program, const std::string &path)
-{
-    size_t size = 0;
-    const ingot_status_t status = ingot_program_get_cache_blob(program, &size, nullptr);
-    if (status == INGOT_NOT_CACHEABLE)
-        return;
-    require(status, "ingot_program_get_cache_blob");
-    std::string blob(size, '\0');
-    require(ingot_program_get_cache_blob(program, &size, reinterpret_cast<uint8_t *>(blob.data())),
-            "ingot_program_get_cache_blob");
-    std::ofstream(path, std::ios::binary) << blob;
 }
 
 } // namespace
@@ -119,34 +103,6 @@ IngotBuild Compiler::build_with_ingot(const Program &program, Want want)
         result.build.log.resize(result.build.log.find_last_not_of('\0') + 1);
     }
     ingot_program_release(built);
-    result.is_native = !native_reason_.empty();
-    result.reason = native_reason_;
-    return result;
-}
-
-IngotBuild Compiler::build_with_folder(const Program &program, const std::string &folder, Want want)
-{
-    const Description description = describe(program);
-    if (!description.is_cacheable)
-        return build_with_ingot(program, want);
-    const std::string path = folder + "/" + std::to_string(std::hash<std::string>{}(description.id));
-    std::ifstream file(path, std::ios::binary);
-    const std::string known{std::istreambuf_iterator<char>(file), {}};
-    IngotBuild result;
-    ingot_program_desc_t desc = make(program);
-    ingot_program_t made = nullptr;
-    native_reason_.clear();
-    const auto *bytes = reinterpret_cast<const uint8_t *>(known.data());
-    const ingot_status_t status =
-        known.empty() ? ingot_program_build(&made, desc) : ingot_program_load(&made, desc, known.size(), bytes);
-    ingot_program_desc_release(desc);
-    if (status != INGOT_BUILD_FAILED) {
-        require(status, known.empty() ? "ingot_program_build" : "ingot_program_load");
-        if (known.empty())
-            keep_blob(made, path);
-        result.build = read(made, want);
-    }
-    ingot_program_release(made);
     result.is_native = !native_reason_.empty();
     result.reason = native_reason_;
     return result;

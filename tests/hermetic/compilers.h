@@ -58,9 +58,6 @@ public:
     virtual Build build(const Program &program, Want want) = 0;
     Description describe(const Program &program);
     IngotBuild build_with_ingot(const Program &program, Want want);
-    /* Loads the program from a folder of blobs, each in a file whose name is computed from its id. If there is none,
-     * builds the program, and adds its blob to the folder unless it is not cacheable. */
-    IngotBuild build_with_folder(const Program &program, const std::string &folder, Want want);
 
 protected:
     virtual Build read(ingot_program_t program, Want want) = 0;

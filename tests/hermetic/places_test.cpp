@@ -111,3 +111,17 @@ TEST_F(HermeticPlaces, FilesWithTwoNamesAreNativeWhereNamesMatter)
     const IngotBuild beside = expect_equal("#include \"inc/x.h\"\n" + std::string(kKernel));
     EXPECT_NE(std::string::npos, beside.reason.find("two names")) << beside.reason;
 }
+
+/* PoCL's assembler reads files, and Intel's does not. */
+TEST_F(HermeticPlaces, OfAnAssemblerAreInTheReason)
+{
+    if (compiler_->name() != "Portable Computing Language")
+        return;
+    const std::string reached = "the compiler reached asm, whose assembler may read files; ";
+    const std::string kernel = "kernel void k(global int *p) { ";
+    EXPECT_EQ(reached + "the source line 1 has it", expect_equal(kernel + "__asm__(\"\"); *p = 1; }\n").reason);
+    EXPECT_EQ(reached + "macros compose it",
+              expect_equal("#define CAT(a, b) a##b\n" + kernel + "CAT(__as, m__)(\"\"); *p = 1; }\n").reason);
+    EXPECT_EQ(reached + "the source line 2 has it",
+              expect_equal("#define PART \\\n __asm\n#define A PART\n" + kernel + "A(\"\"); *p = 1; }\n").reason);
+}
