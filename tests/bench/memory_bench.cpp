@@ -74,36 +74,18 @@ public:
 private:
     void one_thread(bench::Report *report)
     {
-        enum {
-            kFloor,
-            kHit,
-            kKernel,
-            kContent,
-            kContentKernel,
-            kHit256,
-            kHit4096,
-            kOnednn,
-            kOnednnContent,
-            kOnednnRelu,
-            kOnednn256,
-            kOnednn4096
-        };
+        enum { kFloor, kHit, kKernel, kContent, kContentKernel, kOnednn, kOnednnContent };
         Subjects subjects;
         subjects.push_back(make_floor());
         subjects.push_back(make_hit(1));
         subjects.push_back(make_fast_kernel(1));
         subjects.push_back(make_content_hit(1));
         subjects.push_back(make_content_kernel(1));
-        subjects.push_back(make_hit(256));
-        subjects.push_back(make_hit(4096));
         add(&subjects, make_onednn(1));
         add(&subjects, make_onednn_content(1));
-        add(&subjects, make_onednn_relu(1));
-        add(&subjects, make_onednn(256));
-        add(&subjects, make_onednn(4096));
         const std::vector<Samples> samples = measure_all(subjects, 1, {rounds_ * 2, 4});
 
-        std::printf("\nOne thread, one key unless it says more, ns an operation\n");
+        std::printf("\nOne thread, one key, ns an operation\n");
         print(subjects, samples);
         report->add("floor_ns", median(samples[kFloor]), "ns");
         report->add("hit_ns", median(samples[kHit]), "ns");
@@ -113,16 +95,12 @@ private:
         report->add("hit_over_floor", ratio(samples[kHit], samples[kFloor]), "ratio", bench::Goal::at_most, 1.8);
         report->add("fast_kernel_over_floor", ratio(samples[kKernel], samples[kFloor]), "ratio", bench::Goal::at_most,
                     2.5);
-        if (samples.size() <= kOnednn4096) {
+        if (samples.size() <= kOnednnContent) {
             std::printf("  oneDNN was not built with: its metrics are left out\n");
             return;
         }
-        /* The goal is for one key. The ratios for 256 keys, which a network may have, and for 4,096 have no goal. */
         report->add("onednn_over_hit", ratio(samples[kOnednn], samples[kHit]), "ratio", bench::Goal::at_least,
                     processors() <= 2 ? 40 : 25);
-        report->add("onednn_over_hit_256_keys", ratio(samples[kOnednn256], samples[kHit256]), "ratio");
-        report->add("onednn_over_hit_4096_keys", ratio(samples[kOnednn4096], samples[kHit4096]), "ratio");
-        report->add("onednn_relu_over_hit_1_key", ratio(samples[kOnednnRelu], samples[kHit]), "ratio");
         report->add("content_hit_over_onednn", ratio(samples[kContent], samples[kOnednnContent]), "ratio",
                     bench::Goal::at_most, 0.25);
     }

@@ -1,8 +1,7 @@
 /*
  * memory_onednn.cpp - measures oneDNN's primitive cache; see memory_peers.h.
  *
- * It uses two primitives: a convolution, the typical use of the cache, and an element-wise one, whose descriptor is the
- * smallest and therefore the fastest to hash and compare.
+ * It uses convolutions, the typical use of the cache.
  */
 #include "bench/memory_peers.h"
 
@@ -27,7 +26,7 @@ void check(dnnl_status_t status)
 class Onednn : public Subject
 {
 public:
-    Onednn(const std::string &name, bool convolution, size_t entries) : Subject(name), convolution_(convolution)
+    Onednn(const std::string &name, size_t entries) : Subject(name)
     {
         int capacity = 0; /* all subjects share the cache, which must hold all their primitives */
         check(dnnl_get_primitive_cache_capacity(&capacity));
@@ -60,7 +59,9 @@ public:
 protected:
     dnnl_primitive_desc_t describe(size_t number) const
     {
-        return convolution_ ? describe_convolution(number) : describe_relu(number);
+        const dnnl_dims_t data = {1, 16, 8, static_cast<dnnl_dim_t>(8 + number)};
+        const dnnl_dims_t weights = {16, 16, 3, 3};
+        return make_convolution(data, weights);
     }
     size_t count() const { return descs_.size(); }
 
@@ -88,15 +89,6 @@ private:
                                                              in.desc, ones, none, ones, ones, nullptr));
         return desc;
     }
-
-    dnnl_primitive_desc_t make_relu(const dnnl_dims_t dims) const
-    {
-        const MemoryDesc memory(2, dims, dnnl_ab);
-        dnnl_primitive_desc_t desc = nullptr;
-        check(dnnl_eltwise_forward_primitive_desc_create(&desc, engine_, dnnl_forward_inference, dnnl_eltwise_relu,
-                                                         memory.desc, memory.desc, 0.f, 0.f, nullptr));
-        return desc;
-    }
 #else
     dnnl_primitive_desc_t make_convolution(const dnnl_dims_t data, const dnnl_dims_t weights) const
     {
@@ -111,33 +103,8 @@ private:
         check(dnnl_primitive_desc_create(&desc, &operation, nullptr, engine_, nullptr));
         return desc;
     }
-
-    dnnl_primitive_desc_t make_relu(const dnnl_dims_t dims) const
-    {
-        dnnl_memory_desc_t memory;
-        dnnl_eltwise_desc_t operation;
-        dnnl_primitive_desc_t desc = nullptr;
-        check(dnnl_memory_desc_init_by_tag(&memory, 2, dims, dnnl_f32, dnnl_ab));
-        check(dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference, dnnl_eltwise_relu, &memory, 0.f, 0.f));
-        check(dnnl_primitive_desc_create(&desc, &operation, nullptr, engine_, nullptr));
-        return desc;
-    }
 #endif
 
-    dnnl_primitive_desc_t describe_convolution(size_t number) const
-    {
-        const dnnl_dims_t data = {1, 16, 8, static_cast<dnnl_dim_t>(8 + number)};
-        const dnnl_dims_t weights = {16, 16, 3, 3};
-        return make_convolution(data, weights);
-    }
-
-    dnnl_primitive_desc_t describe_relu(size_t number) const
-    {
-        const dnnl_dims_t dims = {16, static_cast<dnnl_dim_t>(16 + number)};
-        return make_relu(dims);
-    }
-
-    const bool convolution_;
     dnnl_engine_t engine_ = nullptr;
     std::vector<dnnl_primitive_desc_t> descs_;
 };
@@ -145,7 +112,7 @@ private:
 class OnednnContent : public Onednn
 {
 public:
-    explicit OnednnContent(size_t entries) : Onednn("oneDNN content", true, entries) {}
+    explicit OnednnContent(size_t entries) : Onednn("oneDNN content", entries) {}
 
     void run(unsigned thread, size_t operations) override
     {
@@ -164,12 +131,7 @@ public:
 
 std::unique_ptr<Subject> make_onednn(size_t entries)
 {
-    return std::make_unique<Onednn>(name_with_keys("oneDNN", entries), true, entries);
-}
-
-std::unique_ptr<Subject> make_onednn_relu(size_t entries)
-{
-    return std::make_unique<Onednn>("oneDNN relu", false, entries);
+    return std::make_unique<Onednn>(name_with_keys("oneDNN", entries), entries);
 }
 
 std::unique_ptr<Subject> make_onednn_content(size_t entries)
@@ -183,11 +145,6 @@ std::unique_ptr<Subject> make_onednn_content(size_t entries)
 
 namespace memory_bench
 {
-
-std::unique_ptr<Subject> make_onednn_relu(size_t)
-{
-    return nullptr;
-}
 
 std::unique_ptr<Subject> make_onednn(size_t)
 {

@@ -17,10 +17,9 @@ namespace memory_bench
 std::unique_ptr<Subject> make_map(size_t entries);
 /* liburcu's lock-free hash table with 64-bit keys: looks up, takes a reference, drops it. */
 std::unique_ptr<Subject> make_urcu(size_t entries);
-/* oneDNN: dnnl_primitive_create and dnnl_primitive_destroy, with one of `entries` primitive descriptors whose
- * primitives are cached. One function uses convolutions, the other the element-wise primitive. */
+/* oneDNN: dnnl_primitive_create and dnnl_primitive_destroy, with one of `entries` primitive descriptors of convolutions
+ * whose primitives are cached. */
 std::unique_ptr<Subject> make_onednn(size_t entries);
-std::unique_ptr<Subject> make_onednn_relu(size_t entries);
 /* oneDNN's convolutions: makes a new operation descriptor and primitive descriptor, creates the primitive, which is
  * cached, and destroys all. */
 std::unique_ptr<Subject> make_onednn_content(size_t entries);

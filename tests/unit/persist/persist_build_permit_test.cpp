@@ -11,7 +11,9 @@
 #include <csignal>
 #include <thread>
 
+#include "support/library_clock.h"
 #include "support/persist_session.h"
+#include "support/threads.h"
 
 extern "C" {
 #include "persist/storage/kinds.h"
@@ -22,19 +24,6 @@ struct directory *directory_of(ingot_storage_t storage);
 }
 
 using namespace store_fixture;
-
-static std::atomic<uint64_t> clock_lead_ns;
-
-/* The linker redirects the library's calls to this function. */
-extern "C" {
-uint64_t __real_files_steady_clock_ns(void);
-uint64_t __wrap_files_steady_clock_ns(void);
-
-uint64_t __wrap_files_steady_clock_ns(void)
-{
-    return __real_files_steady_clock_ns() + clock_lead_ns;
-}
-}
 
 namespace
 {
@@ -67,12 +56,6 @@ Shared *share()
 {
     void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return new (memory) Shared();
-}
-
-template <typename Condition> void wait_until(const Condition &condition)
-{
-    while (!condition())
-        std::this_thread::yield();
 }
 
 /* Stands for a compiler: ends once the test releases it. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <functional>
 #include <string>
 
 #include "support/failing_allocator.h"
@@ -498,27 +499,27 @@ TEST_F(PersistDirectory, RefusesMalformedInfos)
     };
     ingot_persist_info_t good = info_at(path);
     ASSERT_EQ(INGOT_SUCCESS, open(good));
+    const std::function<void(ingot_persist_info_t &)> mistakes[] = {
+        [](auto &info) { info.path = nullptr; },
+        [](auto &info) { info.path = ""; },
+        [&](auto &info) { info.path = long_path.c_str(); },
+        [](auto &info) { info.struct_size = 0; },
+        [](auto &info) { info.eviction = static_cast<ingot_persist_eviction_t>(77); },
+        [](auto &info) { info.store_mode = static_cast<ingot_persist_store_mode_t>(77); },
+        [](auto &info) { info.on_miss = static_cast<ingot_persist_on_miss_t>(77); },
+    };
+    for (const auto &make : mistakes) {
+        ingot_persist_info_t info = good;
+        make(info);
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info)) << &make - mistakes;
+    }
     ingot_persist_info_t info = good;
-    info.path = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info));
-    info.path = "";
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info));
-    info.path = long_path.c_str();
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info));
+    for (uint32_t flag = INGOT_PERSIST_KEEP_REQUESTS * 2; flag != 0; flag <<= 1) {
+        info.flags = flag;
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info)) << flag;
+    }
     info = good;
-    info.struct_size = 0;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info));
-    info = good;
-    info.eviction = static_cast<ingot_persist_eviction_t>(77);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info));
-    info = good;
-    info.store_mode = static_cast<ingot_persist_store_mode_t>(77);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info));
-    info = good;
-    info.flags = 0x80;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info));
     for (const char *name_space : {"", "..", "a/b", "12", "tmp"}) {
-        info = good;
         info.name_space = name_space;
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info)) << name_space;
     }

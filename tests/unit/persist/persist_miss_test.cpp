@@ -240,11 +240,3 @@ TEST_F(PersistMiss, BeginsWithWhyTheStoreCannotBeRead)
     EXPECT_EQ(std::string::npos, detail_.find("no entry to compare with")) << detail_;
     EXPECT_NE(std::string::npos, detail_.find(strerror(EACCES))) << detail_;
 }
-
-TEST_F(PersistMiss, RefusesAWrongPolicy)
-{
-    ingot_persist_info_t info = info_at(path_);
-    ingot_storage_t storage = nullptr;
-    info.on_miss = static_cast<ingot_persist_on_miss_t>(4);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(&storage, &info));
-}

@@ -443,24 +443,22 @@ TEST_F(PersistProbes, AreNotTakenFromASealedStoreOfAnyUser)
 struct OwnStorage {
     Bytes content;
     unsigned calls = 0;
-    ingot_storage_t open(bool is_read_only = false)
+    HeldStorage open(bool is_read_only = false)
     {
-        ingot_storage_ops_t ops{};
-        ops.struct_size = sizeof(ops);
-        ops.load = [](void *self, size_t, const uint8_t *, ingot_buffer_t *blob) {
-            auto *own = static_cast<OwnStorage *>(self);
-            ++own->calls;
-            *blob = {own->content.size(), own->content.data(), nullptr, nullptr};
-            return INGOT_SUCCESS;
-        };
-        if (!is_read_only)
-            ops.store = [](void *self, size_t, const uint8_t *, size_t, const uint8_t *) {
+        ingot_storage_ops_t ops = own_storage::operations(
+            [](void *self, size_t, const uint8_t *, size_t, const uint8_t *) {
                 ++static_cast<OwnStorage *>(self)->calls;
                 return INGOT_SUCCESS;
-            };
-        ingot_storage_t storage = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
-        return storage;
+            },
+            [](void *self, size_t, const uint8_t *, ingot_buffer_t *blob) {
+                auto *own = static_cast<OwnStorage *>(self);
+                ++own->calls;
+                *blob = {own->content.size(), own->content.data(), nullptr, nullptr};
+                return INGOT_SUCCESS;
+            });
+        if (is_read_only)
+            ops.store = nullptr;
+        return opened([&](ingot_storage_t *made) { return ingot_storage_create(made, &ops, this); });
     }
 };
 
@@ -475,17 +473,11 @@ TEST_F(PersistProbes, AreNotTakenFromOtherStoragesAndTiers)
     for (const bool is_read_only : {false, true}) {
         Store first(first_info);
         Store later(info());
-        const ingot_storage_t custom = server.open(is_read_only);
-        const ingot_storage_t tiers[] = {first.get(), later.get(), custom};
-        ingot_storage_t chain = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 3, tiers));
-        EXPECT_EQ(is_read_only ? 0u : 1u, run_with(chain, {1})) << "the later tiers have it";
-        ingot_storage_release(chain);
-        const ingot_storage_t customs_first[] = {custom, later.get()};
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, customs_first));
-        EXPECT_EQ(is_read_only ? 0u : 1u, run_with(chain, {1}, is_read_only ? INGOT_SUCCESS : INGOT_UNIMPLEMENTED));
-        ingot_storage_release(chain);
-        ingot_storage_release(custom);
+        const HeldStorage custom = server.open(is_read_only);
+        EXPECT_EQ(is_read_only ? 0u : 1u, run_with(chain_of({first.get(), later.get(), custom.get()}).get(), {1}))
+            << "the later tiers have it";
+        EXPECT_EQ(is_read_only ? 0u : 1u, run_with(chain_of({custom.get(), later.get()}).get(), {1},
+                                                   is_read_only ? INGOT_SUCCESS : INGOT_UNIMPLEMENTED));
     }
     EXPECT_EQ(0u, server.calls);
 }
@@ -497,11 +489,9 @@ TEST_F(PersistProbes, AreNeitherGivenToNorTakenFromCallersOfStorages)
     const Bytes id = ids_of_probes(store.get()).at(0);
     OwnStorage server;
     server.content = read_file(kernel_in(root_));
-    const ingot_storage_t custom = server.open();
-    const ingot_storage_t tiers[] = {store.get(), custom};
-    ingot_storage_t chain = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    for (const ingot_storage_t storage : {store.get(), custom, chain}) {
+    const HeldStorage custom = server.open();
+    const HeldStorage chain = chain_of({store.get(), custom.get()});
+    for (const ingot_storage_t storage : {store.get(), custom.get(), chain.get()}) {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_load(storage, id.size(), id.data(), &blob));
         for (const auto function : {ingot_storage_store, ingot_persist_store_sealed})
@@ -511,8 +501,6 @@ TEST_F(PersistProbes, AreNeitherGivenToNorTakenFromCallersOfStorages)
     EXPECT_EQ(0u, server.calls);
     EXPECT_EQ(INGOT_SUCCESS, ingot_storage_remove(store.get(), id.size(), id.data()));
     EXPECT_EQ(0u, count_probes());
-    ingot_storage_release(chain);
-    ingot_storage_release(custom);
 }
 
 TEST_F(PersistProbes, AreNotCopiedToABundle)
@@ -521,13 +509,9 @@ TEST_F(PersistProbes, AreNotCopiedToABundle)
     Store store(info());
     EXPECT_EQ(1u, run({1}));
     (void)session.create(session.describe(), store);
-    const std::string path = (scratch_.path() / "bundle").string();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
-    ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), nullptr));
-    EXPECT_EQ(0u, ids_of_probes(bundle).size());
-    EXPECT_EQ(1u, run_with(bundle, {1}, INGOT_UNIMPLEMENTED));
-    ingot_storage_release(bundle);
+    const HeldStorage bundle = bundle_of(store, scratch_.path() / "bundle");
+    EXPECT_EQ(0u, ids_of_probes(bundle.get()).size());
+    EXPECT_EQ(1u, run_with(bundle.get(), {1}, INGOT_UNIMPLEMENTED));
 }
 
 } // namespace

@@ -145,14 +145,8 @@ TEST_F(PersistRequest, IsRecordedThroughAChain)
     info.record_path = record_.c_str();
     const Store store(info);
     const Store other(path("other"));
-    const ingot_storage_t tiers[] = {other.get(), store.get()};
-    ingot_storage_t chain = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    const HeldStorage held(chain);
     Session session;
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), chain, nullptr));
-    ingot_program_release(program);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), chain_of({other.get(), store.get()})));
     EXPECT_EQ(1u, recorded_requests::count(record_));
 }
 

@@ -28,9 +28,10 @@ protected:
     {
         return GetParam() == INGOT_PERSIST_KEY_BLAKE2B ? secret_key(seed) : signing_key(seed);
     }
+    using Forgery = std::function<Bytes(const Bytes &id, const Bytes &kept)>;
     /* Lets an attacker replace a sealed blob with the result of `forge`. Expects that it is refused, and that the
      * program is compiled once. */
-    void expect_refused_and_rebuilt(const std::function<Bytes(const Bytes &id, const Bytes &kept)> &forge) const
+    void expect_refused_and_rebuilt(const Forgery &forge) const
     {
         const ScratchDirectory scratch;
         const fs::path root = scratch.path() / "store";
@@ -63,37 +64,31 @@ protected:
 
 } // namespace
 
-TEST_P(PersistTrustAttack, AnyPartIsChanged)
+TEST_P(PersistTrustAttack, IsRefusedAndCostsOneCompilation)
 {
-    for (const size_t at : {size_t{0}, size_t{20}, size_t{40}, kSealSize - 1, kSealSize, kSealSize + 10})
+    const auto begin_of = [](const Bytes &kept, size_t left_out) {
+        return Bytes(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(left_out));
+    };
+    for (const size_t at : {size_t{0}, size_t{20}, size_t{40}, kSealSize - 1, kSealSize, kSealSize + 10}) {
+        SCOPED_TRACE("byte " + std::to_string(at) + " is changed");
         expect_refused_and_rebuilt([&](const Bytes &, const Bytes &kept) { return flipped(kept, at); });
-    expect_refused_and_rebuilt([](const Bytes &, const Bytes &kept) { return flipped(kept, kept.size() - 1); });
-}
-
-TEST_P(PersistTrustAttack, TheEndIsCutOff)
-{
-    for (const size_t left_out : {size_t{1}, size_t{16}})
-        expect_refused_and_rebuilt([&](const Bytes &, const Bytes &kept) {
-            return Bytes(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(left_out));
-        });
-}
-
-TEST_P(PersistTrustAttack, TheSealIsTakenOff)
-{
-    expect_refused_and_rebuilt([](const Bytes &, const Bytes &kept) { return without_seal(kept); });
-}
-
-TEST_P(PersistTrustAttack, ARightBlobOfAnotherProgramIsPutInItsPlace)
-{
-    expect_refused_and_rebuilt([](const Bytes &, const Bytes &kept) {
-        return sealed(key(1), bytes_of("the id of another program"), without_seal(kept));
-    });
-}
-
-TEST_P(PersistTrustAttack, ItIsSealedWithAKeyThatWasRemoved)
-{
-    expect_refused_and_rebuilt(
-        [](const Bytes &id, const Bytes &kept) { return sealed(key(2), id, without_seal(kept)); });
+    }
+    const std::pair<const char *, Forgery> forgeries[] = {
+        {"the last byte is changed", [](const Bytes &, const Bytes &kept) { return flipped(kept, kept.size() - 1); }},
+        {"the last byte is cut off", [&](const Bytes &, const Bytes &kept) { return begin_of(kept, 1); }},
+        {"the last bytes are cut off", [&](const Bytes &, const Bytes &kept) { return begin_of(kept, 16); }},
+        {"the seal is taken off", [](const Bytes &, const Bytes &kept) { return without_seal(kept); }},
+        {"a right blob of another program is in its place",
+         [](const Bytes &, const Bytes &kept) {
+             return sealed(key(1), bytes_of("the id of another program"), without_seal(kept));
+         }},
+        {"it is sealed with a key that was removed",
+         [](const Bytes &id, const Bytes &kept) { return sealed(key(2), id, without_seal(kept)); }},
+    };
+    for (const auto &[name, forge] : forgeries) {
+        SCOPED_TRACE(name);
+        expect_refused_and_rebuilt(forge);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, PersistTrustAttack,
