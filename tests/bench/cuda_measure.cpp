@@ -16,8 +16,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace cuda_bench
@@ -174,8 +172,7 @@ public:
 
     std::string compile(const ProgramFile &file, const std::string &architecture) const
     {
-        std::ifstream stream(file.path, std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+        const std::string text = bench::text_of(file.path);
         const std::vector<std::string> words = options_of(file.options + " " + architecture);
         std::vector<const char *> options;
         for (const std::string &word : words)

@@ -9,8 +9,6 @@
 #include "bench/startup_setup.h"
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 namespace cuda_bench
 {
@@ -19,29 +17,16 @@ using bench::Clock;
 using bench::microseconds_since;
 using bench::Sample;
 using startup::ProgramFile;
-using startup::require_cl;
 using startup::Setup;
-
-static cl_program build(const Setup &setup, const std::string &source, const std::string &options)
-{
-    const char *text = source.c_str();
-    cl_int error = CL_SUCCESS;
-    cl_program program = clCreateProgramWithSource(setup.native, 1, &text, nullptr, &error);
-    if (error == CL_SUCCESS)
-        error = clBuildProgram(program, 1, &setup.device, options.c_str(), nullptr, nullptr);
-    require_cl(error, "the driver's own build");
-    return program;
-}
 
 static void measure_program(const Setup &setup, const ProgramFile &file)
 {
-    std::ifstream stream(file.path, std::ios::binary);
-    const std::string source{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    const std::string source = bench::text_of(file.path);
     Sample built, loaded;
     std::vector<uint8_t> binary;
     for (int i = 0; i < 5; ++i) {
         const Clock::time_point start = Clock::now();
-        cl_program program = build(setup, source, file.options);
+        cl_program program = startup::build_source(setup, source, file.options);
         built.values.push_back(microseconds_since(start));
         binary = startup::binary_of(program);
         clReleaseProgram(program);

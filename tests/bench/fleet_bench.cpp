@@ -4,7 +4,7 @@
  *
  *     bench_fleet --json FILE [--only redis|http|storm]
  *     bench_fleet --child loads redis|http -                              measures loads, with its own server
- *     bench_fleet --child storm-machine|storm-machines URL PROCESSES      starts the processes of one storm
+ *     bench_fleet --child storm URL PROCESSES                             starts the processes of one storm
  *
  * fleet_loads.cpp and fleet_storm.cpp explain what is compared.
  */
@@ -17,8 +17,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-
-constexpr char kStorm[] = "storm-";
 
 static int measure(const char *json, const std::string &only)
 {
@@ -38,8 +36,8 @@ static int run_child(const std::string &what, const std::string &subject, const 
 {
     if (what == "loads")
         fleet::run_loads(subject);
-    else if (what.rfind(kStorm, 0) == 0)
-        fleet::run_storm(what.substr(sizeof(kStorm) - 1), subject, static_cast<unsigned>(std::atoi(count)));
+    else if (what == "storm")
+        fleet::run_storm(subject, static_cast<unsigned>(std::atoi(count)));
     else
         return 2;
     return 0;

@@ -33,14 +33,12 @@ using bench::require_ingot;
 using bench::Sample;
 
 constexpr int kRounds = 5;
-constexpr int kMachineRounds = 3;
 constexpr size_t kPrograms = 16;
 constexpr char kProcesses[] = "32";
 
 /* The result that a process of the storm sends to its parent; small enough that a write to a pipe is atomic. */
 struct Result {
     unsigned builds = 0;
-    unsigned busy_leases = 0;
     unsigned blob_bytes = 0;
 };
 
@@ -95,9 +93,6 @@ Result request_all(const Chain &storage, const std::vector<ingot_program_desc_t>
         result.blob_bytes += static_cast<unsigned>(size);
         ingot_program_release(program);
     }
-    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
-    require_ingot(ingot_remote_get_stats(storage.remote, &stats), "statistics");
-    result.busy_leases = static_cast<unsigned>(stats.busy_leases);
     return result;
 }
 
@@ -135,7 +130,7 @@ struct Pipe {
 };
 
 /* Runs a storm and returns the milliseconds until the last process has all programs. `sum` gets the sum of results. */
-double storm(const std::string &how, const std::string &url, unsigned processes, Result *sum)
+double storm(const std::string &url, unsigned processes, Result *sum)
 {
     const Pipe ready, gate, results;
     std::vector<pid_t> children;
@@ -144,8 +139,7 @@ double storm(const std::string &how, const std::string &url, unsigned processes,
         require(child >= 0, "fork");
         if (child == 0) {
             close(gate.writing);
-            run_process(how == "machines" ? "store-" + std::to_string(i) : "store", url, ready.writing, gate.reading,
-                        results.writing);
+            run_process("store", url, ready.writing, gate.reading, results.writing);
             std::exit(0);
         }
         children.push_back(child);
@@ -163,7 +157,6 @@ double storm(const std::string &how, const std::string &url, unsigned processes,
         Result result;
         require(read(results.reading, &result, sizeof(result)) == sizeof(result), "a process ended early");
         sum->builds += result.builds;
-        sum->busy_leases += result.busy_leases;
         sum->blob_bytes += result.blob_bytes;
     }
     const double ms = milliseconds_since(start);
@@ -187,15 +180,14 @@ public:
     bool has_device() const { return processes_.has("intel"); }
 
     struct Turn {
-        double cold_ms, warm_ms, builds, busy_leases, blob_bytes;
+        double cold_ms, warm_ms, builds, blob_bytes;
     };
-    Turn run(const char *how, const char *count) const
+    Turn run(const char *count) const
     {
         (void)server_.ask({"FLUSHALL"});
-        const auto lines = processes_.run("intel", std::string("storm-") + how, server_.url(), count);
-        require(lines.size() == 5, "a storm printed something else");
-        return {std::stod(lines[0][1]), std::stod(lines[1][1]), std::stod(lines[2][1]), std::stod(lines[3][1]),
-                std::stod(lines[4][1])};
+        const auto lines = processes_.run("intel", "storm", server_.url(), count);
+        require(lines.size() == 4, "a storm printed something else");
+        return {std::stod(lines[0][1]), std::stod(lines[1][1]), std::stod(lines[2][1]), std::stod(lines[3][1])};
     }
 
 private:
@@ -207,12 +199,12 @@ void measure_machine(bench::Report *report, const Storms &storms)
 {
     Sample all, one, compilations, warm, sizes;
     const auto run_all = [&] {
-        const Storms::Turn turn = storms.run("machine", kProcesses);
+        const Storms::Turn turn = storms.run(kProcesses);
         compilations.values.push_back(turn.builds / kPrograms);
         return turn.cold_ms;
     };
     const auto run_one = [&] {
-        const Storms::Turn turn = storms.run("machine", "1");
+        const Storms::Turn turn = storms.run("1");
         warm.values.push_back(turn.warm_ms / kPrograms);
         sizes.values.push_back(turn.blob_bytes / kPrograms);
         return turn.cold_ms;
@@ -228,34 +220,16 @@ void measure_machine(bench::Report *report, const Storms &storms)
     report->add("blob_bytes", sizes.median(), "bytes");
 }
 
-/* Measures processes that each have a store, like 32 machines. The ratio has no goal, because real machines would not
- * share this machine's processors. */
-void measure_machines(bench::Report *report, const Storms &storms)
-{
-    Sample all, one, compilations, polls;
-    const auto run_all = [&] {
-        const Storms::Turn turn = storms.run("machines", kProcesses);
-        compilations.values.push_back(turn.builds / kPrograms);
-        polls.values.push_back(turn.busy_leases / (31 * kPrograms));
-        return turn.cold_ms;
-    };
-    bench::take_turns(
-        kMachineRounds, run_all, [&] { return storms.run("machines", "1").cold_ms; }, all, one);
-    report->add("storm_32_stores_over_1", bench::ratios_of(all, one).median(), "times");
-    report->add("storm_32_stores_compilations_per_program", compilations.quantile(1), "");
-    report->add("storm_32_stores_busy_leases_per_wait", polls.median(), "");
-}
-
 } // namespace
 
-void run_storm(const std::string &how, const std::string &url, unsigned processes)
+void run_storm(const std::string &url, unsigned processes)
 {
     Result cold, warm;
-    const double cold_ms = storm(how, url, processes, &cold);
-    const double warm_ms = storm(how, url, processes, &warm);
+    const double cold_ms = storm(url, processes, &cold);
+    const double warm_ms = storm(url, processes, &warm);
     require(warm.builds == 0, "the second storm compiled programs");
-    std::printf("cold\t%.3f\nwarm\t%.3f\nbuilds\t%u\nbusy\t%u\nbytes\t%.0f\n", cold_ms, warm_ms, cold.builds,
-                cold.busy_leases, static_cast<double>(cold.blob_bytes) / processes);
+    std::printf("cold\t%.3f\nwarm\t%.3f\nbuilds\t%u\nbytes\t%.0f\n", cold_ms, warm_ms, cold.builds,
+                static_cast<double>(cold.blob_bytes) / processes);
 }
 
 void measure_storm(bench::Report *report, const std::string &folder)
@@ -268,7 +242,6 @@ void measure_storm(bench::Report *report, const std::string &folder)
     if (!storms.has_device())
         return;
     measure_machine(report, storms);
-    measure_machines(report, storms);
 }
 
 } // namespace fleet

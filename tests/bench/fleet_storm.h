@@ -15,11 +15,8 @@ namespace fleet
  * nothing. `folder` is for scratch files. */
 void measure_storm(bench::Report *report, const std::string &folder);
 
-/*
- * Runs a storm twice, cold and warm: starts `processes` processes with stores in the working directory, and prints
- * lines for measure_storm. `how` is "machine" for processes that share a store, or "machines" for one store per
- * process.
- */
-void run_storm(const std::string &how, const std::string &url, unsigned processes);
+/* Runs a storm twice, cold and warm: starts `processes` processes with one store in the working directory, and prints
+ * lines for measure_storm. */
+void run_storm(const std::string &url, unsigned processes);
 
 } // namespace fleet

@@ -62,16 +62,6 @@ static void launch(const startup::NativeSetup &setup, cl_program program, const 
     (void)clReleaseKernel(kernel);
 }
 
-static cl_program build(const startup::NativeSetup &setup, const std::string &source)
-{
-    const char *string = source.c_str();
-    cl_int error = CL_SUCCESS;
-    const cl_program program = clCreateProgramWithSource(setup.native, 1, &string, nullptr, &error);
-    startup::require_cl(error, "a program with many kernels");
-    startup::require_cl(clBuildProgram(program, 0, nullptr, "", nullptr, nullptr), "a program with many kernels");
-    return program;
-}
-
 /* Opens a cache that is never released, as most applications do. */
 static cl_program build_by_front_door(const startup::NativeSetup &setup, const std::string &source)
 {
@@ -88,7 +78,8 @@ static void work(int count, bool has_front_door)
 {
     const startup::NativeSetup setup;
     const std::string source = source_of(count);
-    const cl_program program = has_front_door ? build_by_front_door(setup, source) : build(setup, source);
+    const cl_program program =
+        has_front_door ? build_by_front_door(setup, source) : startup::build_source(setup, source, "");
     for (int i = 0; i < (count > 1 ? kLaunched : 1); ++i)
         launch(setup, program, "k" + std::to_string(i * (count - 1)));
     (void)clReleaseProgram(program);

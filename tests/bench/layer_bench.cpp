@@ -19,8 +19,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 namespace
@@ -71,22 +69,11 @@ void run_timed(const std::string &workload, const std::string &store)
         std::printf("failed\t%d\t%s\n", status, child.output().substr(0, 200).c_str());
 }
 
-std::string text_of(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 void work(const std::string &set)
 {
     const startup::NativeSetup setup;
     for (const startup::ProgramFile &file : startup::list_programs(set, startup::is_cpu(setup.device))) {
-        const std::string text = text_of(file.path);
-        const char *string = text.c_str();
-        cl_int error = CL_SUCCESS;
-        const cl_program program = clCreateProgramWithSource(setup.native, 1, &string, nullptr, &error);
-        startup::require_cl(error, file.name);
-        startup::require_cl(clBuildProgram(program, 0, nullptr, file.options.c_str(), nullptr, nullptr), file.name);
+        const cl_program program = startup::build_source(setup, bench::text_of(file.path), file.options);
         startup::launch_all_kernels(setup.native, setup.queue, program, setup.device);
         clReleaseProgram(program);
     }

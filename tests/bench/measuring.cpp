@@ -28,11 +28,16 @@ void require_ingot(ingot_status_t status, const std::string &what)
     require(status == INGOT_SUCCESS, what + ": " + ingot_status_name(status) + ": " + ingot_last_error_detail());
 }
 
+std::string text_of(const std::string &path)
+{
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
 ingot_program_desc_t describe(ingot_context_t context, ingot_source_kind_t kind, const ProgramFile &file,
                               uint32_t flags)
 {
-    std::ifstream stream(file.path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    const std::string text = text_of(file.path);
     require(!text.empty(), "cannot read " + file.path);
     ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
     source_info.kind = kind;

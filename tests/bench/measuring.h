@@ -19,6 +19,9 @@ namespace bench
 void require(bool holds, const std::string &what);
 void require_ingot(ingot_status_t status, const std::string &what);
 
+/* Returns the bytes of a file. */
+std::string text_of(const std::string &path);
+
 struct ProgramFile {
     std::string name;
     std::string path;

@@ -27,8 +27,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace
 {
@@ -135,23 +133,11 @@ void build_requests(const std::string &jobs, const std::string &requests, const 
     std::printf("processor\t%.3f\n", processor_time_of_children());
 }
 
-std::string text_of(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 void compile_by_driver(const std::string &set)
 {
     const startup::NativeSetup setup;
     for (const startup::ProgramFile &file : programs_of(set, startup::is_cpu(setup.device))) {
-        const std::string text = text_of(file.path);
-        const char *string = text.c_str();
-        cl_int error = CL_SUCCESS;
-        const cl_program program = clCreateProgramWithSource(setup.native, 1, &string, nullptr, &error);
-        startup::require_cl(error, file.name);
-        startup::require_cl(clBuildProgram(program, 0, nullptr, file.options.c_str(), nullptr, nullptr), file.name);
-        clReleaseProgram(program);
+        clReleaseProgram(startup::build_source(setup, bench::text_of(file.path), file.options));
     }
 }
 

@@ -25,9 +25,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 
 namespace
@@ -199,8 +197,7 @@ private:
         arguments.insert(arguments.end(), options.begin(), options.end());
         child_process::Child child(arguments, folder_ + "/output");
         require(child.wait() == 0, "digits failed:\n" + child.output());
-        std::ifstream file(json);
-        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        const std::string text = bench::text_of(json);
         double total = 0;
         for (const std::string label : {"\"platform_ms\": ", "\"ready_ms\": "}) {
             const size_t at = text.find(label);

@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 namespace startup
 {
@@ -32,8 +30,7 @@ static void make_kernels(cl_program program)
 
 static void make_by_front(const NativeSetup &setup, const ingot::cache &cache, const ProgramFile &file)
 {
-    std::ifstream stream(file.path, std::ios::binary);
-    const std::string source{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    const std::string source = bench::text_of(file.path);
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
     cl_program program = ingot::opencl_build(cache, setup.native, {setup.device}, source, file.options, &origin);
     require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");

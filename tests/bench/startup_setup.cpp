@@ -8,8 +8,6 @@
 #include "support/test_device.h"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 namespace startup
 {
@@ -93,6 +91,17 @@ cl_program load_binary(const NativeSetup &setup, const std::vector<uint8_t> &bin
     return program;
 }
 
+cl_program build_source(const NativeSetup &setup, const std::string &source, const std::string &options)
+{
+    const char *text = source.c_str();
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(setup.native, 1, &text, nullptr, &error);
+    if (error == CL_SUCCESS)
+        error = clBuildProgram(program, 1, &setup.device, options.c_str(), nullptr, nullptr);
+    require_cl(error, "the driver's own build");
+    return program;
+}
+
 std::string binary_path(const std::string &store, size_t number)
 {
     return store + ".binaries/" + std::to_string(number);
@@ -102,8 +111,8 @@ std::vector<std::vector<uint8_t>> read_binaries(size_t count, const std::string 
 {
     std::vector<std::vector<uint8_t>> binaries;
     for (size_t i = 0; i < count; ++i) {
-        std::ifstream file(binary_path(store, i), std::ios::binary);
-        binaries.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        const std::string bytes = bench::text_of(binary_path(store, i));
+        binaries.emplace_back(bytes.begin(), bytes.end());
         require(!binaries.back().empty(), "no binary beside " + store);
     }
     return binaries;

@@ -48,6 +48,9 @@ ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint3
 std::vector<uint8_t> binary_of(cl_program program);
 cl_program load_binary(const NativeSetup &setup, const std::vector<uint8_t> &binary, const std::string &options);
 
+/* Builds a program from its source with the driver alone. */
+cl_program build_source(const NativeSetup &setup, const std::string &source, const std::string &options);
+
 /* Returns the path to which write_binaries writes the binary of a program of the store. read_binaries reads them
  * all. */
 std::string binary_path(const std::string &store, size_t number);

@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 
 namespace startup
@@ -28,12 +27,6 @@ using bench::Clock;
 using bench::microseconds_since;
 using bench::Sample;
 using Bytes = std::vector<uint8_t>;
-
-std::string text_of(const std::string &path)
-{
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
 
 /* Programs that Ingot loaded from the store, with all their kernels. */
 class Ready
@@ -181,7 +174,7 @@ void add_closure(const std::string &path, std::set<std::string> *paths)
     if (access(path.c_str(), R_OK) != 0 || !paths->insert(path).second)
         return;
     const std::string folder = path.substr(0, path.rfind('/') + 1);
-    for (const std::string &name : includes_of(text_of(path)))
+    for (const std::string &name : includes_of(bench::text_of(path)))
         add_closure(folder + name, paths);
 }
 
@@ -304,14 +297,8 @@ void measure_own_cache(const std::string &set, const std::string &folder)
     const NativeSetup setup;
     double total_us = 0;
     for (const ProgramFile &file : list_programs(set, is_cpu(setup.device))) {
-        cl_int error = CL_SUCCESS;
         const Clock::time_point start = Clock::now();
-        const std::string source = text_of(file.path);
-        const char *text = source.c_str();
-        cl_program program = clCreateProgramWithSource(setup.native, 1, &text, nullptr, &error);
-        if (error == CL_SUCCESS)
-            error = clBuildProgram(program, 1, &setup.device, file.options.c_str(), nullptr, nullptr);
-        require_cl(error, file.name);
+        const cl_program program = build_source(setup, bench::text_of(file.path), file.options);
         if (is_cpu(setup.device))
             launch_all_kernels(setup.native, setup.queue, program, setup.device);
         total_us += microseconds_since(start);

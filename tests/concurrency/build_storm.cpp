@@ -19,14 +19,12 @@
  * are distributed among them, as if they were on different machines.
  *
  * With --own, each process requests programs that no other one requests, as ranks of an MPI job may. Also prints the
- * most compilations at the same time, and the most memory of all processes together (their PSS), measured at most ten
- * times a second. --jobs sets the store's build_jobs, and no wait for a place may then end early.
+ * most compilations at the same time. --jobs sets the store's build_jobs, and no wait for a place may then end early.
  *
  * The exit status is 1 if a program was compiled twice, if more compilations ran at the same time than --jobs allows,
  * or if a process failed, 77 if this machine does not allow such namespaces, and otherwise 0.
  */
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,8 +59,6 @@ namespace
 
 constexpr unsigned kHangSeconds = 600;
 constexpr int kSkipped = 77;
-constexpr int kSampleMs = 100; /* the pause between two measurements of memory; at least 30 times what one takes */
-constexpr double kPausesOfSample = 30;
 
 struct Settings {
     int processes = 8;
@@ -291,7 +287,6 @@ pid_t start(const std::vector<std::string> &arguments, const std::string &driver
 struct Outcome {
     int builds = 0, loads = 0, timeouts = 0;
     std::vector<std::pair<double, int>> changes; /* when a compilation began (1) or ended (-1) */
-    double idle_mb = 0, peak_mb = 0;             /* of all processes together, before and while they compile */
     double seconds = 0;
     bool is_good = true;
 
@@ -315,19 +310,6 @@ struct Outcome {
         return most;
     }
 };
-
-/* Returns the memory of all processes together. Each page that several share counts once. */
-double memory_mb(const std::vector<pid_t> &processes)
-{
-    double kb = 0;
-    for (const pid_t process : processes) {
-        std::ifstream file("/proc/" + std::to_string(process) + "/smaps_rollup");
-        for (std::string word; file >> word;)
-            if (word == "Pss:" && file >> word)
-                kb += std::stod(word);
-    }
-    return kb / 1024;
-}
 
 #ifdef STORM_OF_MACHINES
 /* The machines and their empty Redis server. With 0 machines, there is no server either. */
@@ -443,25 +425,12 @@ Outcome storm(const std::vector<std::string> &given, int processes, unsigned see
         ready.read_all(&byte, 1, "a process did not start");
     }
     Outcome outcome;
-    const bool measures_memory = settings.first >= 0;
-    int pause_ms = kSampleMs;
-    if (measures_memory)
-        outcome.idle_mb = memory_mb(children);
     const auto began = std::chrono::steady_clock::now();
     gate.close_mine();
-    for (int i = 0; i < processes;) {
-        pollfd pending = {results.mine, POLLIN, 0};
-        if (measures_memory && poll(&pending, 1, pause_ms) == 0) {
-            const auto sampled = std::chrono::steady_clock::now();
-            outcome.peak_mb = std::max(outcome.peak_mb, memory_mb(children));
-            const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - sampled;
-            pause_ms = std::max(kSampleMs, static_cast<int>(kPausesOfSample * taken.count()));
-            continue;
-        }
+    for (int i = 0; i < processes; ++i) {
         Counts counts;
         results.read_all(&counts, sizeof(counts), "a process ended early");
         outcome.add(counts);
-        ++i;
     }
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     for (const pid_t child : children) {
@@ -482,7 +451,6 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
 {
     std::vector<double> alone, together, ratios;
     int exact = 0, failed = 0, timeouts = 0, most = 0, at_once = 0;
-    double idle_mb = 0, peak_mb = 0;
     const int programs = settings.programs * (settings.first >= 0 ? settings.processes : 1);
     for (int trial = 0; trial < settings.trials; ++trial) {
         const unsigned seed = settings.seed != 0 ? settings.seed + 1000u * static_cast<unsigned>(trial) : 0;
@@ -496,8 +464,6 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
         timeouts += all.timeouts;
         most = std::max(most, all.builds);
         at_once = std::max(at_once, all.most_at_once());
-        idle_mb = std::max(idle_mb, all.idle_mb);
-        peak_mb = std::max(peak_mb, all.peak_mb);
         alone.push_back(one.seconds);
         together.push_back(all.seconds);
         ratios.push_back(all.seconds / one.seconds);
@@ -511,8 +477,7 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
         std::printf(", alone %.3f s, ratio %.2f", median(alone), median(ratios));
     std::printf(" (medians)\n");
     if (settings.first >= 0)
-        std::printf("at most %d compilations at the same time; all processes had %.0f MB before, and at most %.0f MB\n",
-                    at_once, idle_mb, peak_mb);
+        std::printf("at most %d compilations at the same time\n", at_once);
     const bool keeps_limit = settings.jobs == 0 || at_once <= settings.jobs;
     return exact == settings.trials && failed == 0 && keeps_limit ? 0 : 1;
 }

@@ -5,16 +5,14 @@
  */
 #include <gtest/gtest.h>
 
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <functional>
 #include <string>
 
 #include "support/forked_child.h"
+#include "support/own_mounts.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -29,41 +27,7 @@ Bytes numbered_blob(unsigned number)
     return random_bytes(number, 1000 + number * 300);
 }
 
-constexpr int kNoMount = 120; /* plus the number of the step in kMountSteps */
-const char *const kMountSteps[] = {"a mount namespace", "making the mounts private", "a tmpfs"};
-
-bool write_text(const char *path, const std::string &text)
-{
-    return (std::ofstream(path) << text).flush().good();
-}
-
-/* Enters a mount namespace. A user other than root also enters a user namespace, in which the user and the group must
- * be mapped, because files on the volume belong to them. */
-bool enter_namespace()
-{
-    const std::string user = std::to_string(geteuid()), group = std::to_string(getegid());
-    if (unshare(CLONE_NEWNS) == 0)
-        return true;
-    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_text("/proc/self/setgroups", "deny") &&
-           write_text("/proc/self/uid_map", user + " " + user + " 1") &&
-           write_text("/proc/self/gid_map", group + " " + group + " 1");
-}
-
-/* Returns 0, or kNoMount plus the number of the step that failed. */
-int mount_small_volume(const fs::path &at)
-{
-    if (!enter_namespace())
-        return kNoMount;
-    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-        return kNoMount + 1;
-    return mount("tmpfs", at.c_str(), "tmpfs", 0, "size=256k,mode=0700") == 0 ? 0 : kNoMount + 2;
-}
-
-/* Returns why a test is skipped, or nullptr if its child could mount the volume. */
-const char *failed_mount(int failed_check)
-{
-    return failed_check >= kNoMount && failed_check < kNoMount + 3 ? kMountSteps[failed_check - kNoMount] : nullptr;
-}
+constexpr int kNoMount = 77; /* as run_with_mounts returns it */
 
 void limit_files()
 {
@@ -75,17 +39,18 @@ void limit_files()
 enum class Want { Volume, Limit };
 
 /* Runs work() in a child, on a small volume or with a limit on the size of files. Returns 0, the number of the check
- * that failed, or the error of mount_small_volume(). */
+ * that failed, or kNoMount. */
 int on_a_small_volume(Want want, const std::function<int(const fs::path &)> &work)
 {
     ScratchDirectory scratch;
+    if (want == Want::Volume)
+        return run_with_mounts([&] {
+            const char *const options = "size=256k,mode=0700";
+            return mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, options) == 0 ? work(scratch.path()) : kNoMount;
+        });
     return forked_child::run([&] {
-        int failed = 0;
-        if (want == Want::Limit)
-            limit_files();
-        else
-            failed = mount_small_volume(scratch.path());
-        return failed == 0 ? work(scratch.path()) : failed;
+        limit_files();
+        return work(scratch.path());
     });
 }
 
@@ -130,8 +95,8 @@ TEST_P(StoreVolume, AFullOneStoresNothingHalf)
             return 5;
         return 0;
     });
-    if (failed_mount(failed_check) != nullptr)
-        GTEST_SKIP() << "this machine allows no mount of a small volume: " << failed_mount(failed_check) << " failed";
+    if (failed_check == kNoMount)
+        GTEST_SKIP() << "this machine allows no mount of a small volume";
     EXPECT_EQ(0, failed_check);
 }
 
@@ -166,8 +131,8 @@ TEST_P(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
         ingot_storage_release(opened);
         return fs::exists(bundle.string() + ".new") ? 6 : 0;
     });
-    if (failed_mount(failed_check) != nullptr)
-        GTEST_SKIP() << "this machine allows no mount of a small volume: " << failed_mount(failed_check) << " failed";
+    if (failed_check == kNoMount)
+        GTEST_SKIP() << "this machine allows no mount of a small volume";
     EXPECT_EQ(0, failed_check);
 }
 
