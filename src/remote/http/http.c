@@ -32,14 +32,22 @@ struct http {
 
 /* ---- operations ---- */
 
+/* Writes the path of an object in the server's folder, or that of the namespace's folder if the key is "". */
+static void write_path(const struct http *http, const char *key, char path[PATH_CAPACITY])
+{
+    if (http->is_flat)
+        (void)snprintf(path, PATH_CAPACITY, "/%s", key);
+    else if (key[0] == '\0')
+        (void)snprintf(path, PATH_CAPACITY, "/ingot-1/%s/", http->name_space);
+    else
+        (void)snprintf(path, PATH_CAPACITY, "/ingot-1/%s/%.2s/%s", http->name_space, key, key);
+}
+
 static enum outcome perform_key_exchange(struct http *http, struct request *request, const char *key,
                                          struct exchange *exchange)
 {
     char path[PATH_CAPACITY];
-    if (http->is_flat)
-        (void)snprintf(path, sizeof(path), "/%s", key);
-    else
-        (void)snprintf(path, sizeof(path), "/ingot-1/%s/%.2s/%s", http->name_space, key, key);
+    write_path(http, key, path);
     exchange->base = http->base;
     exchange->path = path;
     exchange->access = &http->access;
@@ -106,17 +114,16 @@ static void append_escaped(size_t capacity, char *path, const char *text)
 static bool write_list_path(const struct http *http, const char *key, size_t capacity, char *path)
 {
     char object[PATH_CAPACITY];
-    const char *folder = http->prefix[0] != '\0' ? http->prefix : "";
-    (void)snprintf(object, sizeof(object), "%singot-1/%s/", folder[0] != '\0' ? "/" : "", http->name_space);
+    const size_t slash = http->prefix[0] == '\0'; /* a key does not begin with one */
+    write_path(http, "", object);
     (void)snprintf(path, capacity, "/?list-type=2&max-keys=1000&prefix="); /* in the order that is signed */
-    append_escaped(capacity, path, folder);
-    append_escaped(capacity, path, object);
+    append_escaped(capacity, path, http->prefix);
+    append_escaped(capacity, path, object + slash);
     if (key[0] != '\0') {
+        write_path(http, key, object);
         (void)snprintf(path + strlen(path), capacity - strlen(path), "&start-after=");
-        append_escaped(capacity, path, folder);
-        (void)snprintf(object, sizeof(object), "%singot-1/%s/%.2s/%s", folder[0] != '\0' ? "/" : "", http->name_space,
-                       key, key);
-        append_escaped(capacity, path, object);
+        append_escaped(capacity, path, http->prefix);
+        append_escaped(capacity, path, object + slash);
     }
     return strlen(path) + 4 < capacity;
 }

@@ -35,7 +35,8 @@ static bool is_name_space(const char *text)
 static ingot_status_t check_tier_info(const ingot_remote_info_t *info)
 {
     if (info->url == NULL || info->url[0] == '\0')
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.url is missing");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "no URL names a server: info.url is missing, or INGOT_PERSIST_REMOTE is not set");
     if (info->name_space != NULL && !is_name_space(info->name_space))
         return ingot_set_error_detail(
             INGOT_INVALID_ARGUMENTS,
