@@ -83,6 +83,9 @@ INGOT_API ingot_status_t ingot_remote_for_each(ingot_storage_t storage, ingot_st
  */
 INGOT_API ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms, ingot_buffer_t *wish);
 
+/** Leaves a wish on a server. Statuses as of `leave_wish` of ingot_storage_ops_t and of ingot_remote_take_wish. */
+INGOT_API ingot_status_t ingot_remote_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+
 #define INGOT_IMAGE_TAG "store" /**< The name of the image in an OCI image layout. */
 
 /** What writing an image did. */

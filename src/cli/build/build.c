@@ -21,6 +21,9 @@
 struct building {
     struct common_options common;
     bool is_stale;                 /* --stale: builds the requests that the store keeps beside results */
+    bool is_watch;                 /* --watch */
+    const char *url;               /* --remote; NULL: INGOT_PERSIST_REMOTE */
+    uint64_t idle_ns;              /* --idle; 0: never */
     bool is_pull;                  /* loads from a server, and compiles nothing */
     struct text_list paths;        /* the stores with requests */
     bool is_required;              /* --require: for the requests' seals; INGOT_PERSIST_TRUST may require more */
@@ -32,12 +35,21 @@ struct building {
     struct report report;
 };
 
+#define REMOTE "INGOT_PERSIST_REMOTE"
+
 static const struct command_option build_options[] = {
     {NULL, 0, VALUE_TEXT, "REQUESTS", offsetof(struct building, paths), .flags = OPTION_REPEATED,
      .help = "Stores or bundles whose requests are built, unless --stale is given"},
     {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
      .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
+    {"watch", 'w', VALUE_NONE, NULL, offsetof(struct building, is_watch),
+     .help = "Build what applications wish for, until the command is ended: wishes in the store, or in the Redis that "
+             "--remote or INGOT_PERSIST_REMOTE names. Each is reported when it is answered"},
+    {"remote", 'R', VALUE_TEXT, "URL", offsetof(struct building, url),
+     .help = "For --watch: the Redis whose wishes are answered, and which gets the programs, too"},
+    {"idle", 'I', VALUE_TIME, "TIME", offsetof(struct building, idle_ns),
+     .help = "For --watch: end after this time without a wish. Default: never"},
     {"into", 'i', VALUE_TEXT, "DIR", offsetof(struct building, common.directory),
      .help = "The store, created if it is missing; the same as --dir"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
@@ -56,13 +68,34 @@ static const struct command_option build_options[] = {
     {.help = NULL},
 };
 
+static bool has_server(void)
+{
+#if INGOT_WITH_REMOTE
+    const char *url = secure_getenv(REMOTE);
+    return url != NULL && url[0] != '\0';
+#else
+    return false;
+#endif
+}
+
+static bool is_redis(const char *url)
+{
+    return strncmp(url, "redis:", 6) == 0 || strncmp(url, "rediss:", 7) == 0 || strncmp(url, "redis+unix:", 11) == 0;
+}
+
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
 static int check_build_arguments(const struct building *building)
 {
     const char *wrong = NULL;
-    if (building->paths.count == 0 && !building->is_stale)
-        wrong = "name a store that holds requests, or use --stale";
+    if (building->paths.count == 0 && !building->is_stale && !building->is_watch)
+        wrong = "name a store that holds requests, or use --stale or --watch";
+    else if (building->is_watch && (building->is_stale || building->paths.count != 0))
+        wrong = "--watch builds what is wished for, and nothing else";
+    else if (!building->is_watch && (building->url != NULL || building->idle_ns != 0))
+        wrong = "--remote and --idle are for --watch";
+    else if (building->is_watch && has_server() && !is_redis(secure_getenv(REMOTE)))
+        wrong = "--watch: only a Redis keeps wishes, as redis://, rediss:// or redis+unix://, and HTTP and S3 do not";
     else if (building->is_stale && building->paths.count != 0)
         wrong = "--stale builds the requests that the store keeps, into the store: name no other store";
     else if (building->is_stale && (building->is_required || building->key_files != NULL))
@@ -82,16 +115,6 @@ static int make_store(const struct common_options *options)
     const int code = store_open(&store, options, is_new ? STORE_MAKE : STORE_WRITE, NULL);
     ingot_storage_release(store);
     return code;
-}
-
-static bool has_server(const struct building *building)
-{
-#if INGOT_WITH_REMOTE
-    const char *url = secure_getenv("INGOT_PERSIST_REMOTE");
-    if (url != NULL && url[0] != '\0')
-        return true;
-#endif
-    return building->is_pull;
 }
 
 /* Reads the requests. The keys that check their seals need not be the keys that seal the built programs. */
@@ -121,18 +144,23 @@ static int build_requests(struct building *building)
     const struct worker_setup setup = {.plan = &building->plan,
                                        .options = &building->common,
                                        .selectors = &building->selectors,
-                                       .asks_server = has_server(building),
-                                       .is_pull = building->is_pull};
-    const enum report_kind kind = building->is_pull ? REPORT_PULL : building->is_stale ? REPORT_STALE : REPORT_BUILD;
+                                       .asks_server = has_server() || building->is_pull,
+                                       .is_pull = building->is_pull,
+                                       .is_watch = building->is_watch,
+                                       .idle_ns = building->idle_ns};
+    const enum report_kind kind = building->is_pull    ? REPORT_PULL
+                                  : building->is_watch ? REPORT_WATCH
+                                  : building->is_stale ? REPORT_STALE
+                                                       : REPORT_BUILD;
     schedule_take_defaults(&building->limits);
-    int code = read_requests(building);
+    int code = building->is_watch ? EXIT_DONE : read_requests(building);
     if (code == EXIT_DONE && !building->is_stale)
         code = make_store(&building->common);
     if (code != EXIT_DONE)
         return code;
     report_init(&building->report, &building->plan, building->common.is_json, kind);
     interrupt_catch();
-    if (building->plan.request_count != 0)
+    if (building->plan.request_count != 0 || building->is_watch)
         code = schedule_run(&setup, &building->limits, &building->report);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         report_finish(&building->report, code == EXIT_INTERRUPTED);
@@ -151,7 +179,11 @@ int build_pull(const struct common_options *options, const struct text_list *req
 static int run_build(void *values)
 {
     struct building *building = values;
+    if (building->url != NULL && setenv(REMOTE, building->url, 1) != 0)
+        return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
     const int code = check_build_arguments(building);
+    if (building->is_watch)
+        store_take_namespace(&building->common);
     building->common.keeps_requests = store_is_on("INGOT_PERSIST_REQUESTS");
     return code == EXIT_DONE ? build_requests(building) : code;
 }
@@ -176,6 +208,9 @@ const struct command command_build = {
         "INGOT_PERSIST_REQUESTS=1. Prints how many programs were rebuilt, are up to date or failed, and how many "
         "results have no request. Programs without a device are left alone. If no device has the name that a program "
         "was built for, the devices of the same platform take its place.\n\n"
+        "--watch answers what applications begin to build and take later, and never ends by itself unless --idle is "
+        "given. Programs that crash their worker are not tried again. The systemd user unit ingot-builder.service runs "
+        "it, and is off by default.\n\n"
         "The systemd user units ingot-build-stale.timer and ingot-build-stale.service run \"ingot build --stale\" once "
         "a "
         "day and after login, with idle priority. They are off until \"systemctl --user enable --now "

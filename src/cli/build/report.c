@@ -12,13 +12,14 @@
 #include "cli/base/units.h"
 
 /* How a task ended. After the first ones, the store has the program. A request without a device has no task. */
-enum { BUILT = 0, GOOD_OUTCOMES = 3, WITHOUT_DEVICE = REPORT_OUTCOMES - 1 };
+enum { BUILT = 0, GOOD_OUTCOMES = 4, WITHOUT_DEVICE = REPORT_OUTCOMES - 1 };
 static const struct {
     const char *name;
     const char *words;
 } outcomes[REPORT_OUTCOMES] = {{"built", "built"},
                                {"pulled", "pulled"},
                                {"present", "present"},
+                               {"busy", "compiled elsewhere"},
                                {"failed", "failed"},
                                {"not_stored", "not stored"},
                                {"missing", "missing on the server"},
@@ -42,13 +43,14 @@ static void tell_problem(struct report *report, const cJSON *task, const char *o
         json_add_text(problem, members[i], json_text(task, members[i]));
     json_add_text(problem, "outcome", outcome);
     json_add_text(problem, "message", json_text(message, "message"));
-    if (report->is_json) {
+    if (report->is_json && report->kind != REPORT_WATCH) {
         (void)cJSON_AddItemToArray(report->problems, problem);
         return;
     }
     progress_fini(&report->progress);
-    output_print(problem, false,
-                 "[namespace?{namespace}: ]{key:short} {name}[device?[name? ]for {device}]: {outcome}: {message}\n");
+    output_print(problem, report->is_json,
+                 "[namespace?{namespace}: ]{key:short} {name}[device?[name? ]for {device}]: {outcome}"
+                 "[message?: {message}]\n");
     (void)fflush(stdout);
 }
 
@@ -72,7 +74,7 @@ bool report_outcome(struct report *report, const cJSON *task, const cJSON *messa
     report->done_count += i != WITHOUT_DEVICE;
     report->done_cost_ms += i != WITHOUT_DEVICE ? json_get_u64(task, "build_time_ms") : 0;
     report->build_ns += i == BUILT ? json_get_u64(message, "build_time_ns") : 0;
-    if (i >= GOOD_OUTCOMES && (i != WITHOUT_DEVICE || report->kind != REPORT_STALE))
+    if (report->kind == REPORT_WATCH || (i >= GOOD_OUTCOMES && (i != WITHOUT_DEVICE || report->kind != REPORT_STALE)))
         tell_problem(report, task, report->is_json ? outcome : outcomes[i].words, message);
     return true;
 }
@@ -106,6 +108,8 @@ bool report_is_good(const struct report *report)
     uint64_t good_count = 0;
     for (size_t i = 0; i < GOOD_OUTCOMES; ++i)
         good_count += report->counts[i];
+    if (report->kind == REPORT_WATCH)
+        return true;
     return good_count == report->job_count && report->plan->bad_count == 0 &&
            (report->counts[WITHOUT_DEVICE] == 0 || report->kind == REPORT_STALE);
 }
@@ -115,7 +119,8 @@ void report_finish(struct report *report, bool is_interrupted)
     static const char *const patterns[] = {
         [REPORT_BUILD] = "[interrupted?interrupted: ]{built} built, [pulled?{pulled} pulled, ]{present} present",
         [REPORT_STALE] = "[interrupted?interrupted: ]{built} rebuilt, [pulled?{pulled} pulled, ]{present} up to date",
-        [REPORT_PULL] = "[interrupted?interrupted: ]{pulled} pulled, {present} present"};
+        [REPORT_PULL] = "[interrupted?interrupted: ]{pulled} pulled, {present} present",
+        [REPORT_WATCH] = "{built} built, {present} present, {busy} compiled elsewhere"};
     cJSON *json = cJSON_CreateObject();
     progress_fini(&report->progress);
     (void)cJSON_AddItemToObject(json, "devices", report->devices != NULL ? report->devices : cJSON_CreateArray());

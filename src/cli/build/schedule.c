@@ -28,12 +28,13 @@
 #define DEFAULT_TIME_NS (UINT64_C(600) * NS_PER_SECOND)
 #define DEFAULT_MEMORY_BYTES (UINT64_C(4) << 30)
 
-enum { PERIOD_MS = 25, TEXT_SIZE = 2048 };
+enum { PERIOD_MS = 25, WATCH_PERIOD_MS = 250, TEXT_SIZE = 2048 };
 
 /* A worker process. */
 struct slot {
     struct process process;
     bool is_ready;     /* it has listed its devices */
+    bool is_finished;  /* it has ended because there was nothing more to do */
     cJSON *task;       /* what it is doing, as it said; NULL: nothing */
     size_t again;      /* the task that the next process tries for the second time, or WORKER_NO_TASK */
     size_t done_count; /* tasks that it has done */
@@ -93,16 +94,16 @@ static void start_worker(struct schedule *schedule, size_t number)
 static void end_worker(struct schedule *schedule, struct slot *slot, const char *outcome, const char *why)
 {
     char end[TEXT_SIZE];
-    const bool is_done = process_end(&slot->process, sizeof(end), end) && slot->task == NULL;
+    slot->is_finished = process_end(&slot->process, sizeof(end), end) && slot->is_ready && slot->task == NULL;
     const size_t task = slot->task != NULL ? json_get_u64(slot->task, "task") : WORKER_NO_TASK;
     const bool is_again = slot->again == task;
     slot->again = WORKER_NO_TASK;
     if (!slot->is_ready) {
         stop_work(schedule,
                   "a worker process ended while it opened the store and listed the devices: ", why != NULL ? why : end);
-    } else if (slot->done_count != 0 && strcmp(outcome, "timed_out") != 0 && !is_again) {
+    } else if (slot->done_count != 0 && strcmp(outcome, "timed_out") != 0 && !is_again && !schedule->setup.is_watch) {
         slot->again = task;
-    } else if (!is_done && slot->task != NULL) {
+    } else if (slot->task != NULL) {
         cJSON *message = cJSON_CreateObject();
         json_add_text(message, "outcome", outcome);
         json_add_text(message, "message", why != NULL ? why : end);
@@ -166,6 +167,9 @@ static void take_message(struct schedule *schedule, cJSON *message)
         slot->task = message;
         slot->since_ns = now_ns();
         return;
+    } else if (json_text(message, "notice") != NULL) {
+        if (number == 0) /* the others say the same */
+            (void)fprintf(stderr, "\ringot: %s\n", json_text(message, "notice"));
     } else if (report_outcome(schedule->report, slot->task != NULL ? slot->task : message, message) &&
                slot->task != NULL) {
         cJSON_Delete(slot->task);
@@ -183,13 +187,15 @@ static void take_message(struct schedule *schedule, cJSON *message)
 static bool employ_workers(struct schedule *schedule)
 {
     const size_t begun = atomic_load(schedule->setup.next_task);
-    size_t left = schedule->devices == NULL             ? 1
-                  : begun < schedule->report->job_count ? schedule->report->job_count - begun
-                                                        : 0;
+    size_t left = begun < schedule->report->job_count ? schedule->report->job_count - begun : 0;
+    if (schedule->devices == NULL)
+        left = 1;
+    else if (schedule->setup.is_watch)
+        left = SIZE_MAX;
     bool is_working = false;
     for (size_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
         struct slot *slot = &schedule->slots[i];
-        if (slot->process.pid == 0 && (slot->again != WORKER_NO_TASK || left != 0))
+        if (slot->process.pid == 0 && !slot->is_finished && (slot->again != WORKER_NO_TASK || left != 0))
             start_worker(schedule, i);
         left -= slot->process.pid != 0 && !slot->is_ready && left != 0;
         is_working = is_working || slot->process.pid != 0;
@@ -204,7 +210,7 @@ static void follow_workers(struct schedule *schedule)
     struct pollfd polled = {.fd = schedule->socket, .events = POLLIN};
     cJSON *message;
     bool *has_ended = memory_get(count * sizeof(bool));
-    (void)poll(&polled, 1, PERIOD_MS);
+    (void)poll(&polled, 1, schedule->setup.is_watch ? WATCH_PERIOD_MS : PERIOD_MS);
     for (size_t i = 0; i < count; ++i)
         has_ended[i] = schedule->slots[i].process.pid != 0 && process_has_ended(&schedule->slots[i].process);
     while ((message = message_receive(schedule->socket)) != NULL)
@@ -213,7 +219,7 @@ static void follow_workers(struct schedule *schedule)
         struct slot *slot = &schedule->slots[i];
         if (has_ended[i])
             end_worker(schedule, slot, "crashed", NULL);
-        else if (slot->process.pid != 0)
+        else if (slot->process.pid != 0 && (slot->task != NULL || !slot->is_ready))
             check_worker_limits(schedule, slot);
     }
     free(has_ended);

@@ -7,6 +7,7 @@
  *   and how long they took when they were recorded. The first worker also tells the outcome "without_device" of each
  *   request for which there is no task.
  * - "task", "key", "name", "namespace", "device", "build_time_ms": it begins a task.
+ * - "notice": what people should know.
  * - "outcome", "message", "build_time_ns": the task has ended. report.c has the outcomes.
  */
 #ifndef INGOT_CLI_BUILD_WORKER_H
@@ -27,6 +28,8 @@ struct worker_setup {
     const struct text_list *selectors;    /* the chosen devices; none: all */
     bool asks_server;                     /* asks the server that the environment names before it compiles */
     bool is_pull;                         /* compiles nothing */
+    bool is_watch;                        /* the tasks are wishes: of the server, if it is asked, or of the store */
+    uint64_t idle_ns;                     /* with is_watch: ends after this time without a wish; 0: never */
     int socket;
     atomic_size_t *next_task; /* shared by all workers */
     size_t number;
@@ -34,7 +37,7 @@ struct worker_setup {
     bool is_first;
 };
 
-/* Does tasks until none is left. Never returns. user: a struct worker_setup. */
+/* Does tasks until none is left, or answers wishes. Never returns. user: a struct worker_setup. */
 void worker_run(void *user);
 
 #endif

@@ -50,3 +50,12 @@ ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms,
                ? ingot_set_error_detail(INGOT_NOT_FOUND, "the server has no wish")
                : ingot_set_error_detail(tier_status_of(outcome), "taking a wish failed: %s", asked.request.failure);
 }
+
+ingot_status_t ingot_remote_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct tier *tier = NULL;
+    const ingot_status_t status = tier_find(storage, &tier);
+    if (status == INGOT_SUCCESS && tier->transport.ops->wishes == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the server keeps no wishes: only Redis does");
+    return status == INGOT_SUCCESS ? tier_leave_wish(tier, id_size, id) : status;
+}

@@ -1,0 +1,173 @@
+/*
+ * builder_test.cpp - tests `ingot build --watch`: that it answers what applications begin, and that a builder that is
+ * dead or refuses costs what having none costs.
+ */
+#include <signal.h>
+
+#include <thread>
+
+#include <ingot/opencl.hpp>
+#include <ingot/pending.h>
+
+#include "cli/tool.h"
+#include "support/child_process.h"
+#include "support/opencl_platform.h"
+#include "support/server_process.h"
+
+namespace
+{
+
+constexpr uint64_t kLongMs = 120000;
+
+std::string source_of(int number)
+{
+    return "kernel void f(global float *x) { x[get_global_id(0)] *= " + std::to_string(number) + "; }";
+}
+
+class CliBuilder : public CliTest
+{
+protected:
+    using Environment = std::map<std::string, std::string>;
+
+    CliBuilder() : native_(std::vector<cl_device_id>{OpenclPlatform::get().devices()[0]}) {}
+
+    /* Runs a builder of the store that ends after a time without a wish. */
+    std::string build_until_idle(const Environment &environment = {}, const std::vector<std::string> &more = {}) const
+    {
+        std::vector<std::string> arguments = {CLI_PROGRAM, "build", "--watch", "--dir", root().string(),
+                                              "--jobs",    "1",     "--idle",  "2s"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        child_process::Child child(arguments, (scratch() / "builder").string(), environment);
+        EXPECT_EQ(0, child.wait()) << child.output();
+        return child.output();
+    }
+    Result tool(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), CLI_PROGRAM);
+        return run_command(arguments);
+    }
+    ingot::cache open(const fs::path &directory, bool uses_environment = false) const
+    {
+        const std::string path = directory.string();
+        ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+        info.directory = path.c_str();
+        info.flags = uses_environment ? 0 : INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT;
+        return ingot::cache(info);
+    }
+    ingot_pending_t begin(const ingot::cache &cache, const std::string &source) const
+    {
+        const cl_device_id device = OpenclPlatform::get().devices()[0];
+        ingot_pending_t pending = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_opencl_begin(cache.get(), native_.native(), 1, &device, source.data(),
+                                                          source.size(), "", &pending))
+            << ingot_last_error_detail();
+        return pending;
+    }
+    static ingot_origin_t take(ingot_pending_t pending, ingot_status_t expected = INGOT_SUCCESS)
+    {
+        cl_program program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        EXPECT_EQ(expected, ingot_cache_opencl_take(pending, &program, &origin)) << ingot_last_error_detail();
+        if (program != nullptr) {
+            EXPECT_EQ(CL_SUCCESS, clReleaseProgram(program));
+        }
+        return origin;
+    }
+
+    OpenclContext native_;
+};
+
+TEST_F(CliBuilder, AnswersWhatAnApplicationBegins)
+{
+    const ingot::cache cache = open(root());
+    ingot_pending_t first = begin(cache, source_of(1));
+    std::string output;
+    std::thread builder([&] { output = build_until_idle(); });
+    EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(first, kLongMs)) << ingot_last_error_detail();
+    ingot_pending_t second = begin(cache, source_of(2)); /* left while the builder waits */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(second, kLongMs)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(first));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(second));
+    builder.join();
+    EXPECT_NE(std::string::npos, output.find("2 built, 0 present")) << output;
+    EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
+}
+
+TEST_F(CliBuilder, LeavesAnErrorToTheApplication)
+{
+    const ingot::cache cache = open(root());
+    ingot_pending_t wrong = begin(cache, "kernel void f( {");
+    ingot_pending_t right = begin(cache, source_of(1));
+    const std::string output = build_until_idle();
+    EXPECT_NE(std::string::npos, output.find(": failed: INGOT_BUILD_FAILED")) << output;
+    EXPECT_NE(std::string::npos, output.find("1 built, 0 present")) << output;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(right));
+    take(wrong, INGOT_BUILD_FAILED);
+}
+
+TEST_F(CliBuilder, ThatIsKilledCostsOnlyTime)
+{
+    const ingot::cache cache = open(root());
+    ingot_pending_t pending = begin(cache, source_of(1));
+    const pid_t builder = fork();
+    if (builder == 0) {
+        execl(CLI_PROGRAM, "ingot", "build", "--watch", "--dir", root().c_str(), nullptr);
+        _exit(127);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500)); /* any moment will do */
+    kill(builder, SIGKILL);
+    waitpid(builder, nullptr, 0);
+    take(pending);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(begin(cache, source_of(1))));
+}
+
+/* The request and the wish of a client without a key do nothing, and the application compiles. */
+TEST_F(CliBuilder, AnswersNoUnsealedRequestUnderRequire)
+{
+    const std::string key = (scratch() / "builder.key").string();
+    ASSERT_EQ(0, tool({"key", "--secret", key}).code);
+    const ingot::cache cache = open(root());
+    ingot_pending_t pending = begin(cache, source_of(1));
+    const std::string output = build_until_idle({{"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", key}});
+    EXPECT_NE(std::string::npos, output.find("0 built, 0 present")) << output;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, take(pending));
+}
+
+TEST_F(CliBuilder, RefusesServersWithoutWishes)
+{
+    for (const char *url : {"https://cache.example/", "s3://bucket/"}) {
+        const Result result = tool({"build", "--watch", "--dir", root().string(), "--remote", url});
+        EXPECT_EQ(2, result.code) << result.output;
+        EXPECT_NE(std::string::npos, result.output.find("only a Redis keeps wishes")) << result.output;
+    }
+}
+
+#ifdef CLI_HAS_REDIS
+TEST_F(CliBuilder, AnswersWishesOfARedis)
+{
+    const server_process::Redis redis;
+    setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
+    {
+        const ingot::cache cache = open(scratch() / "client", true);
+        ingot_pending_t pending = begin(cache, source_of(1));
+        const std::string output = build_until_idle();
+        EXPECT_NE(std::string::npos, output.find("1 built, 0 present")) << output;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
+        EXPECT_EQ("(empty array)\n", redis.ask({"--no-raw", "ZRANGE", "ingot:1:default:wanted", "0", "-1"}));
+        redis.ask({"ZADD", "ingot:1:default:wanted", "1", "no wish"});
+        EXPECT_NE(std::string::npos, build_until_idle().find("0 built, 0 present"));
+    }
+    unsetenv("INGOT_PERSIST_REMOTE");
+}
+
+TEST_F(CliBuilder, SurvivesADeadRedis)
+{
+    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
+    const std::string output = build_until_idle({}, {"--remote", url});
+    EXPECT_NE(std::string::npos, output.find("ingot: taking a wish failed: ")) << output;
+    EXPECT_NE(std::string::npos, output.find("0 built, 0 present")) << output;
+}
+#endif
+
+} // namespace
