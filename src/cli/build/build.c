@@ -2,6 +2,7 @@
  * build.c - `ingot build`: answers requests for the devices of this machine. `ingot pull --for` only loads what they
  * need from a server.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,9 @@ struct building {
 
 static const struct command_option build_options[] = {
     {NULL, 0, VALUE_TEXT, "REQUESTS", offsetof(struct building, paths), .flags = OPTION_REPEATED,
-     .help = "Stores or bundles whose requests are built, unless --stale is given"},
+     .help = "Stores, bundles, OCI image layouts, or URLs of Redis or S3, whose requests are built. What a layout or a "
+             "server "
+             "has is first pulled into the store"},
     {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
      .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
@@ -117,6 +120,25 @@ static int make_store(const struct common_options *options)
     return code;
 }
 
+/* Pulls what servers and image layouts have into the store, which takes their place among the paths. */
+static int pull_sources(struct building *building)
+{
+    char mark[PATH_MAX];
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < building->paths.count && code == EXIT_DONE; ++i) {
+        const char *path = building->paths.items[i];
+        (void)snprintf(mark, sizeof(mark), "%s/oci-layout", path);
+        if (strstr(path, "://") == NULL && access(mark, F_OK) != 0)
+            continue;
+        building->paths.items[i] = NULL;
+        code = building->is_required || building->key_files != NULL
+                   ? command_refuse(&command_build, "--require and --keys are for stores and bundles: "
+                                                    "INGOT_PERSIST_TRUST is the policy for what is pulled")
+                   : pull_quietly(&building->common, path);
+    }
+    return code;
+}
+
 /* Reads the requests. The keys that check their seals need not be the keys that seal the built programs. */
 static int read_requests(struct building *building)
 {
@@ -132,9 +154,11 @@ static int read_requests(struct building *building)
     options.trust_policy = store_policy(building->is_required, building->key_files);
     if (building->key_files != NULL)
         options.key_files = building->key_files;
-    const int code = store_read_trust(&building->trust, &options);
+    int code = store_read_trust(&building->trust, &options);
+    if (code == EXIT_DONE)
+        code = pull_sources(building);
     return code == EXIT_DONE ? plan_read(&building->plan, building->paths.count, building->paths.items,
-                                         building->common.name_space, &building->trust)
+                                         &building->common, &building->trust)
                              : code;
 }
 

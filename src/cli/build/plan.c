@@ -63,7 +63,7 @@ static void add_request(const struct visit *visit, const ingot_kept_request_t *k
     const char *own = place[0] != '\0' ? place : kept->name_space;
     *added = (struct plan_request){.kept = *kept};
     added->name_space = memory_copy_text(visit->name_space != NULL ? visit->name_space : own);
-    added->source = visit->path != NULL ? number_of_source(plan, visit->path, place) : 0;
+    added->source = visit->path != NULL ? number_of_source(plan, visit->path, place) : PLAN_OWN;
     hex_put(added->key, INGOT_REQUEST_DIGEST_SIZE, kept->digest);
     added->key[PLAN_KEY_SIZE - 1] = '\0';
 }
@@ -126,19 +126,24 @@ static void drop_repeated(struct plan *plan)
     plan->request_count = kept;
 }
 
-int plan_read(struct plan *plan, size_t count, char *const *paths, const char *name_space,
+int plan_read(struct plan *plan, size_t count, char *const *paths, const struct common_options *options,
               const ingot_persist_trust_t *trust)
 {
     int code = EXIT_DONE;
     *plan = (struct plan){.trust = trust};
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
-        struct visit visit = {.plan = plan, .path = paths[i], .name_space = name_space};
-        const ingot_status_t status = store_open_source(&visit.store, paths[i], "", trust);
+        struct visit visit = {.plan = plan, .path = paths[i], .name_space = options->name_space};
+        ingot_status_t status = INGOT_SUCCESS;
+        if (paths[i] == NULL)
+            code = store_open(&visit.store, options, STORE_READ, NULL);
+        else
+            status = store_open_source(&visit.store, paths[i], "", trust);
         if (status != INGOT_SUCCESS) {
             store_tell_failure(status, "%s", paths[i]);
             return EXIT_NO_STORE;
         }
-        code = entry_visit_all(visit.store, take_request, &visit);
+        if (code == EXIT_DONE)
+            code = entry_visit_all(visit.store, take_request, &visit);
         ingot_storage_release(visit.store);
     }
     drop_repeated(plan);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/base/options.h"
 #include "cli/build/device/device.h"
 
 enum { PLAN_KEY_SIZE = 2 * INGOT_REQUEST_DIGEST_SIZE + 1 };
@@ -17,6 +18,8 @@ struct plan_device {
     char *text;      /* as in struct device */
     size_t platform; /* the offset in `text` at which " (PLATFORM)" begins */
 };
+
+#define PLAN_OWN SIZE_MAX
 
 /* A namespace of a store or a bundle that holds requests. */
 struct plan_source {
@@ -29,7 +32,7 @@ struct plan_request {
     ingot_kept_request_t kept;
     char key[PLAN_KEY_SIZE];     /* its digest in hexadecimal digits */
     char *name_space;            /* in which its results are stored; "": none */
-    size_t source;               /* index in the plan's sources */
+    size_t source;               /* index in the plan's sources, or PLAN_OWN: the store of its results */
     struct plan_device *devices; /* the only devices to build it for; NULL: all devices of its backend */
     size_t device_count;
     bool has_device; /* one of this machine's chosen devices is for it */
@@ -38,17 +41,18 @@ struct plan_request {
 struct plan {
     struct plan_request *requests; /* the most expensive first */
     size_t request_count;
-    struct plan_source *sources; /* none if requests and results are in the same store */
+    struct plan_source *sources;
     size_t source_count;
     const ingot_persist_trust_t *trust;
     uint64_t bad_count;     /* requests that are damaged, or that the policy refuses */
     uint64_t unknown_count; /* of plan_read_stale: results without a request, or whose id does not name one device */
 };
 
-/* Adds the requests of directory stores and bundles. Each is built in its own namespace unless
- * name_space is not NULL. trust: the policy for their seals; it and the paths must outlive the plan. Prints a message
- * for each that cannot be used. Returns EXIT_DONE; on failure, prints a message and returns another exit_code. */
-int plan_read(struct plan *plan, size_t count, char *const *paths, const char *name_space,
+/* Adds the requests of directory stores and bundles; a path that is NULL stands for the store of the results. Each is
+ * built in its own namespace, unless the options name one. trust: the policy for the seals; it and the paths must
+ * outlive the plan. Prints a message for each request that cannot be used. Returns EXIT_DONE; on failure, prints a
+ * message and returns another exit_code. */
+int plan_read(struct plan *plan, size_t count, char *const *paths, const struct common_options *options,
               const ingot_persist_trust_t *trust);
 /* Adds the requests of a store that has their results for some devices, each for these devices. */
 int plan_read_stale(struct plan *plan, ingot_storage_t store);

@@ -210,7 +210,7 @@ static const char *answer_request(struct worker *worker, const struct task *task
     struct plan *plan = worker->setup->plan;
     ingot_storage_t texts = place->store;
     ingot_status_t status = INGOT_SUCCESS;
-    if (plan->source_count != 0)
+    if (task->request->source != PLAN_OWN)
         status = plan_open_source(plan, task->request->source, &texts);
     if (status == INGOT_SUCCESS)
         status = make_desc(worker, &task->request->kept, task->device, texts, &desc);

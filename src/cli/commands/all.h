@@ -4,6 +4,7 @@
 #ifndef INGOT_CLI_COMMANDS_ALL_H
 #define INGOT_CLI_COMMANDS_ALL_H
 
+#include "cli/base/options.h"
 #include "cli/usage/command.h"
 
 #if INGOT_WITH_REMOTE
@@ -22,5 +23,9 @@
 #define DECLARE(name) extern const struct command command_##name;
 COMMANDS(DECLARE)
 #undef DECLARE
+
+/* Stores in a store what a server (a URL) or an OCI image layout (a directory) has, as `ingot pull` does. Prints
+ * failures only. Returns an exit_code. */
+int pull_quietly(const struct common_options *common, const char *source);
 
 #endif
