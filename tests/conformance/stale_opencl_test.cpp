@@ -3,7 +3,6 @@
  * is wrong. Each test uses two processes and one store, and the second process must not get the first one's program.
  */
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
@@ -145,30 +144,6 @@ TEST_F(StaleOnPocl, ByOptionsOfAVariable)
 TEST_F(StaleOnPocl, ByABuiltInThatIsAMacro)
 {
     (void)expect_seen({kComputed, "-DOP=max", {{"ops/max.h", named("other")}}}, "ops/_cl_max.h");
-}
-
-/* For #pragma once, a link is the same file, but a copy is not. */
-TEST(Stale, ByALinkThatBecomesACopy)
-{
-    const std::string counting = "#pragma once\n#ifdef SEEN\n#undef NAME\n#define NAME twice\n#else\n#define SEEN\n"
-                                 "#define NAME once\n#endif\n";
-    const ProgramSetup setup{"#include \"a.h\"\n#include \"b.h\"\n" + std::string(kKernel)};
-    for (const bool is_hard : {true, false}) {
-        const Workplace workplace;
-        workplace.write("a.h", counting);
-        const std::filesystem::path a = workplace.path() + "/a.h", b = workplace.path() + "/b.h";
-        if (is_hard)
-            std::filesystem::create_hard_link(a, b);
-        else
-            std::filesystem::create_symlink(a, b);
-        const BuildResult linked = workplace.build(setup);
-        EXPECT_EQ(workplace.build_natively(setup).kernels, linked.kernels);
-        std::filesystem::remove(b);
-        workplace.write("b.h", counting);
-        const BuildResult copied = workplace.build(setup);
-        EXPECT_EQ(workplace.build_natively(setup).kernels, copied.kernels);
-        EXPECT_NE(linked.kernels, copied.kernels);
-    }
 }
 
 TEST_F(StaleOnIntel, ByTheDriversConfiguration)

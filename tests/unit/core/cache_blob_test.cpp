@@ -7,7 +7,6 @@
 #include <random>
 
 #include "support/reference_context.h"
-#include "support/threads.h"
 
 extern "C" {
 #include "core/blob/cache_blob.h"
@@ -179,19 +178,6 @@ TEST_F(CacheBlob, ReportsTheDriversRefusal)
     EXPECT_EQ(INGOT_BLOB_REJECTED, load_program(desc, blob));
     EXPECT_NE(nullptr, create_program(desc));
     EXPECT_EQ(0, device.counts.live_programs - 1);
-}
-
-TEST_F(CacheBlob, NeverPoisonsThoseWhoAskedWithoutOne)
-{
-    for (int round = 0; round < 50; ++round) {
-        ingot_context_clear_cache(context_.get(), nullptr);
-        in_threads(4, [&](size_t i) {
-            if (i % 2 == 0)
-                (void)load_program(desc_, {1, 2, 3});
-            else
-                EXPECT_NE(nullptr, create_program(desc_));
-        });
-    }
 }
 
 std::string described(const Bytes &blob)

@@ -407,25 +407,6 @@ TEST_F(HeaderMemo, KeepsNothingOfASourceThatHasNoId)
 
 /* ---- sharing a memo ---- */
 
-TEST_F(HeaderMemo, SharesFilesBetweenPrograms)
-{
-    write("inc/x.h", "#ifndef X_H\n#define X_H\n#define NAME \"y.h\"\nint x;\n#endif\n");
-    write("inc/y.h", "#pragma once\nint y;\n");
-    let_clock_advance();
-    for (int i = 0; i < 10; ++i) {
-        const Input input{
-            {{"k.cl", "#include \"x.h\"\n#include NAME\n#include \"x.h\"\nint k" + std::to_string(i) + ";\n"}},
-            "-I inc -D I=" + std::to_string(i % 3),
-            {},
-            i % 2 != 0 ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C,
-            i % 2 != 0 ? nvrtc_rules() : pocl_rules()};
-        const Result with = memo_.resolve(input);
-        EXPECT_EQ(resolve_with(nullptr, input).digests, with.digests);
-        EXPECT_EQ("", with.reason);
-    }
-    EXPECT_EQ(0u, memo_.looked_up);
-}
-
 TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
 {
     for (int i = 0; i < 8; ++i)

@@ -720,26 +720,6 @@ TEST(ObjectCacheMemory, FailsCleanlyAtEveryAllocation)
     }
 }
 
-TEST(ObjectCacheMemory, BeingShortDropsNothing)
-{
-    FailingAllocator allocator(FailingAllocator::kNever, true);
-    {
-        Cache cache(limits_of(0), allocator.table());
-        int set = 0;
-        for (; set < 10; ++set)
-            cache.set("s", "g", std::to_string(set).c_str(), set);
-        allocator.fail_from_now(0);
-        Thing spare(99);
-        EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_object_cache_set(nullptr, cache.get(), "s", "g", "0", &spare, nullptr));
-        EXPECT_EQ(0, spare.destroyed);
-        for (int i = 0; i < set; ++i)
-            EXPECT_EQ(i, cache.number_at("s", "g", std::to_string(i).c_str())) << "finding needs no memory";
-        EXPECT_EQ(0, cache.destroyed());
-        allocator.stop_failing();
-    }
-    EXPECT_EQ(0u, allocator.live_count());
-}
-
 TEST(ObjectCacheMemory, NothingMakesRoomForAnObjectThatCannotBeKept)
 {
     FailingAllocator allocator;
