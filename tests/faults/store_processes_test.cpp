@@ -211,7 +211,7 @@ TEST_F(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
     storing.join();
     EXPECT_EQ(0u, failed);
     EXPECT_EQ(20u + 100 + 6 * 60, entries_of(root_).size());
-    shared.reset(); /* it has reserved room */
+    shared.reset(); /* it owes entries to the account */
     expect_no_leftovers(root_);
 }
 

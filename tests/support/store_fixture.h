@@ -167,11 +167,11 @@ inline void set_time_of(const fs::path &entry, uint64_t time_ns)
     (void)utimensat(AT_FDCWD, (entry / "kernel.bin").c_str(), times, 0);
 }
 
-/* Returns the text of a size.txt. The last line, the mark of the last count, may be any number. */
+/* Returns the text of a size.txt. */
 inline std::string size_text(uint64_t bytes, uint64_t entry_count)
 {
     std::string text;
-    for (const uint64_t number : {bytes, entry_count, uint64_t{4}, uint64_t{1}}) {
+    for (const uint64_t number : {bytes, entry_count, uint64_t{4}}) {
         std::string line = std::to_string(number);
         line.resize(20, ' ');
         text += line + "\n";
@@ -179,11 +179,11 @@ inline std::string size_text(uint64_t bytes, uint64_t entry_count)
     return text;
 }
 
-/* Returns the totals of a size.txt, as size_text does, whatever its mark is. */
+/* Returns the text of a store's size.txt. */
 inline std::string totals_of(const fs::path &root)
 {
     const Bytes text = read_file(root / "size.txt");
-    return std::string(text.begin(), text.end()).substr(0, 63) + size_text(0, 0).substr(63);
+    return std::string(text.begin(), text.end());
 }
 
 /* Returns how many files and directories are in the store's tmp. */

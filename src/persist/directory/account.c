@@ -6,15 +6,16 @@
  * no deadline. The first polls do not pause, because the lock is usually held for only a few system calls. One write
  * replaces the whole content. Content that does not have the right form counts as missing.
  *
- * A store that has stored some entries reserves room for further ones: it adds them to the totals before they exist, so
- * that their storing does not use the file. What is reserved is one number, so that a thread takes from it at once: the
- * pages of 4,096 bytes in the upper bits, and the number of entries in the lower ones. What is owed has the same form.
+ * A store that has stored some entries puts further ones in their places without the lock, and owes them to the
+ * account. What is owed is added when the store next has the lock. It is one number, so that a thread adds to it at
+ * once: the pages of 4,096 bytes in the upper bits, and the number of entries in the lower ones. So that limits hold,
+ * it stays below a small part of the room that was free when the store last had the lock.
  *
- * A count does not find what is reserved, so it gives the totals a new mark: room that was reserved under another mark
- * is no longer in them. A thread that has taken room therefore looks at the mark before it uses the room.
+ * A count finds entries that other stores owe, which then add them once more: the total is too high until the next
+ * eviction. A store that is killed never adds them: the total is too low until then.
  *
  * On a machine with more work than processors, a thread that has the lock may not run for a long time. A store that
- * does not get the lock in time therefore puts its entry in its place all the same, and owes it to the account.
+ * does not get the lock in time therefore puts its entry in its place all the same, and owes it, too.
  */
 #include "persist/directory/account.h"
 
@@ -30,7 +31,7 @@
 
 #define NAME "size.txt"
 #define FORMAT_VERSION 4u
-#define LINES 4u /* bytes, entries, the version of the format, and the mark of the last count */
+#define LINES 3u /* bytes, entries, and the version of the format */
 #define LINE_SIZE 21u
 #define QUICK_POLLS 200u
 #define FIRST_PAUSE_NS 20000u
@@ -38,13 +39,11 @@
 #define MAX_HALVINGS 20u
 /* A recount replaces a total that changed during the recount only if that is too low by more than 1/16. */
 #define MAX_ERROR_PART 16u
-/* A store that asked for room this often reserves it for several further entries. */
-#define MANY_STORED 64u
-#define RESERVED_ENTRIES 32u
-#define MOST_OWED 32u /* entries that a store may owe */
+#define MANY_STORED 64u /* a store that had the lock for so many entries owes further ones */
+#define MOST_OWED 32u   /* entries that a store may owe */
 #define COUNT_BITS 16u
 #define COUNT_MASK (((uint64_t)1 << COUNT_BITS) - 1)
-#define ROOM_PART 64u /* at most this part of the free room is reserved */
+#define ROOM_PART 64u /* at most this part of the free room is owed */
 
 uint64_t account_deadline(const struct directory *directory)
 {
@@ -103,8 +102,7 @@ static bool read_total(int fd, struct account_total *total, bool *is_long)
     *is_long = size > LINES * LINE_SIZE;
     if (is_read && size == LINES * LINE_SIZE && account_parse(LINE_SIZE, text + 2 * LINE_SIZE, &version) &&
         version == FORMAT_VERSION && account_parse(LINE_SIZE, text, &total->bytes) &&
-        account_parse(LINE_SIZE, text + LINE_SIZE, &total->entry_count) &&
-        account_parse(LINE_SIZE, text + 3 * LINE_SIZE, &total->mark))
+        account_parse(LINE_SIZE, text + LINE_SIZE, &total->entry_count))
         total->is_known = true;
     else
         *total = (struct account_total){.is_known = false};
@@ -117,9 +115,8 @@ static int write_total(const struct account *account)
     char text[LINES * LINE_SIZE + 1];
     if (!files_may_grow_to(sizeof(text) - 1)) /* the write would raise a signal */
         return -EFBIG;
-    (void)snprintf(text, sizeof(text), "%-20llu\n%-20llu\n%-20u\n%-20llu\n", (unsigned long long)account->total.bytes,
-                   (unsigned long long)account->total.entry_count, FORMAT_VERSION,
-                   (unsigned long long)account->total.mark);
+    (void)snprintf(text, sizeof(text), "%-20llu\n%-20llu\n%-20u\n", (unsigned long long)account->total.bytes,
+                   (unsigned long long)account->total.entry_count, FORMAT_VERSION);
     const int result = files_write_at(account->fd, 0, sizeof(text) - 1, text);
     return result == 0 && account->is_long ? files_truncate(account->fd, sizeof(text) - 1) : result;
 }
@@ -134,11 +131,6 @@ static uint64_t positive_difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void add_to_total(struct account_total *total, uint64_t added)
 {
     total->bytes = saturating_sum(total->bytes, (added >> COUNT_BITS) * ENTRY_PAGE_SIZE);
@@ -146,22 +138,15 @@ static void add_to_total(struct account_total *total, uint64_t added)
 }
 
 /* Adds what the store owes. If the totals are not known, the next count has it. */
-static void settle(struct account *account)
+static void add_owed(struct account *account)
 {
-    _Atomic uint64_t *owed = &account->root->directory->owed;
-    if (atomic_load_explicit(owed, memory_order_relaxed) == 0)
+    struct directory *directory = account->root->directory;
+    atomic_store_explicit(&directory->owed_limit, 0, memory_order_relaxed); /* account_add sets it again */
+    const uint64_t owed = atomic_exchange_explicit(&directory->owed, 0, memory_order_relaxed);
+    if (owed == 0 || !account->total.is_known)
         return;
-    const uint64_t added = atomic_exchange_explicit(owed, 0, memory_order_relaxed);
-    if (!account->total.is_known)
-        return;
-    add_to_total(&account->total, added);
+    add_to_total(&account->total, owed);
     (void)write_total(account);
-}
-
-/* True if the totals have the room that the store has reserved. */
-static bool has_reserved(const struct directory *directory, const struct account_total *total)
-{
-    return total->is_known && total->mark == atomic_load_explicit(&directory->reserved_mark, memory_order_relaxed);
 }
 
 ingot_status_t account_begin(const struct root *root, const char *name_space, uint64_t deadline_ns,
@@ -179,11 +164,8 @@ ingot_status_t account_begin(const struct root *root, const char *name_space, ui
         return status;
     }
     (void)read_total(account->fd, &account->total, &account->is_long);
-    account->is_own = strcmp(name_space, root->directory->name_space) == 0;
-    if (account->is_own && !has_reserved(root->directory, &account->total))
-        (void)atomic_exchange_explicit(&root->directory->reserved, 0, memory_order_relaxed);
-    if (account->is_own)
-        settle(account);
+    if (strcmp(name_space, root->directory->name_space) == 0)
+        add_owed(account);
     return INGOT_SUCCESS;
 }
 
@@ -197,30 +179,9 @@ ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t ent
 {
     if (account->total.is_known && account->total.bytes == bytes && account->total.entry_count == entry_count)
         return INGOT_SUCCESS;
-    account->total = (struct account_total){bytes, entry_count, account->total.mark, true};
+    account->total = (struct account_total){bytes, entry_count, true};
     const int result = write_total(account);
     return result < 0 ? files_write_failed(result, "writing", NAME) : INGOT_SUCCESS;
-}
-
-static void renew_mark(struct account *account)
-{
-    account->total.mark = files_random();
-    if (account->is_own)
-        (void)atomic_exchange_explicit(&account->root->directory->reserved, 0, memory_order_relaxed);
-}
-
-void account_begin_count(struct account *account)
-{
-    renew_mark(account);
-    if (account->total.is_known)
-        (void)write_total(account);
-}
-
-ingot_status_t account_set_counted(struct account *account, uint64_t bytes, uint64_t entry_count)
-{
-    renew_mark(account);
-    account->total.is_known = false; /* so that the mark is written */
-    return account_set(account, bytes, entry_count);
 }
 
 ingot_status_t account_forget(struct account *account)
@@ -230,101 +191,62 @@ ingot_status_t account_forget(struct account *account)
     return result < 0 ? files_write_failed(result, "truncating", NAME) : INGOT_SUCCESS;
 }
 
-/* ---- room that is reserved ---- */
+/* ---- what is owed ---- */
 
 static uint64_t pages_of(uint64_t bytes)
 {
     return bytes / ENTRY_PAGE_SIZE + (bytes % ENTRY_PAGE_SIZE != 0);
 }
 
-bool account_take_reserved(const struct root *root, uint64_t bytes, uint64_t *mark)
-{
-    struct directory *directory = root->directory;
-    struct account_total total;
-    const uint64_t taken = pages_of(bytes) << COUNT_BITS | 1;
-    uint64_t reserved = atomic_load_explicit(&directory->reserved, memory_order_relaxed);
-    do {
-        if ((reserved & COUNT_MASK) == 0 || reserved >> COUNT_BITS < taken >> COUNT_BITS)
-            return false;
-    } while (!atomic_compare_exchange_weak_explicit(&directory->reserved, &reserved, reserved - taken,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    if (!account_peek(root, directory->name_space, &total) || !has_reserved(directory, &total))
-        return false;
-    *mark = total.mark;
-    return true;
-}
-
-uint64_t account_bytes_without_reserved(const struct directory *directory, const struct account_total *total)
-{
-    const uint64_t reserved =
-        has_reserved(directory, total) ? atomic_load_explicit(&directory->reserved, memory_order_relaxed) : 0;
-    return positive_difference(total->bytes, (reserved >> COUNT_BITS) * ENTRY_PAGE_SIZE);
-}
-
-void account_return_reserved(struct directory *directory)
-{
-    struct root root;
-    struct account account;
-    const bool owes = atomic_load_explicit(&directory->owed, memory_order_relaxed) != 0;
-    if (atomic_load_explicit(&directory->reserved, memory_order_relaxed) == 0 && !owes)
-        return;
-    if (owes)
-        atomic_store_explicit(&directory->lock_timeouts, 0, memory_order_relaxed); /* this is the last chance */
-    const bool is_begun =
-        root_open_existing(directory, &root) == INGOT_SUCCESS &&
-        account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS;
-    const uint64_t reserved = atomic_exchange_explicit(&directory->reserved, 0, memory_order_relaxed);
-    if (is_begun && reserved != 0)
-        account_subtract(&account, (reserved >> COUNT_BITS) * ENTRY_PAGE_SIZE, reserved & COUNT_MASK);
-    if (is_begun)
-        account_end(&account);
-    root_close(&root);
-}
-
-/* Returns how many more entries of a size to reserve room for, beside the one that is added. */
-static uint64_t count_to_reserve(const struct account *account, uint64_t bytes, uint64_t max_bytes,
-                                 uint64_t max_entries)
+/* Allows the store to owe as much as fits in a part of the free room. */
+static void allow_owing(const struct account *account)
 {
     struct directory *directory = account->root->directory;
-    if (atomic_fetch_add_explicit(&directory->stored_count, 1, memory_order_relaxed) < MANY_STORED)
-        return 0;
-    const uint64_t free_bytes = positive_difference(max_bytes, account->total.bytes) / ROOM_PART;
-    const uint64_t free_entries = positive_difference(max_entries, account->total.entry_count) / ROOM_PART;
-    return smaller(smaller(free_entries, free_bytes / (pages_of(bytes) * ENTRY_PAGE_SIZE)), RESERVED_ENTRIES);
+    const uint64_t bytes = positive_difference(directory->max_bytes, account->total.bytes) / ROOM_PART;
+    const uint64_t entries = positive_difference(directory->max_entries, account->total.entry_count) / ROOM_PART;
+    if (atomic_fetch_add_explicit(&directory->stored_count, 1, memory_order_relaxed) >= MANY_STORED)
+        atomic_store_explicit(&directory->owed_limit,
+                              bytes / ENTRY_PAGE_SIZE << COUNT_BITS | (entries < MOST_OWED ? entries : MOST_OWED),
+                              memory_order_relaxed);
 }
 
-ingot_status_t account_add(struct account *account, uint64_t bytes, uint64_t max_bytes, uint64_t max_entries)
+ingot_status_t account_add(struct account *account, uint64_t bytes)
 {
     if (!account->total.is_known)
         return INGOT_SUCCESS;
-    _Atomic uint64_t *reserved = &account->root->directory->reserved; /* grows only while the account is locked */
-    const uint64_t more = count_to_reserve(account, bytes, max_bytes, max_entries);
-    const uint64_t more_pages = more * pages_of(bytes);
-    const uint64_t rest = more != 0 ? atomic_exchange_explicit(reserved, 0, memory_order_relaxed) : 0;
-    const uint64_t other_bytes = positive_difference(account->total.bytes, (rest >> COUNT_BITS) * ENTRY_PAGE_SIZE);
-    const uint64_t other_count = positive_difference(account->total.entry_count, rest & COUNT_MASK);
-    const ingot_status_t status =
-        account_set(account, saturating_sum(other_bytes, bytes + more_pages * ENTRY_PAGE_SIZE),
-                    saturating_sum(other_count, 1 + more));
-    atomic_store_explicit(&account->root->directory->reserved_mark, account->total.mark, memory_order_relaxed);
-    if (status == INGOT_SUCCESS && more != 0)
-        atomic_store_explicit(reserved, more_pages << COUNT_BITS | more, memory_order_relaxed);
+    const ingot_status_t status = account_set(account, saturating_sum(account->total.bytes, bytes),
+                                              saturating_sum(account->total.entry_count, 1));
+    if (status == INGOT_SUCCESS)
+        allow_owing(account);
     return status;
 }
 
-/* ---- what is owed ---- */
-
-bool account_may_owe(const struct directory *directory, struct account_total *total)
+bool account_may_owe(const struct directory *directory, uint64_t bytes, bool is_urgent)
 {
     const uint64_t owed = atomic_load_explicit(&directory->owed, memory_order_relaxed);
-    add_to_total(total, owed);
-    return (owed & COUNT_MASK) < MOST_OWED;
+    const uint64_t limit = atomic_load_explicit(&directory->owed_limit, memory_order_relaxed);
+    if (is_urgent)
+        return (owed & COUNT_MASK) < MOST_OWED;
+    return (owed & COUNT_MASK) < (limit & COUNT_MASK) && (owed >> COUNT_BITS) + pages_of(bytes) <= limit >> COUNT_BITS;
 }
 
 void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_count)
 {
     (void)atomic_fetch_add_explicit(&directory->owed, pages_of(bytes) << COUNT_BITS | entry_count,
                                     memory_order_relaxed);
+}
+
+void account_settle(struct directory *directory)
+{
+    struct root root;
+    struct account account;
+    if (atomic_load_explicit(&directory->owed, memory_order_relaxed) == 0)
+        return;
+    atomic_store_explicit(&directory->lock_timeouts, 0, memory_order_relaxed); /* this is the last chance */
+    if (root_open_existing(directory, &root) == INGOT_SUCCESS &&
+        account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS)
+        account_end(&account);
+    root_close(&root);
 }
 
 /* ---- */
@@ -350,6 +272,13 @@ bool account_peek(const struct root *root, const char *name_space, struct accoun
     return is_read;
 }
 
+bool account_peek_own(const struct root *root, struct account_total *total)
+{
+    const bool is_known = account_peek(root, root->directory->name_space, total);
+    add_to_total(total, atomic_load_explicit(&root->directory->owed, memory_order_relaxed));
+    return is_known;
+}
+
 /* Adds to a number that was counted what was stored during the count, because the count may have missed it. Returns the
  * number that is recorded if that is higher, because as many entries may have been removed as stored, or if the
  * difference is small. */
@@ -368,10 +297,10 @@ ingot_status_t account_correct(const struct root *root, const char *name_space, 
         return status;
     const struct account_total *now = &account.total;
     if (!now->is_known || (now->bytes == before->bytes && now->entry_count == before->entry_count))
-        status = account_set_counted(&account, bytes, entry_count);
+        status = account_set(&account, bytes, entry_count);
     else if (before->is_known)
-        status = account_set_counted(&account, correct_counted_total(bytes, before->bytes, now->bytes),
-                                     correct_counted_total(entry_count, before->entry_count, now->entry_count));
+        status = account_set(&account, correct_counted_total(bytes, before->bytes, now->bytes),
+                             correct_counted_total(entry_count, before->entry_count, now->entry_count));
     account_end(&account);
     return status;
 }

@@ -2,8 +2,8 @@
  * account.h - keeps the account of a namespace in size.txt: the bytes and the number of its entries.
  *
  * To put an entry in its place or to remove one, a thread calls account_begin first and account_end last, so that a
- * small store can be counted while nothing changes. A store that has reserved room puts entries in their places without
- * the lock, and so does one that did not get it in time.
+ * small store can be counted while nothing changes. A store that stores much puts most entries in their places without
+ * the lock, and owes them to the account; so does one that did not get the lock in time.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_ACCOUNT_H
 #define INGOT_PERSIST_DIRECTORY_ACCOUNT_H
@@ -13,7 +13,6 @@
 struct account_total {
     uint64_t bytes;
     uint64_t entry_count;
-    uint64_t mark; /* of the last count; a random number */
     bool is_known; /* false: size.txt is missing, damaged, or of another version */
 };
 
@@ -22,7 +21,6 @@ struct account {
     const struct root *root;
     int fd; /* size.txt */
     bool is_long;
-    bool is_own; /* of the store's own namespace */
     struct account_total total;
 };
 
@@ -37,36 +35,29 @@ void account_end(struct account *account);
 
 /* Writes the total to size.txt, unless it is there already. The account must be locked. */
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count);
-/* Begins a count under the lock: gives the totals a new mark, so that no store uses what it has reserved. If the mark
- * cannot be written, the total may be too low by that until the next count. */
-void account_begin_count(struct account *account);
-/* Writes totals that were counted or estimated without the lock, with a new mark. */
-ingot_status_t account_set_counted(struct account *account, uint64_t bytes, uint64_t entry_count);
 /* Makes the total unknown, so that the next store counts the entries. */
 ingot_status_t account_forget(struct account *account);
 /* Adds an entry that is about to be put in its place. If the process is killed before that, the total is too high until
- * an eviction corrects it. A total that is not known stays as it is. If many entries fit, also reserves room for
- * further entries of this store. */
-ingot_status_t account_add(struct account *account, uint64_t bytes, uint64_t max_bytes, uint64_t max_entries);
-/* Takes room for an entry from what this store has reserved. Returns false if it has reserved too little, or if the
- * entries were counted since. Otherwise sets *mark to that of the totals that have the room. */
-bool account_take_reserved(const struct root *root, uint64_t bytes, uint64_t *mark);
-/* Subtracts the room that is still reserved, and adds what is owed. Called before the store is closed. */
-void account_return_reserved(struct directory *directory);
+ * an eviction corrects it. A total that is not known stays as it is. If the store stores much, allows it to owe further
+ * entries. */
+ingot_status_t account_add(struct account *account, uint64_t bytes);
 
-/* Adds what this store owes to a total that account_peek read. Returns false if it must not owe more. */
-bool account_may_owe(const struct directory *directory, struct account_total *total);
+/* True if this store may put an entry in its place without the lock, and owe it to the account. is_urgent: the lock was
+ * not free in time; the caller then looks for room. */
+bool account_may_owe(const struct directory *directory, uint64_t bytes, bool is_urgent);
 /* Notes an entry that was put in its place without the lock, for the next account_begin. If the process is killed
  * before that, the total is too low until an eviction corrects it. */
 void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_count);
+/* Adds what is owed. Called before the store is closed. */
+void account_settle(struct directory *directory);
 
 /* Subtracts entries that were removed. If that fails, the total is too high until an eviction corrects it. */
 void account_subtract(struct account *account, uint64_t bytes, uint64_t entry_count);
 
 /* Reads size.txt without a lock. Returns false if it has no totals. */
 bool account_peek(const struct root *root, const char *name_space, struct account_total *total);
-/* Returns what size.txt has for this store's own entries: without the room that this store has reserved. */
-uint64_t account_bytes_without_reserved(const struct directory *directory, const struct account_total *total);
+/* Does the same for the store's own namespace, and adds what this store owes. */
+bool account_peek_own(const struct root *root, struct account_total *total);
 /* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps a
  * total that only differs because of what other threads and processes stored or removed during the count. If in doubt,
  * sets one that is too high, because only that leads to another count. */

@@ -164,7 +164,7 @@ static void destroy_directory(void *self)
     if (directory == NULL)
         return;
     if (directory->path != NULL)
-        account_return_reserved(directory);
+        account_settle(directory);
     build_lock_fini(directory);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
@@ -192,8 +192,9 @@ static void get_limits(void *self, ingot_persist_settings_t *settings)
 
 static void change_limits(void *self, const ingot_persist_settings_t *settings)
 {
-    account_return_reserved(self); /* there may be no room for it anymore */
-    set_limits(self, settings->max_bytes, settings->max_entries, settings->max_age_ms);
+    struct directory *directory = self;
+    set_limits(directory, settings->max_bytes, settings->max_entries, settings->max_age_ms);
+    atomic_store_explicit(&directory->owed_limit, 0, memory_order_relaxed); /* there may be no room for it anymore */
 }
 
 /* ---- opening ---- */

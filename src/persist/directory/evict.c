@@ -308,8 +308,7 @@ static ingot_status_t correct_by_estimate(const struct root *root, uint64_t byte
     const uint64_t more = recorded > entry_count ? recorded : entry_count;
     const bool is_sure = part == PATHS_SHARD_COUNT || more / PATHS_SHARD_COUNT * part >= LEAST_ESTIMATED;
     if (!account.total.is_known || (is_sure && error > recorded / MAX_ERROR_PART))
-        status =
-            entry_count > EVICT_EXACT ? account_set_counted(&account, bytes, entry_count) : account_forget(&account);
+        status = entry_count > EVICT_EXACT ? account_set(&account, bytes, entry_count) : account_forget(&account);
     account_end(&account);
     return status;
 }
@@ -334,7 +333,6 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     }
     status = scan_init(&scan, root, directory->name_space, &watch);
     if (status == INGOT_SUCCESS) {
-        account_begin_count(&account);
         result = scan_find_shards(&scan, 0);
         for (; result == 0 && part < PATHS_SHARD_COUNT && watch.ended == INGOT_SUCCESS; ++part)
             result = scan_has_shard(&scan, part) ? scan_shard(&scan, (uint8_t)part) : 0;

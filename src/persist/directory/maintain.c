@@ -29,10 +29,10 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     struct root root;
     if (directory != NULL) {
         if (root_open_existing(directory, &root) == INGOT_SUCCESS)
-            (void)account_peek(&root, directory->name_space, &total);
+            (void)account_peek_own(&root, &total);
         root_close(&root);
     }
-    current.bytes = directory != NULL ? account_bytes_without_reserved(directory, &total) : 0;
+    current.bytes = total.bytes;
     (void)STRUCT_WRITE(stats, current);
     return INGOT_SUCCESS;
 }

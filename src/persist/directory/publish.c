@@ -3,8 +3,8 @@
  *
  * An entry is prepared in tmp without a lock. Under the lock of size.txt, to which it is added first, it is renamed
  * into its place. That fails if an entry is already there, which is then examined and exchanged for the new one. A
- * store that has reserved room renames without the lock, and so does one that did not get the lock in time. If storing
- * fails, nothing remains except possibly a leftover in tmp.
+ * store that stores much renames without the lock, and so does one that did not get the lock in time (account.c). If
+ * storing fails, nothing remains except possibly a leftover in tmp.
  *
  * If the entry does not fit, this thread evicts. It takes some milliseconds at most to evict from a large store, which
  * may exceed its limits by a fifth if that was not enough.
@@ -283,54 +283,21 @@ static ingot_status_t try_to_publish(struct publication *publication, bool may_e
     *total = account.total;
     *is_done = total->is_known ? is_room(publication, total, may_exceed) : may_be_unknown;
     if (*is_done)
-        status = account_add(&account, publication->bytes, directory->max_bytes, directory->max_entries);
+        status = account_add(&account, publication->bytes);
     if (*is_done && status == INGOT_SUCCESS)
         status = publish_in_account(publication, &account);
     account_end(&account);
     return status;
 }
 
-/* Publishes the entry in room that is reserved. Needs the account only if the entry replaces another one, or fails. */
-static ingot_status_t publish_reserved(struct publication *publication, uint64_t mark)
+/* Puts the entry in its place without the lock, and adds it to the account later. If an eviction has chosen the entry
+ * that is replaced, it may move the new one away instead, which costs a miss. */
+static ingot_status_t publish_owing(struct publication *publication)
 {
-    const struct root *root = publication->root;
-    const struct directory *directory = root->directory;
-    struct account account;
-    const int result = files_rename(root->fd, publication->prepared, root->fd, publication->path);
-    publication->is_published = result == 0;
-    if (result == 0) {
-        publication->prepared[0] = '\0';
-        return INGOT_SUCCESS;
-    }
-    ingot_status_t status =
-        account_begin(root, root->directory->name_space, account_deadline(root->directory), &account);
-    if (status == INGOT_BUSY)
-        return put_in_place(publication); /* the total may be too high until an eviction corrects it */
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (account.total.mark != mark) /* a count has taken the room meanwhile */
-        status = account_add(&account, publication->bytes, directory->max_bytes, directory->max_entries);
-    if (status == INGOT_SUCCESS)
-        status = publish_in_account(publication, &account);
-    account_end(&account);
-    return status;
-}
-
-/* Publishes the entry without the lock, which was not free in time, because a program that is not stored is compiled
- * again. Adds the entry to the account later. If an eviction has chosen the entry that is replaced, it may move the new
- * one away instead, which costs a miss. Returns INGOT_BUSY if there is no room. */
-static ingot_status_t publish_without_lock(struct publication *publication)
-{
-    const struct root *root = publication->root;
-    struct directory *directory = root->directory;
-    struct account_total total;
-    (void)account_peek(root, directory->name_space, &total); /* if they are not known, the next count has the entry */
-    if (publication->prepared[0] == '\0' || !account_may_owe(directory, &total) || !is_room(publication, &total, true))
-        return INGOT_BUSY;
     const ingot_status_t status = put_in_place(publication);
     const uint64_t old_bytes = publication->replaced_bytes;
     if (publication->is_published)
-        account_owe(directory, publication->bytes > old_bytes ? publication->bytes - old_bytes : 0,
+        account_owe(publication->root->directory, publication->bytes > old_bytes ? publication->bytes - old_bytes : 0,
                     publication->replaced_count == 0);
     return status;
 }
@@ -373,16 +340,18 @@ static ingot_status_t prepare_and_publish(struct publication *publication)
 {
     const struct root *root = publication->root;
     struct directory *directory = root->directory;
-    uint64_t mark;
+    struct account_total total;
     ingot_status_t status = ready_shard(publication, false);
     if (status == INGOT_SUCCESS)
         status = prepare_entry(publication);
-    if (status == INGOT_SUCCESS && account_take_reserved(root, publication->bytes, &mark)) {
-        status = publish_reserved(publication, mark);
-    } else if (status == INGOT_SUCCESS) {
-        status = publish_with_room(publication);
-        if (status == INGOT_BUSY)
-            status = publish_without_lock(publication);
+    if (status == INGOT_SUCCESS)
+        status = account_may_owe(directory, publication->bytes, false) ? publish_owing(publication)
+                                                                       : publish_with_room(publication);
+    /* a program that is not stored is compiled again, so the lock is not waited for any longer */
+    if (status == INGOT_BUSY && publication->prepared[0] != '\0') {
+        (void)account_peek_own(root, &total); /* if they are not known, the next count has the entry */
+        if (account_may_owe(directory, publication->bytes, true) && is_room(publication, &total, true))
+            status = publish_owing(publication);
     }
     if (status == INGOT_SUCCESS && directory->is_durable) {
         const int result = files_sync_directory(root->fd, publication->shard);

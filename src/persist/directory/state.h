@@ -52,11 +52,10 @@ struct directory {
     void *on_event_user;
     struct counters counters;
     /* The next fields are hints, and relaxed. */
-    _Atomic uint64_t oldest_ns;     /* no entry is older, as far as is known; 0: not known */
-    _Atomic uint64_t reserved;      /* the room in size.txt that is reserved for further entries; see account.c */
-    _Atomic uint64_t reserved_mark; /* the mark of the totals that have it */
-    _Atomic uint64_t owed;          /* what size.txt does not have yet of this store's entries; see account.c */
-    _Atomic uint64_t stored_count;  /* entries for which room was asked in size.txt */
+    _Atomic uint64_t oldest_ns;    /* no entry is older, as far as is known; 0: not known */
+    _Atomic uint64_t owed;         /* what size.txt does not have yet of this store's entries; see account.c */
+    _Atomic uint64_t owed_limit;   /* how much that may be */
+    _Atomic uint64_t stored_count; /* entries that were added to size.txt under its lock */
     _Atomic uint64_t good_shards[PATHS_SHARD_COUNT / 64]; /* a bit for each shard that was found closed to others */
     atomic_bool has_stored;                               /* an entry was stored, and the umask took nothing away */
     atomic_bool has_told_unstamped;                       /* an extra event does no harm */
