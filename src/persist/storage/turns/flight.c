@@ -6,7 +6,8 @@
  * competition between processes. A thread that has waited for too long makes what it needs itself.
  *
  * If waiting for an id is useless, its flights are not in the list, and that is noted for some time. Otherwise, a
- * thread that comes later would be listed, and those that come after it would wait for it.
+ * thread that comes later would be listed, and those that come after it would wait for it. Notes only save time, so
+ * there are few places for them, and a new note replaces the one that has its place.
  *
  * One lock guards everything here. It is held for a few instructions. A fork does not wait for it: the application may
  * hold a lock of its own while it requests a program and while it forks. So a child begins with a new lock and none of
@@ -16,7 +17,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "persist/base/checksum.h"
@@ -25,15 +25,13 @@
 #include "util/nanoseconds.h"
 #include "util/thread.h"
 
-#define BIN_COUNT 64u
+#define NOTE_COUNT 64u
 #define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
 #define WAIT_GAP_NS (10 * NS_PER_SECOND) /* a later wait for the same id does not continue an earlier one */
 
-/* What is known about an id whose flight has ended, or has not begun. It is freed some time after it has become
- * meaningless. */
+/* What is known about an id whose flight has ended, or has not begun. */
 struct note {
-    struct note *next;
-    uint64_t storage; /* storage_number(): unique in this process */
+    uint64_t storage; /* storage_number(): unique in this process; 0: nothing is noted here */
     uint64_t id_hash;
     uint64_t useless_until_ns; /* waiting for the id is useless until then; 0: it is not */
     uint64_t waiting_since_ns; /* a wait for another process, which may consist of several calls, began then */
@@ -43,21 +41,14 @@ struct note {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed; /* a flight has ended, or has a limit now */
 static struct flight *first_flight;
-static struct note *notes[BIN_COUNT]; /* by the hash of the id */
-/* Never read: it keeps what a child does not use reachable, so that it is no leak. Volatile, so that it is written. */
-static struct note *volatile notes_of_parent[BIN_COUNT];
+static struct note notes[NOTE_COUNT]; /* by the hash of the id */
 
-/* Called in a forked child right after the fork, in its only thread. A thread of the parent may have been changing the
- * notes, so they are not freed. */
+/* Called in a forked child right after the fork, in its only thread. The parent's notes name none of its storages. */
 static void forget_parent(void)
 {
     (void)pthread_mutex_init(&mutex, NULL);
     thread_condition_init(&changed);
     first_flight = NULL;
-    for (size_t i = 0; i < BIN_COUNT; ++i) {
-        notes_of_parent[i] = notes[i];
-        notes[i] = NULL;
-    }
 }
 
 static void prepare(void)
@@ -122,36 +113,15 @@ static struct flight *find_same_flight(const struct flight *wanted)
 
 /* ---- notes; all of these functions require the lock ---- */
 
-static bool is_meaningless(const struct note *note, uint64_t now_ns)
-{
-    return now_ns >= note->useless_until_ns && now_ns - note->waited_until_ns > WAIT_GAP_NS;
-}
-
-/* Returns the note about a flight's id, or NULL. If `makes` is true, makes the note, and frees those that have
- * become meaningless; it is NULL then only if there is no memory. */
+/* Returns the note about a flight's id. If there is none, returns NULL, or makes one if `makes` is true. */
 static struct note *find_note(const struct flight *flight, bool makes)
 {
     const uint64_t id_hash = checksum_bucket_of(flight->id_size, flight->id);
-    const uint64_t now_ns = makes ? files_steady_clock_ns() : 0;
-    struct note **bin = &notes[id_hash % BIN_COUNT];
-    struct note **at = bin;
-    while (*at != NULL) {
-        struct note *note = *at;
-        if (note->storage == flight->storage && note->id_hash == id_hash)
-            return note;
-        if (makes && is_meaningless(note, now_ns)) {
-            *at = note->next;
-            free(note);
-        } else {
-            at = &note->next;
-        }
-    }
-    struct note *made = makes ? calloc(1, sizeof(*made)) : NULL;
-    if (made != NULL) {
-        *made = (struct note){.next = *bin, .storage = flight->storage, .id_hash = id_hash};
-        *bin = made;
-    }
-    return made;
+    struct note *note = &notes[id_hash % NOTE_COUNT];
+    const bool is_there = note->storage == flight->storage && note->id_hash == id_hash;
+    if (!is_there && makes)
+        *note = (struct note){.storage = flight->storage, .id_hash = id_hash};
+    return is_there || makes ? note : NULL;
 }
 
 static bool is_useless(const struct flight *flight)
@@ -176,10 +146,8 @@ void flight_note_wait(const struct flight *flight, uint64_t since_ns, uint64_t n
 {
     take_lock();
     struct note *note = find_note(flight, true);
-    if (note != NULL) {
-        note->waiting_since_ns = since_ns;
-        note->waited_until_ns = now_ns;
-    }
+    note->waiting_since_ns = since_ns;
+    note->waited_until_ns = now_ns;
     give_lock();
 }
 
@@ -235,9 +203,8 @@ void flight_end(struct flight *flight, bool is_pointless)
     take_lock();
     if (flight->is_listed) {
         struct flight **at = &first_flight;
-        struct note *note = is_pointless ? find_note(flight, true) : NULL;
-        if (note != NULL)
-            note->useless_until_ns = files_steady_clock_ns() + USELESS_NS;
+        if (is_pointless)
+            find_note(flight, true)->useless_until_ns = files_steady_clock_ns() + USELESS_NS;
         while (*at != NULL && *at != flight) /* it is not in the list of a forked child */
             at = &(*at)->next;
         if (*at != NULL)
