@@ -414,10 +414,10 @@ INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const
 /**
  * Opens a bundle: a read-only storage of many blobs in one file, to ship with an application. See doc/bundle-format.md.
  *
- * Reads and verifies the bundle's index. Each blob is read and verified when it is first loaded. It then stays in
- * memory until the storage and its blobs are released, and later loads return it without a copy. The file stays open
- * and must not be changed; to replace it, rename a new file over it. If it is truncated anyway, first loads fail with
- * INGOT_BLOB_TRUNCATED. ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair) also
+ * Reads and verifies the bundle's index. Each load reads and verifies its blob, and gives it memory of its own, which
+ * needs neither the storage nor the file. The file stays open and must not be changed; to replace it, rename a new file
+ * over it. If it is truncated anyway, loads fail with INGOT_BLOB_TRUNCATED.
+ * ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair) also
  * accept a bundle.
  *
  * @param trust  The policy for seals. With INGOT_PERSIST_TRUST_REQUIRE, the file may belong to any user, and others may

@@ -2,14 +2,11 @@
  * bundle.c - opens a bundle and loads entries from it.
  *
  * The file is not mapped into memory. If someone truncated a mapped file, as a careless update may do, a signal would
- * end the process. An entry is read and verified when it is first loaded. It then stays in memory until the storage and
- * the last of its blobs are released, so later loads need no copy. If two threads load an entry for the first time at
- * the same moment, one of them publishes what it read, and the other drops what it read.
+ * end the process. Each load reads and verifies its entry.
  */
 #include "persist/bundle/bundle.h"
 
 #include <ingot/backend.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -21,27 +18,17 @@
 #include "persist/storage/trust.h"
 #include "util/kept_file.h"
 
-typedef _Atomic(uint8_t *) kept_entry; /* NULL until the entry is loaded; set with release, read with acquire */
-
 struct bundle {
     ingot_allocator_t allocator;
-    atomic_size_t references; /* one for the storage and one per buffer; acq_rel: the last release sees all uses */
-    bool accepts_any_owner;   /* if true, every blob must be sealed */
+    bool accepts_any_owner; /* if true, every blob must be sealed */
     struct kept_file descriptor;
     struct bundle_file file;
     uint8_t *index;
-    kept_entry
-        *kept; /* for each entry, memory that begins with its id and has its blob at the offset distance_to_blob() */
 };
 
 static size_t index_size(const struct bundle_file *file)
 {
     return (size_t)file->entry_count * BUNDLE_RECORD_SIZE;
-}
-
-static size_t kept_size(const struct bundle_file *file)
-{
-    return (size_t)file->entry_count * sizeof(kept_entry);
 }
 
 /* Returns the distance from the start of an id to the start of its blob, in memory and in the files that bundle_write.c
@@ -56,32 +43,13 @@ static size_t bundle_entry_size(const struct bundle_record *record)
     return distance_to_blob(record) + (size_t)record->blob_size;
 }
 
-static void release_bundle(struct bundle *bundle)
-{
-    if (atomic_fetch_sub_explicit(&bundle->references, 1, memory_order_acq_rel) != 1)
-        return;
-    const ingot_allocator_t allocator = bundle->allocator;
-    for (uint64_t i = 0; bundle->kept != NULL && bundle->index != NULL && i < bundle->file.entry_count; ++i) {
-        uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_relaxed);
-        if (bytes != NULL) {
-            const struct bundle_record record = bundle_file_record(&bundle->file, i);
-            memory_free(&allocator, bytes, bundle_entry_size(&record));
-        }
-    }
-    memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
-    memory_free(&allocator, bundle->kept, kept_size(&bundle->file) + 1);
-    kept_file_end(&bundle->descriptor);
-    memory_free(&allocator, bundle, sizeof(*bundle));
-}
-
-static void release_buffer(ingot_buffer_t *buffer)
-{
-    release_bundle(buffer->owner);
-}
-
 static void destroy_bundle(void *self)
 {
-    release_bundle(self);
+    struct bundle *bundle = self;
+    const ingot_allocator_t allocator = bundle->allocator;
+    memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
+    kept_file_end(&bundle->descriptor);
+    memory_free(&allocator, bundle, sizeof(*bundle));
 }
 
 static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, uint64_t size, uint8_t *bytes)
@@ -110,53 +78,45 @@ static ingot_status_t read_record_entry(const struct bundle *bundle, const struc
     return status;
 }
 
-/* Refuses an entry that is too large to be read from a bundle that anybody may have made. */
-static ingot_status_t check_size(const struct bundle *bundle, const struct bundle_record *record)
+/* Reads the entry of a record to a buffer that begins with the id. *blob gets the buffer's memory, and only its blob.
+ * Returns INGOT_NOT_FOUND if `id` is not NULL and the record has a different id. Refuses an entry that is too large to
+ * be read from a bundle that anybody may have made. */
+static ingot_status_t load_record(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
+                                  const uint8_t **id_found, ingot_buffer_t *blob)
 {
-    return bundle->accepts_any_owner ? files_check_limit(bundle_entry_size(record), "an entry of the bundle")
-                                     : INGOT_SUCCESS;
-}
-
-/* Reads the entry of a record if it has this id, and keeps it in memory. */
-static ingot_status_t keep_record_entry(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
-                                        const uint8_t *id)
-{
-    uint8_t *expected = NULL;
-    ingot_status_t status = check_size(bundle, record);
-    if (status != INGOT_SUCCESS)
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = bundle->accepts_any_owner
+                                ? files_check_limit(bundle_entry_size(record), "an entry of the bundle")
+                                : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = memory_make_buffer(&bundle->allocator, bundle_entry_size(record), &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_record_entry(bundle, record, id, bytes);
+    if (status != INGOT_SUCCESS) {
+        memory_release_buffer(&buffer);
         return status;
-    uint8_t *bytes = memory_allocate(&bundle->allocator, bundle_entry_size(record));
-    if (bytes == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
-                                      (unsigned long long)record->blob_size);
-    status = read_record_entry(bundle, record, id, bytes);
-    if (status != INGOT_SUCCESS || !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes,
-                                                                            memory_order_acq_rel, memory_order_acquire))
-        memory_free(&bundle->allocator, bytes, bundle_entry_size(record));
-    return status;
+    }
+    *id_found = bytes;
+    *blob = buffer;
+    blob->bytes = bytes + distance_to_blob(record);
+    blob->size = (size_t)record->blob_size;
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t load_from_bundle(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    struct bundle *bundle = self;
+    const struct bundle *bundle = self;
+    const uint8_t *found;
     const uint64_t hash = checksum_bucket_of(id_size, id);
     for (uint64_t i = bundle_file_lower_bound(&bundle->file, hash); i < bundle->file.entry_count; ++i) {
         const struct bundle_record record = bundle_file_record(&bundle->file, i);
         if (record.hash != hash)
             break;
-        if (record.id_size != id_size)
-            continue;
-        ingot_status_t status = INGOT_SUCCESS;
-        if (atomic_load_explicit(&bundle->kept[i], memory_order_acquire) == NULL)
-            status = keep_record_entry(bundle, i, &record, id);
-        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+        const ingot_status_t status =
+            record.id_size == id_size ? load_record(bundle, &record, id, &found, blob) : INGOT_NOT_FOUND;
+        if (status != INGOT_NOT_FOUND)
             return status;
-        const uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_acquire);
-        if (status == INGOT_NOT_FOUND || memcmp(bytes, id, id_size) != 0)
-            continue;
-        atomic_fetch_add_explicit(&bundle->references, 1, memory_order_relaxed);
-        *blob = (ingot_buffer_t){(size_t)record.blob_size, bytes + distance_to_blob(&record), release_buffer, bundle};
-        return INGOT_SUCCESS;
     }
     return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
 }
@@ -221,28 +181,20 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     if (entry->identity >= bundle->file.entry_count)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
     const struct bundle_record record = bundle_file_record(&bundle->file, entry->identity);
-    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    uint8_t *bytes;
-    ingot_status_t status = check_size(bundle, &record);
-    if (status == INGOT_SUCCESS)
-        status = memory_make_buffer(&bundle->allocator, bundle_entry_size(&record), &buffer, &bytes);
-    if (status == INGOT_SUCCESS)
-        status = read_record_entry(bundle, &record, NULL, bytes); /* not kept: a visitor loads each entry only once */
-    if (status == INGOT_SUCCESS) {
-        char place[PATHS_PLACE_SIZE];
-        const struct checksum hash = checksum_of((size_t)record.id_size, bytes);
-        paths_place(place, &hash);
-        if (strncmp(place, entry->place, sizeof(place)) != 0)
-            status = ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
-    }
-    if (status != INGOT_SUCCESS) {
-        memory_release_buffer(&buffer);
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const uint8_t *found;
+    const ingot_status_t status = load_record(bundle, &record, NULL, &found, &blob);
+    if (status != INGOT_SUCCESS)
         return status;
+    char place[PATHS_PLACE_SIZE];
+    const struct checksum hash = checksum_of((size_t)record.id_size, found);
+    paths_place(place, &hash);
+    if (strncmp(place, entry->place, sizeof(place)) != 0) {
+        memory_release_buffer(&blob);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
     }
-    buffer.bytes = bytes + distance_to_blob(&record);
-    buffer.size = (size_t)record.blob_size;
-    *id = (ingot_buffer_t){(size_t)record.id_size, bytes, NULL, NULL};
-    *kept = buffer;
+    *id = (ingot_buffer_t){(size_t)record.id_size, found, NULL, NULL};
+    *kept = blob;
     return INGOT_SUCCESS;
 }
 
@@ -274,16 +226,12 @@ static ingot_status_t open_bundle_file(struct bundle *bundle, const char *path)
 static ingot_status_t read_index(struct bundle *bundle)
 {
     const size_t size = index_size(&bundle->file);
-    const size_t count = (size_t)bundle->file.entry_count;
     const ingot_status_t small =
         bundle->accepts_any_owner ? files_check_limit(size, "the bundle's index") : INGOT_SUCCESS;
     if (small != INGOT_SUCCESS)
         return small;
     bundle->index = memory_allocate(&bundle->allocator, size + 1);
-    bundle->kept = memory_allocate(&bundle->allocator, kept_size(&bundle->file) + 1);
-    for (size_t i = 0; bundle->kept != NULL && i < count; ++i)
-        atomic_init(&bundle->kept[i], NULL);
-    if (bundle->index == NULL || bundle->kept == NULL)
+    if (bundle->index == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle's index");
     const ingot_status_t status = read_range(bundle, bundle->file.index_offset, size, bundle->index);
     return status == INGOT_SUCCESS ? bundle_file_take_index(&bundle->file, bundle->index) : status;
@@ -307,7 +255,6 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
     *bundle =
         (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
-    atomic_init(&bundle->references, 1);
     status = open_bundle_file(bundle, path);
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
