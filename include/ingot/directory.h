@@ -77,7 +77,7 @@ typedef struct ingot_persist_verification {
     uint64_t foreign_count;  /**< Entries of another format version, or not trusted (also because of a seal); left as
                               *   they are. */
     uint64_t unread_count;   /**< Entries that could not be read: the operating system failed, or memory ran out. */
-    uint64_t leftover_count; /**< Leftovers of killed processes, over an hour older than tmp; repair removes them. */
+    uint64_t leftover_count; /**< Leftovers of killed processes, over an hour old; repair removes them. */
     uint64_t leftover_bytes; /**< Size of the leftover files. */
 } ingot_persist_verification_t;
 #define INGOT_PERSIST_VERIFICATION_INIT                                                                                \

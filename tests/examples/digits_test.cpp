@@ -78,7 +78,7 @@ fs::path first_entry_of(const fs::path &root)
     return {};
 }
 
-/* The test puts a file where the store expects the directory in which it prepares entries. Permissions would not be
+/* The test puts a file where the store expects the shard in which it prepares the entry. Permissions would not be
  * enough, because root may write to every directory. */
 TEST(DigitsExample, RunsWhenTheStoreCannotBeUsedForWriting)
 {
@@ -87,9 +87,8 @@ TEST(DigitsExample, RunsWhenTheStoreCannotBeUsedForWriting)
     expect_all_built(cold);
     const fs::path entry = first_entry_of(store);
     ASSERT_NE("", entry);
-    fs::remove_all(entry);
-    fs::remove_all(store / "tmp");
-    std::ofstream(store / "tmp") << "a file\n";
+    fs::remove_all(entry.parent_path());
+    std::ofstream(entry.parent_path()) << "a file\n";
     for (const std::string name : {"after", "again"}) {
         DigitsProcess run(name, {"--store", store});
         ASSERT_EQ(0, run.wait()) << run.output();

@@ -116,13 +116,20 @@ inline ingot_persist_info_t info_at(const fs::path &root)
 ingot_persist_info_t info_at(std::string &&root) = delete;
 ingot_persist_info_t info_at(fs::path &&root) = delete;
 
+/* True if a process prepares or deletes the entry of this directory, or did so when it was killed. */
+inline bool is_temporary(const fs::path &path)
+{
+    const std::string name = path.filename();
+    return name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 /* Returns the directory of every entry, in any namespace. Skips entries that processes are preparing, which may
  * vanish. */
 inline std::vector<fs::path> entries_of(const fs::path &root)
 {
     std::vector<fs::path> entries;
     for (auto item = fs::recursive_directory_iterator(root); item != fs::recursive_directory_iterator(); ++item) {
-        if (item.depth() == 0 && item->path().filename() == "tmp")
+        if (is_temporary(item->path()))
             item.disable_recursion_pending();
         else if (item->path().filename() == "key.bin")
             entries.push_back(item->path().parent_path());
@@ -186,21 +193,28 @@ inline std::string totals_of(const fs::path &root)
     return std::string(text.begin(), text.end());
 }
 
-/* Returns how many files and directories are in the store's tmp. */
-inline size_t leftovers_in(const fs::path &root)
+/* Returns the directories that processes are preparing or deleting, or that killed ones left. */
+inline std::vector<fs::path> temporaries_of(const fs::path &root)
 {
-    const fs::path tmp = root / "tmp";
-    return fs::exists(tmp) ? static_cast<size_t>(std::distance(fs::directory_iterator(tmp), fs::directory_iterator()))
-                           : 0;
+    std::vector<fs::path> temporaries;
+    if (fs::exists(root))
+        for (const auto &item : fs::recursive_directory_iterator(root))
+            if (is_temporary(item.path()))
+                temporaries.push_back(item.path());
+    return temporaries;
 }
 
-/* Makes everything in tmp look as if it had been there for this long when tmp was last written to. By default, that is
- * so long that it can only be from a killed process. */
+inline size_t leftovers_in(const fs::path &root)
+{
+    return temporaries_of(root).size();
+}
+
+/* Makes each leftover look as if it had been in its shard for this long when the shard was last written to. By default,
+ * that is so long that it can only be from a killed process. */
 inline void make_leftovers_old(const fs::path &root, std::chrono::minutes age = std::chrono::minutes(61))
 {
-    const fs::path tmp = root / "tmp";
-    if (fs::exists(tmp))
-        fs::last_write_time(tmp, fs::file_time_type::clock::now() + age);
+    for (const fs::path &leftover : temporaries_of(root))
+        fs::last_write_time(leftover.parent_path(), fs::file_time_type::clock::now() + age);
 }
 
 } // namespace store_fixture

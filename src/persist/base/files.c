@@ -205,33 +205,17 @@ void files_refresh(int at, const char *path)
 
 int files_open_update(int at, const char *path)
 {
-    const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY;
-    const int fd = open_below(at, path, flags, S_IRUSR | S_IWUSR);
-    return fd == -EACCES && files_give_access(at, path) == 0 ? open_below(at, path, flags, S_IRUSR | S_IWUSR) : fd;
-}
-
-static int create_new_file(int at, const char *path, mode_t mode)
-{
-    const int fd = open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, mode);
-    const int result = fd < 0 ? fd : files_give_access_to(fd);
-    if (fd >= 0 && result < 0)
-        (void)close(fd);
-    return result < 0 ? result : fd;
+    return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);
 }
 
 int files_create(int at, const char *path)
-{
-    return create_new_file(at, path, S_IRUSR | S_IWUSR);
-}
-
-int files_create_as_is(int at, const char *path)
 {
     return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
 }
 
 int files_create_readable(int at, const char *path)
 {
-    return create_new_file(at, path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 }
 
 int files_close(int fd)

@@ -99,9 +99,8 @@ int files_open_read(int at, const char *path);
  * up in a cache, and may not see for a minute what another machine did. Ignores
  * failures: an older kernel cannot do this, and keeps using its cache. */
 void files_refresh(int at, const char *path);
-int files_open_update(int at, const char *path);  /* for reading and writing; creates the file if it is missing */
-int files_create(int at, const char *path);       /* for writing; fails if the file exists */
-int files_create_as_is(int at, const char *path); /* like files_create, but a umask may take the owner's access away */
+int files_open_update(int at, const char *path);     /* for reading and writing; creates the file if it is missing */
+int files_create(int at, const char *path);          /* for writing; fails if the file exists */
 int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
 int files_close(int fd);
 /* Sets the error detail if a descriptor that was kept is not Ingot's anymore, and returns INGOT_IO_ERROR. */
@@ -129,13 +128,7 @@ int files_set_time(int fd, uint64_t time_ns);
 int files_sync(int fd);
 int files_sync_directory(int at, const char *path);
 
-/* Creates a directory. Whatever the umask is, its owner can use it, as is the case with files_create. */
 int files_make_directory(int at, const char *path);
-int files_make_directory_as_is(int at, const char *path); /* the same, but a umask may take the owner's access away */
-/* Give the owner the access to a file or directory that a umask has taken away. Return -EACCES if it belongs to another
- * user. */
-int files_give_access(int at, const char *path);
-int files_give_access_to(int handle);
 /* Lets only its owner use a directory. Returns -EACCES if it belongs to another user. */
 int files_make_private(int at, const char *path);
 int files_rename(int from_at, const char *from, int to_at, const char *to);

@@ -1,9 +1,8 @@
 /*
- * files_make.c - creates directories, and gives the owner of files and directories access to them.
+ * files_make.c - creates directories, and closes them to other users.
  *
- * An unusual umask denies access even to the owner. What was created under it could not be used by later processes of
- * the same user, so the owner's permissions are added. They are changed through a descriptor, never by path: when root
- * works in another user's directory, that user can replace a file with a link at any moment.
+ * Permissions are changed through a descriptor, never by path: when root works in another user's directory, that user
+ * can replace a file with a link at any moment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,30 +31,6 @@ static int change_mode(int handle, mode_t mode)
     return syscall(SYS_fchmodat2, handle, "", mode, AT_EMPTY_PATH) == 0 ? 0 : -errno; /* without /proc */
 }
 
-/* Adds the permissions that the owner lacks. Changes only what belongs to this user, even if the user is root. */
-int files_give_access_to(int handle)
-{
-    struct stat about;
-    if (fstat(handle, &about) != 0)
-        return -errno;
-    const mode_t needed = S_ISDIR(about.st_mode) ? S_IRWXU : S_IRUSR | S_IWUSR;
-    if ((about.st_mode & needed) == needed)
-        return 0;
-    if (about.st_uid != geteuid() || !(S_ISDIR(about.st_mode) || S_ISREG(about.st_mode)))
-        return -EACCES;
-    return change_mode(handle, (about.st_mode & 07777u) | needed);
-}
-
-int files_give_access(int at, const char *path)
-{
-    const int handle = files_open_handle(at, path);
-    if (handle < 0)
-        return handle;
-    const int result = files_give_access_to(handle);
-    (void)close(handle);
-    return result;
-}
-
 int files_make_private(int at, const char *path)
 {
     struct stat about;
@@ -71,22 +46,9 @@ int files_make_private(int at, const char *path)
     return result;
 }
 
-int files_make_directory_as_is(int at, const char *path)
-{
-    return files_result_of(mkdirat(at, path, S_IRWXU));
-}
-
 int files_make_directory(int at, const char *path)
 {
-    struct stat about;
-    const int made = files_make_directory_as_is(at, path);
-    if (made < 0)
-        return made;
-    /* usually the permissions are right, and the directory need not be opened */
-    if (fstatat(at, path, &about, AT_SYMLINK_NOFOLLOW) == 0 && (about.st_mode & S_IRWXU) == S_IRWXU)
-        return 0;
-    const int result = files_give_access(at, path);
-    return result == -ENOENT ? 0 : result; /* another process has removed the empty directory since */
+    return files_result_of(mkdirat(at, path, S_IRWXU));
 }
 
 /* Creates the last component of a path, unless it exists, and opens it. Closes `parent`. */

@@ -8,8 +8,8 @@
  * If the program cannot be stored, waiting for it is useless. The process that built it then exchanges its exclusive
  * lock for a shared one. A process that finds a shared lock builds immediately, and holds a shared lock during its
  * build, so that further processes find one, too. Waiting processes look at the lock only from time to time, so the
- * exchanged lock is kept during some further builds. It is not kept much longer than a minute, because the reason may
- * be temporary: as long as the lock is kept, processes that start together all compile the program.
+ * exchanged lock is kept until the next one is. It is not kept much longer than a minute, because the reason may be
+ * temporary: as long as the lock is kept, processes that start together all compile the program.
  *
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process
  * that build programs do not wait for each other here, because one may hold a lock of the application that the other
@@ -40,7 +40,6 @@
 #include "util/little_endian.h"
 #include "util/nanoseconds.h"
 
-#define MAX_KEPT 16u /* the number of exchanged locks that a store keeps */
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
 #define SHARING_NS (2 * NS_PER_SECOND) /* after this wait, a build shares a place of another build of its process */
@@ -53,9 +52,8 @@ struct build_lock {
     struct kept_file file; /* a forked child has closed it */
     uint64_t stamp;        /* made from the time of change and the inode of the id's entry; 0: no entry */
     char entry[PATH_CAPACITY];
-    bool is_held; /* true: held exclusively, or a place that is taken; the mutex guards this field and the next two */
-    bool is_kept;
-    uint64_t kept_ns;                  /* when keeping it began */
+    bool is_held; /* true: held exclusively, or a place that is taken; the mutex guards this field and the next one */
+    uint64_t kept_ns;                  /* when keeping it began, as directory->kept_lock */
     uint64_t asked_ns;                 /* of a place: when its build asked for it; 0: the lock of a program */
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
@@ -158,37 +156,35 @@ static struct build_lock *make_build_lock(struct directory *directory, struct ke
     return lock;
 }
 
-/* Removes a kept lock of a store from the list, and returns it. Prefers a lock on `byte`. If there is no such lock,
- * takes the oldest one, but only if it is too old or if the store keeps more than `most` locks. Returns NULL if there
- * is no lock to take. Requires the mutex. */
-static struct build_lock *take_out_kept(const struct directory *directory, uint64_t byte, unsigned most)
+/* Takes a lock or place out of the list, and closes it. */
+static void end_lock(struct build_lock *lock)
 {
-    struct build_lock *found = NULL;
-    unsigned count = 0;
-    for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
-        if (lock->directory != directory || !lock->is_kept)
-            continue;
-        ++count;
-        if (found == NULL || (found->byte != byte && (lock->byte == byte || lock->kept_ns < found->kept_ns)))
-            found = lock;
-    }
-    if (found == NULL ||
-        (found->byte != byte && count <= most && files_steady_clock_ns() - found->kept_ns <= MAX_KEPT_NS))
-        return NULL;
-    delist_build_lock(found);
-    return found;
+    pthread_mutex_lock(&mutex);
+    delist_build_lock(lock);
+    pthread_mutex_unlock(&mutex);
+    destroy_build_lock(lock);
 }
 
-static void close_kept(const struct directory *directory, uint64_t byte, unsigned most)
+/* Keeps an exchanged lock of a store, and closes the one that it kept before. If `lock` is NULL, only closes that one,
+ * if it was kept for too long or if is_last is set. */
+static void keep_lock(struct directory *directory, struct build_lock *lock, bool is_last)
 {
-    struct build_lock *lock;
-    do {
-        pthread_mutex_lock(&mutex);
-        lock = take_out_kept(directory, byte, most);
-        pthread_mutex_unlock(&mutex);
-        if (lock != NULL)
-            destroy_build_lock(lock);
-    } while (lock != NULL);
+    const uint64_t now_ns = files_steady_clock_ns();
+    pthread_mutex_lock(&mutex);
+    struct build_lock *before = directory->kept_lock;
+    if (lock == NULL && !is_last && before != NULL && now_ns - before->kept_ns <= MAX_KEPT_NS)
+        before = NULL;
+    else
+        directory->kept_lock = lock;
+    if (lock != NULL) {
+        lock->is_held = false;
+        lock->kept_ns = now_ns;
+    }
+    if (before != NULL)
+        delist_build_lock(before);
+    pthread_mutex_unlock(&mutex);
+    if (before != NULL)
+        destroy_build_lock(before);
 }
 
 static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *id)
@@ -200,7 +196,7 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
         tell_unlockable(directory, -ENOMEM);
         return NULL;
     }
-    close_kept(directory, 0, MAX_KEPT);
+    keep_lock(directory, NULL, false);
     struct kept_file file;
     const int result = open_lock_file(directory, &file);
     if (result < 0) {
@@ -223,13 +219,14 @@ static const char *get_entry_name(const struct build_lock *lock)
     return lock->entry;
 }
 
-/* True if another thread of this process holds the lock exclusively. */
+/* True if another build of this process holds the same lock exclusively, or any place if this is a place. */
 static bool is_held_here(const struct build_lock *lock)
 {
     pthread_mutex_lock(&mutex);
     const struct build_lock *other = newest;
-    while (other != NULL && !(other->is_held && other != lock && other->byte == lock->byte &&
-                              other->file.inode == lock->file.inode && other->file.device == lock->file.device))
+    while (other != NULL && !(other->is_held && other != lock && other->file.inode == lock->file.inode &&
+                              other->file.device == lock->file.device &&
+                              (other->byte == lock->byte || (lock->asked_ns != 0 && other->asked_ns != 0))))
         other = other->next;
     pthread_mutex_unlock(&mutex);
     return other != NULL;
@@ -312,16 +309,10 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
 {
     const bool is_to_keep =
         is_pointless && kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
-    close_kept(lock->directory, lock->byte, is_to_keep ? MAX_KEPT - 1 : MAX_KEPT);
-    pthread_mutex_lock(&mutex);
-    lock->is_held = false;
-    lock->is_kept = is_to_keep;
-    lock->kept_ns = files_steady_clock_ns();
-    if (!is_to_keep)
-        delist_build_lock(lock);
-    pthread_mutex_unlock(&mutex);
-    if (!is_to_keep)
-        destroy_build_lock(lock);
+    if (is_to_keep)
+        keep_lock(lock->directory, lock, false);
+    else
+        end_lock(lock);
 }
 
 static uint64_t wait_ns(void *self)
@@ -332,7 +323,7 @@ static uint64_t wait_ns(void *self)
 
 void build_lock_fini(struct directory *directory)
 {
-    close_kept(directory, 0, 0);
+    keep_lock(directory, NULL, true);
 }
 
 /* ---- places ---- */
@@ -355,29 +346,6 @@ static struct build_lock *ask_place(void *self)
     return place;
 }
 
-static void leave_place(struct build_lock *place)
-{
-    pthread_mutex_lock(&mutex);
-    delist_build_lock(place);
-    pthread_mutex_unlock(&mutex);
-    destroy_build_lock(place);
-}
-
-/* True if another build of this process has a place, which may be waiting for this build, and this one has waited long
- * enough for a place of its own. */
-static bool may_share_place(const struct build_lock *place)
-{
-    if (files_steady_clock_ns() - place->asked_ns < SHARING_NS)
-        return false;
-    pthread_mutex_lock(&mutex);
-    const struct build_lock *other = newest;
-    while (other != NULL && !(other->is_held && other->asked_ns != 0 && other->file.inode == place->file.inode &&
-                              other->file.device == place->file.device))
-        other = other->next;
-    pthread_mutex_unlock(&mutex);
-    return other != NULL;
-}
-
 static bool has_place(struct build_lock *place)
 {
     if (!kept_file_is_open(&place->file)) /* the application has closed it, so nothing can be waited for */
@@ -387,7 +355,8 @@ static bool has_place(struct build_lock *place)
         if (files_try_lock(place->file.fd, place->byte) == 0)
             note_held(place);
     }
-    return place->is_held || may_share_place(place);
+    /* another build of this process that has a place may be waiting for this one */
+    return place->is_held || (files_steady_clock_ns() - place->asked_ns >= SHARING_NS && is_held_here(place));
 }
 
 const struct build_locks build_lock_operations = {
@@ -399,6 +368,6 @@ const struct build_locks build_lock_operations = {
     .close = close_lock,
     .ask_place = ask_place,
     .has_place = has_place,
-    .leave_place = leave_place,
+    .leave_place = end_lock,
     .wait_ns = wait_ns,
 };

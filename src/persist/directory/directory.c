@@ -18,6 +18,7 @@
 #include "persist/directory/root.h"
 #include "persist/directory/wishes.h"
 #include "persist/request/record.h"
+#include "persist/storage/events.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
@@ -31,6 +32,37 @@
 #define KNOWN_FLAGS                                                                                                    \
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
      (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_REQUESTS)
+
+/* ---- the state (state.h) ---- */
+
+static const struct eviction_order orders[] = {
+    [INGOT_PERSIST_EVICT_FIFO] = {true, false, "over a limit, oldest first"},
+    [INGOT_PERSIST_EVICT_LRU] = {true, true, "over a limit, least recently used first"},
+    [INGOT_PERSIST_EVICT_OFF] = {false, false, "older than the age limit"},
+};
+
+const struct eviction_order *eviction_order_of(ingot_persist_eviction_t value)
+{
+    return (size_t)value < sizeof(orders) / sizeof(orders[0]) ? &orders[value] : NULL;
+}
+
+struct directory *directory_of(ingot_storage_t storage)
+{
+    return storage_self(storage, STORAGE_DIRECTORY);
+}
+
+const char *directory_name_space(const struct directory *directory)
+{
+    return directory->name_space[0] != '\0' ? directory->name_space : NULL;
+}
+
+void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                    uint64_t started_ns, const char *name, const char *reason)
+{
+    events_tell(directory->on_event, directory->on_event_user, kind, status, bytes, started_ns, name, reason);
+}
+
+/* ---- operations ---- */
 
 static const char *get_entry_path(struct directory *directory, size_t id_size, const uint8_t *id,
                                   char path[PATH_CAPACITY])

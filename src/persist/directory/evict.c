@@ -57,7 +57,7 @@ static void correct_future_times(const struct scan *scan, uint64_t now_ns)
     }
 }
 
-/* Moves an entry to tmp, unless another one has its place by now, or it was used since. Returns 0, -ENOENT if it is
+/* Moves an entry aside, unless another one has its place by now, or it was used since. Returns 0, -ENOENT if it is
  * gone, or another negated errno. Requires the lock of its account. */
 static int take_scanned(const struct scan *scan, const struct scan_entry *entry, char aside[PATH_CAPACITY])
 {
@@ -91,8 +91,8 @@ static bool is_over(const struct eviction *eviction)
                 limits->age_ns);
 }
 
-/* Removes some entries of one namespace while they are over the limits. The lock is held while they are moved to tmp,
- * and not while they are deleted. */
+/* Removes some entries of one namespace while they are over the limits. The lock is held while they are moved
+ * aside, and not while they are deleted. */
 static ingot_status_t remove_some(struct eviction *eviction)
 {
     const struct scan *scan = eviction->scan;
@@ -149,7 +149,7 @@ static ingot_status_t remove_oldest(struct scan *scan, const struct evict_limits
                                 .left = scan->entry_count};
     correct_future_times(scan, eviction.now_ns);
     scan_sort_by_time(scan);
-    ingot_status_t status = is_over(&eviction) ? temporary_ready(scan->root) : INGOT_SUCCESS;
+    ingot_status_t status = INGOT_SUCCESS;
     while (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && is_over(&eviction) &&
            files_steady_clock_ns() < end_ns)
         status = remove_some(&eviction);

@@ -15,19 +15,13 @@
 #include "persist/directory/format/entry.h"
 #include "persist/directory/lookup.h"
 #include "persist/directory/root.h"
-#include "persist/directory/temporary.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
 #include "util/error_text.h"
 #include "util/struct_size.h"
 
-/* An entry that was read, and the memory that it owns. */
-struct inspected {
-    ingot_persist_entry_t entry;
-    ingot_buffer_t id;
-    char reason[256];
-};
+#define REASON_CAPACITY 256u
 
 static ingot_status_t fail_entry_replaced(const char *path)
 {
@@ -54,107 +48,121 @@ static ingot_status_t pin_entry_of_inode(const struct entry_place *place, uint64
     return result < 0 ? files_read_failed(result, "examining", place->path) : fail_entry_replaced(place->path);
 }
 
-/* Reads a pinned entry and closes it. */
-static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *pinned,
-                                  ingot_storage_t verifying, struct key_file *key, ingot_buffer_t *id)
-{
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status = entry_read_whole(pinned, &directory->allocator, key, id, verifying != NULL ? &blob : NULL);
-    if (status == INGOT_SUCCESS && verifying != NULL)
-        status = trust_check_kept(verifying, id->size, id->bytes, blob.size, blob.bytes);
-    memory_release_buffer(&blob);
-    (void)files_close(pinned->at);
-    return status;
-}
-
-static void fill_inspected_entry(struct inspected *inspected, const struct key_file *key, uint64_t time_ns,
-                                 ingot_status_t status)
-{
-    ingot_persist_entry_t *entry = &inspected->entry;
-    entry->blob_size = (size_t)key->blob_size_bytes;
-    entry->created_ns = key->created_ns;
-    entry->last_use_ns = key->created_ns != 0 ? time_ns : 0;
-    entry->id_size = inspected->id.size;
-    entry->id = inspected->id.bytes;
-    entry->status = status;
-    entry->reason = inspected->reason;
-    if (status != INGOT_SUCCESS)
-        error_text_copy(inspected->reason, sizeof(inspected->reason), ingot_last_error_detail());
-}
-
-/* Reads the header and the id of an entry. `verifying` is NULL or the directory's storage. If it is not NULL, also
- * verifies the blob's checksum and seal, and that the entry is in its id's place. Returns false if the entry no longer
- * exists. Call `release_inspected_id` in either case. */
-static bool inspect_entry(struct inspected *inspected, const struct root *root, const struct scan *scan,
-                          const struct scan_entry *found, ingot_storage_t verifying)
+/* Reads the id of the entry with this inode, and its blob unless `blob` is NULL. Sets *key to zeros if that is not
+ * valid. Returns INGOT_NOT_FOUND if the entry is gone. */
+static ingot_status_t read_entry_of_inode(const struct root *root, const char *name_space, const struct checksum *hash,
+                                          uint64_t inode, struct key_file *key, ingot_buffer_t *id,
+                                          ingot_buffer_t *blob)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    struct key_file key;
-    memset(inspected, 0, sizeof(*inspected));
-    memset(&key, 0, sizeof(key));
-    inspected->entry = (ingot_persist_entry_t){
-        .struct_size = sizeof(inspected->entry),
-        .name_space = scan_name_of(scan, found),
-        .identity = found->inode,
-        .bytes = found->bytes,
-    };
-    paths_place(inspected->entry.place, &found->hash);
-    scan_path(scan, found, path);
-    const struct entry_place place = {root->fd, path, root->directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
-    ingot_status_t status = lookup_examine_shard(root, scan_name_of(scan, found), found->hash.bytes[0]);
+    paths_entry(path, name_space, hash);
+    const struct entry_place place = {root->fd, path, root->directory->owner, BLOB_CHECKED_HERE};
+    memset(key, 0, sizeof(*key));
+    ingot_status_t status = lookup_examine_shard(root, name_space, hash->bytes[0]);
     if (status == INGOT_SUCCESS)
-        status = pin_entry_of_inode(&place, found->inode, &pinned);
-    if (status == INGOT_NOT_FOUND)
-        return false;
-    if (status == INGOT_SUCCESS)
-        status = read_pinned(root->directory, &pinned, verifying, &key, &inspected->id);
-    if (status == INGOT_SUCCESS && verifying != NULL &&
-        !checksum_holds(&found->hash, inspected->id.size, inspected->id.bytes))
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not the place of its id", path);
-    fill_inspected_entry(inspected, &key, found->time_ns, status);
+        status = pin_entry_of_inode(&place, inode, &pinned);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = entry_read_whole(&pinned, &root->directory->allocator, key, id, blob);
+    (void)files_close(pinned.at);
+    if (status == INGOT_SUCCESS && memcmp(hash, &key->id_checksum, sizeof(*hash)) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not the place of its id", path);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
-        return true;
+        return status;
     /* an entry that was deleted while it was read looks truncated or missing */
-    return files_facts_at(root->fd, path, &facts) == 0 && facts.inode == found->inode;
+    const bool is_there = files_facts_at(root->fd, path, &facts) == 0 && facts.inode == inode;
+    return is_there ? status : fail_entry_replaced(path);
 }
 
-static void release_inspected_id(struct inspected *inspected)
+/* Visits an entry of a scan, unless it no longer exists. */
+static ingot_status_t visit_scanned(const struct root *root, const struct scan *scan, const struct scan_entry *found,
+                                    ingot_persist_visit_t visit, void *user)
 {
-    memory_release_buffer(&inspected->id);
+    char reason[REASON_CAPACITY] = "";
+    ingot_buffer_t id = INGOT_BUFFER_INIT;
+    struct key_file key;
+    const char *name_space = scan_name_of(scan, found);
+    const ingot_status_t status = read_entry_of_inode(root, name_space, &found->hash, found->inode, &key, &id, NULL);
+    if (status != INGOT_SUCCESS)
+        error_text_copy(reason, sizeof(reason), ingot_last_error_detail());
+    ingot_persist_entry_t entry = {
+        .struct_size = sizeof(entry),
+        .name_space = name_space,
+        .status = status,
+        .reason = reason,
+        .identity = found->inode,
+        .bytes = found->bytes,
+        .blob_size = (size_t)key.blob_size_bytes,
+        .created_ns = key.created_ns,
+        .last_use_ns = key.created_ns != 0 ? found->time_ns : 0,
+        .id_size = id.size,
+        .id = id.bytes,
+    };
+    paths_place(entry.place, &found->hash);
+    const ingot_status_t visited = status != INGOT_NOT_FOUND ? visit(&entry, user) : INGOT_SUCCESS;
+    memory_release_buffer(&id);
+    return visited;
+}
+
+/* A list of all entries of a store. */
+struct listing {
+    struct root root;
+    struct scan scan;
+    struct upkeep_watch watch; /* of nobody */
+};
+
+static void end_listing(struct listing *listing)
+{
+    scan_fini(&listing->scan);
+    root_close(&listing->root);
+}
+
+/* On failure, nothing needs to be ended. */
+static ingot_status_t begin_listing(struct listing *listing, ingot_storage_t storage, bool must_be_writable)
+{
+    ingot_status_t status = root_open_of(storage, &listing->root);
+    if (status == INGOT_SUCCESS && must_be_writable && listing->root.directory->is_read_only)
+        status = ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    if (status != INGOT_SUCCESS) {
+        root_close(&listing->root);
+        return status;
+    }
+    listing->watch = upkeep_watch_of(NULL, NULL);
+    status = scan_init(&listing->scan, &listing->root, directory_name_space(listing->root.directory), &listing->watch);
+    listing->scan.is_inspection = true;
+    if (status == INGOT_SUCCESS)
+        status = scan_all(&listing->scan);
+    scan_sort_by_place(&listing->scan);
+    if (status != INGOT_SUCCESS)
+        end_listing(listing);
+    return status;
+}
+
+static ingot_status_t visit_listed(const struct listing *listing, ingot_persist_visit_t visit, void *user)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; status == INGOT_SUCCESS && i < listing->scan.entry_count; ++i)
+        status = visit_scanned(&listing->root, &listing->scan, scan_entry_at(&listing->scan, i), visit, user);
+    return status;
 }
 
 ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user)
 {
-    struct root root;
-    struct scan scan;
-    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
+    struct listing listing;
     if (visit == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
     if (bundle_of(storage) != NULL)
         return bundle_for_each(bundle_of(storage), visit, user);
-    ingot_status_t status = root_open_of(storage, &root);
-    if (status != INGOT_SUCCESS) {
-        root_close(&root);
+    ingot_status_t status = begin_listing(&listing, storage, false);
+    if (status != INGOT_SUCCESS)
         return status;
-    }
-    status = scan_init(&scan, &root, directory_name_space(root.directory), &nobody);
-    scan.identifies = true;
-    if (status == INGOT_SUCCESS)
-        status = scan_all(&scan);
-    scan_sort_by_place(&scan);
-    for (size_t i = 0; status == INGOT_SUCCESS && i < scan.entry_count; ++i) {
-        struct inspected inspected;
-        if (inspect_entry(&inspected, &root, &scan, scan_entry_at(&scan, i), NULL))
-            status = visit(&inspected.entry, user);
-        release_inspected_id(&inspected);
-    }
-    if (status == INGOT_SUCCESS && scan.unread_count != 0)
+    status = visit_listed(&listing, visit, user);
+    if (status == INGOT_SUCCESS && listing.scan.unread_count != 0)
         status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or directories could not be read",
-                                        (unsigned long long)scan.unread_count);
-    scan_fini(&scan);
-    root_close(&root);
+                                        (unsigned long long)listing.scan.unread_count);
+    end_listing(&listing);
     return status;
 }
 
@@ -183,7 +191,8 @@ static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_
     return root_open_of(storage, root);
 }
 
-/* Loads the id and the blob of an entry in a directory store, without removing the blob's seal. */
+/* Loads the id and the blob of an entry, without removing the blob's seal. *id and *kept must be empty; the id is valid
+ * as long as *kept. */
 static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_entry_t *known, ingot_buffer_t *id,
                                 ingot_buffer_t *kept)
 {
@@ -191,16 +200,11 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
     char path[PATH_CAPACITY];
     struct checksum hash;
     struct key_file key;
-    struct entry_place pinned = {.at = -1};
+    if (bundle_of(storage) != NULL)
+        return bundle_load_entry(bundle_of(storage), known, id, kept);
     ingot_status_t status = locate_entry(storage, known, &root, &hash, path);
-    if (status == INGOT_SUCCESS) {
-        const struct entry_place place = {root.fd, path, root.directory->owner, BLOB_CHECKED_HERE};
-        status = pin_entry_of_inode(&place, known->identity, &pinned);
-    }
-    if (status == INGOT_SUCCESS) {
-        status = entry_read_whole(&pinned, &root.directory->allocator, &key, id, kept);
-        (void)files_close(pinned.at);
-    }
+    if (status == INGOT_SUCCESS)
+        status = read_entry_of_inode(&root, known->name_space, &hash, known->identity, &key, id, kept);
     root_close(&root);
     return status;
 }
@@ -215,8 +219,7 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
     ingot_status_t status = copy_given_entry(&known, entry);
     if (status == INGOT_SUCCESS)
-        status = bundle_of(storage) != NULL ? bundle_load_entry(bundle_of(storage), &known, &id, &kept)
-                                            : load_kept(storage, &known, &id, &kept);
+        status = load_kept(storage, &known, &id, &kept);
     if (status == INGOT_SUCCESS)
         status = trust_check_kept(storage, id.size, id.bytes, kept.size, kept.bytes);
     memory_release_buffer(&id);
@@ -254,7 +257,15 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
 
 /* ---- verification ---- */
 
-/* Counts a verified entry of a store or a bundle. */
+/* The arguments of a verification, and its results so far. */
+struct verification {
+    ingot_storage_t storage;
+    bool is_repair;
+    ingot_persist_progress_t progress;
+    void *user;
+    ingot_persist_verification_t so_far;
+};
+
 static void count_verified_entry(ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry)
 {
     ++so_far->done_count;
@@ -267,156 +278,75 @@ static void count_verified_entry(ingot_persist_verification_t *so_far, const ing
         ++so_far->unread_count;
 }
 
-/* True if this user owns an object, and other users may write to it. */
-static bool is_open_to_others(const struct root *root, const char *path)
+/* Verifies an entry whose id was read. A repair removes it if it is damaged, or if it can never be loaded because other
+ * users may write to it; an entry whose seal is refused stays. */
+static ingot_status_t verify_entry(const ingot_persist_entry_t *entry, void *user)
 {
-    struct file_facts facts;
-    return files_facts_at(root->fd, path, &facts) == 0 && files_are_own(&facts, root->directory->owner) &&
-           !facts.is_closed && !facts.is_link;
-}
-
-/* True if an entry that is not trusted can never be loaded, because its directory or a file in it was opened to other
- * users, and not only because it has no seal. */
-static bool is_open_entry(const struct root *root, const struct scan *scan, const struct scan_entry *found)
-{
-    char path[PATH_CAPACITY];
-    char file[PATH_CAPACITY];
-    scan_path(scan, found, path);
-    if (is_open_to_others(root, path))
-        return true;
-    paths_join(file, path, "key.bin");
-    if (is_open_to_others(root, file))
-        return true;
-    paths_join(file, path, "kernel.bin");
-    return is_open_to_others(root, file);
-}
-
-/* Removes the permissions that other users have on a shard. Its entries are verified separately. */
-static void close_shard(const struct root *root, const struct scan *scan, const struct scan_entry *found)
-{
-    char path[PATH_CAPACITY];
-    paths_shard(path, scan_name_of(scan, found), found->hash.bytes[0]);
-    if (is_open_to_others(root, path))
-        (void)files_make_private(root->fd, path);
-}
-
-/* Removes an entry. Returns false if it could not be removed. */
-static bool take_away(const struct root *root, const struct scan *scan, const struct scan_entry *found)
-{
-    return lookup_take_away(root, scan_name_of(scan, found), &found->hash, found->inode,
-                            account_deadline(root->directory)) == INGOT_SUCCESS;
-}
-
-/* Returns the status with which progress stopped the verification, or INGOT_SUCCESS. */
-static ingot_status_t verify_all(ingot_storage_t storage, const struct root *root, const struct scan *scan, int repair,
-                                 ingot_persist_progress_t progress, void *user, ingot_persist_verification_t *so_far)
-{
-    ingot_status_t told = INGOT_SUCCESS;
-    for (size_t i = 0; told == INGOT_SUCCESS && i < scan->entry_count; ++i) {
-        struct inspected inspected;
-        if (repair != 0)
-            close_shard(root, scan, scan_entry_at(scan, i));
-        const bool is_there = inspect_entry(&inspected, root, scan, scan_entry_at(scan, i), storage);
-        if (is_there) {
-            count_verified_entry(so_far, &inspected.entry);
-            const ingot_status_t status = inspected.entry.status;
-            if (repair != 0 && (entry_is_bad(status) ||
-                                (status == INGOT_UNTRUSTED && is_open_entry(root, scan, scan_entry_at(scan, i)))))
-                so_far->removed_count += take_away(root, scan, scan_entry_at(scan, i));
-            if (progress != NULL)
-                told = progress(so_far, &inspected.entry, user);
-        } else {
-            ++so_far->done_count;
-        }
-        release_inspected_id(&inspected);
-    }
-    return told;
-}
-
-/* The arguments of a bundle's verification, and its results so far. */
-struct bundle_verification {
-    ingot_storage_t storage;
-    ingot_persist_progress_t progress;
-    void *user;
-    ingot_persist_verification_t so_far;
-};
-
-static ingot_status_t verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
-{
-    struct bundle_verification *verification = user;
-    ingot_persist_verification_t *so_far = &verification->so_far;
+    struct verification *verification = user;
     ingot_persist_entry_t verified = *entry;
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    if (verified.status == INGOT_SUCCESS) {
-        verified.status = ingot_persist_load_entry(verification->storage, entry, 1, &blob);
-        verified.reason = verified.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
-        memory_release_buffer(&blob);
+    ingot_buffer_t id = INGOT_BUFFER_INIT;
+    ingot_buffer_t kept = INGOT_BUFFER_INIT;
+    char reason[REASON_CAPACITY];
+    if (verified.status == INGOT_SUCCESS)
+        verified.status = load_kept(verification->storage, entry, &id, &kept);
+    const bool is_useless = entry_is_bad(verified.status) || verified.status == INGOT_UNTRUSTED;
+    if (verified.status == INGOT_SUCCESS)
+        verified.status = trust_check_kept(verification->storage, id.size, id.bytes, kept.size, kept.bytes);
+    if (entry->status == INGOT_SUCCESS && verified.status != INGOT_SUCCESS) {
+        error_text_copy(reason, sizeof(reason), ingot_last_error_detail());
+        verified.reason = reason;
     }
-    count_verified_entry(so_far, &verified);
-    return verification->progress != NULL ? verification->progress(so_far, &verified, verification->user)
+    memory_release_buffer(&id);
+    memory_release_buffer(&kept);
+    if (verified.status == INGOT_NOT_FOUND)
+        return INGOT_SUCCESS; /* it has vanished */
+    count_verified_entry(&verification->so_far, &verified);
+    if (verification->is_repair && is_useless)
+        verification->so_far.removed_count += ingot_persist_remove_entry(verification->storage, entry) == INGOT_SUCCESS;
+    return verification->progress != NULL ? verification->progress(&verification->so_far, &verified, verification->user)
                                           : INGOT_SUCCESS;
 }
 
-static ingot_status_t verify_bundle(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
-                                    ingot_persist_verification_t *found)
+static ingot_status_t verify_bundle(struct verification *verification)
 {
-    struct bundle_verification verification = {storage, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
-    if (repair != 0)
+    struct bundle *bundle = bundle_of(verification->storage);
+    if (verification->is_repair)
         return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
-    verification.so_far.entry_count = bundle_entry_count(bundle_of(storage));
-    const ingot_status_t status = bundle_for_each(bundle_of(storage), verify_one_of_bundle, &verification);
-    (void)STRUCT_WRITE(found, verification.so_far);
-    return status;
+    verification->so_far.entry_count = bundle_entry_count(bundle);
+    return bundle_for_each(bundle, verify_entry, verification);
 }
 
-/* Counts the leftovers. If `repair` is set, also removes them, and counts all that were removed since the store was
- * opened, because opening the store removes leftovers, too. */
-static void count_leftovers(const struct root *root, int repair, ingot_persist_verification_t *so_far)
+/* Returns the status with which the callback stopped the verification, or another failure. */
+static ingot_status_t verify_directory(struct verification *verification)
 {
-    const struct leftovers leftovers = temporary_reclaim(root, repair != 0);
-    so_far->leftover_count = leftovers.count;
-    so_far->leftover_bytes = leftovers.bytes;
-    if (repair != 0) {
-        so_far->leftover_count = counters_get(&root->directory->counters, COUNTER_LEFTOVERS);
-        so_far->leftover_bytes = counters_get(&root->directory->counters, COUNTER_LEFTOVER_BYTES);
+    struct listing listing;
+    ingot_persist_verification_t *so_far = &verification->so_far;
+    ingot_persist_count_t count_after = INGOT_PERSIST_COUNT_INIT;
+    ingot_status_t status = begin_listing(&listing, verification->storage, verification->is_repair);
+    if (status != INGOT_SUCCESS)
+        return status;
+    so_far->entry_count = listing.scan.entry_count;
+    so_far->unread_count = listing.scan.unread_count;
+    so_far->leftover_count = listing.scan.leftover_count;
+    so_far->leftover_bytes = listing.scan.leftover_bytes;
+    status = visit_listed(&listing, verify_entry, verification);
+    if (verification->is_repair) { /* also removes the leftovers */
+        const ingot_status_t counted =
+            evict_recount(&listing.root, directory_name_space(listing.root.directory), &listing.watch, &count_after);
+        status = status == INGOT_SUCCESS ? counted : status;
     }
+    end_listing(&listing);
+    return status;
 }
 
 ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
                                     ingot_persist_verification_t *found)
 {
-    struct root root;
-    struct scan scan;
-    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
-    ingot_persist_count_t count_after = INGOT_PERSIST_COUNT_INIT;
-    ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
+    struct verification verification = {storage, repair != 0, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
     if (!STRUCT_IS_SET(found))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
-    if (bundle_of(storage) != NULL)
-        return verify_bundle(storage, repair, progress, user, found);
-    ingot_status_t status = root_open_of(storage, &root);
-    if (status == INGOT_SUCCESS && repair != 0 && root.directory->is_read_only)
-        status = ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    if (status != INGOT_SUCCESS) {
-        root_close(&root);
-        return status;
-    }
-    status = scan_init(&scan, &root, directory_name_space(root.directory), &nobody);
-    scan.identifies = true;
-    if (status == INGOT_SUCCESS)
-        status = scan_all(&scan);
-    if (status == INGOT_SUCCESS) {
-        so_far.entry_count = scan.entry_count;
-        so_far.unread_count = scan.unread_count;
-        const ingot_status_t told = verify_all(storage, &root, &scan, repair, progress, user, &so_far);
-        count_leftovers(&root, repair, &so_far);
-        if (repair != 0)
-            status = evict_recount(&root, directory_name_space(root.directory), &nobody, &count_after);
-        if (told != INGOT_SUCCESS)
-            status = told;
-        (void)STRUCT_WRITE(found, so_far);
-    }
-    scan_fini(&scan);
-    root_close(&root);
+    const ingot_status_t status =
+        bundle_of(storage) != NULL ? verify_bundle(&verification) : verify_directory(&verification);
+    (void)STRUCT_WRITE(found, verification.so_far);
     return status;
 }

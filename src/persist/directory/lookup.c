@@ -140,9 +140,7 @@ ingot_status_t lookup_take_away(const struct root *root, const char *name_space,
     struct file_facts facts;
     struct account account;
     paths_entry(path, name_space, hash);
-    ingot_status_t status = temporary_ready(root);
-    if (status == INGOT_SUCCESS)
-        status = account_begin(root, name_space, deadline_ns, &account);
+    const ingot_status_t status = account_begin(root, name_space, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
     lookup_refresh(root, path);

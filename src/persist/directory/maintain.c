@@ -9,7 +9,6 @@
 #include "persist/directory/account.h"
 #include "persist/directory/evict.h"
 #include "persist/directory/root.h"
-#include "persist/directory/temporary.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
@@ -87,8 +86,6 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
         status = evict_to_limits(&root, name_space, &nothing, "cleared", &nobody);
     if (status == INGOT_SUCCESS)
         status = evict_recount(&root, name_space, &nobody, &count);
-    if (status == INGOT_SUCCESS)
-        (void)temporary_reclaim(&root, true);
     root_close(&root);
     return status;
 }

@@ -1,10 +1,10 @@
 /*
  * publish.c - stores one blob in a directory store.
  *
- * An entry is prepared in tmp without a lock. Under the lock of size.txt, to which it is added first, it is renamed
- * into its place. That fails if an entry is already there, which is then examined and exchanged for the new one. A
- * store that stores much renames without the lock, and so does one that did not get the lock in time (account.c). If
- * storing fails, nothing remains except possibly a leftover in tmp.
+ * An entry is prepared in its shard without a lock. Under the lock of size.txt, to which it is added first, it is
+ * renamed into its place. That fails if an entry is already there, which is then examined and exchanged for the new
+ * one. A store that stores much renames without the lock, and so does one that did not get the lock in time
+ * (account.c). If storing fails, nothing remains except possibly a leftover.
  *
  * If the entry does not fit, this thread evicts. It takes some milliseconds at most to evict from a large store, which
  * may exceed its limits by a fifth if that was not enough.
@@ -41,11 +41,10 @@ struct publication {
     struct checksum hash;
     uint64_t bytes;
     bool replaces;     /* false: an entry that has the id stays */
-    bool is_in_shard;  /* true: it is prepared in its shard */
     bool is_published; /* true: it is in its place */
     char path[PATH_CAPACITY];
     char shard[PATH_CAPACITY];
-    char prepared[PATH_CAPACITY]; /* path in tmp, or in the shard; "" if there is nothing to delete */
+    char prepared[PATH_CAPACITY]; /* in the shard; "" if there is nothing to delete */
     char aside[PATH_CAPACITY];    /* where an entry is now that was replaced; "" if none */
     uint64_t replaced_count;      /* entries that had the place */
     uint64_t replaced_bytes;
@@ -133,30 +132,20 @@ static uint64_t with_excess(uint64_t limit)
 static ingot_status_t prepare_entry(struct publication *publication)
 {
     const struct root *root = publication->root;
-    struct directory *directory = root->directory;
-    const struct entry_options options = {
-        .is_durable = directory->is_durable,
-        .gives_access = !atomic_load_explicit(&directory->has_stored, memory_order_relaxed),
-    };
-    publication->is_in_shard = atomic_load_explicit(&directory->prepares_in_shards, memory_order_relaxed);
-    ingot_status_t status =
-        temporary_make(root, publication->is_in_shard ? publication->shard : NULL, publication->prepared);
+    ingot_status_t status = ready_shard(publication, false);
+    int result = status == INGOT_SUCCESS ? temporary_make(root, publication->shard, publication->prepared) : 0;
+    if (result == -ENOENT) { /* the shard was there before */
+        status = ready_shard(publication, true);
+        result = status == INGOT_SUCCESS ? temporary_make(root, publication->shard, publication->prepared) : 0;
+    }
+    if (result < 0)
+        status = files_write_failed(result, "making", publication->prepared);
     if (status != INGOT_SUCCESS) {
         publication->prepared[0] = '\0';
         return status;
     }
     return entry_write(root->fd, publication->prepared, &publication->key, publication->id, publication->blob,
-                       &options);
-}
-
-/* Prepares the entry again, in its shard: a sandbox moves nothing from one directory to another, or the namespace is on
- * a file system of its own. The store's further entries are prepared in their shards, too. */
-static ingot_status_t prepare_in_shard(struct publication *publication)
-{
-    temporary_delete(publication->root, publication->prepared);
-    publication->prepared[0] = '\0';
-    atomic_store_explicit(&publication->root->directory->prepares_in_shards, true, memory_order_relaxed);
-    return prepare_entry(publication);
+                       root->directory->is_durable);
 }
 
 /* ---- publishing ---- */
@@ -184,7 +173,7 @@ static void note_replaced(struct publication *publication, uint64_t bytes)
 }
 
 /* Exchanges the entry for what has its place, so that a reader finds the one or the other at any moment. Where the file
- * system exchanges no directories, moves the old one to tmp: readers find none until the new one is renamed into place,
+ * system exchanges no directories, moves the old one aside: readers find none until the new one is renamed into place,
  * and so does the next process if this one is killed then. Another writer may take the place meanwhile, whose entry is
  * moved, too. Returns 0 or a negated errno. */
 static int replace_occupant(struct publication *publication)
@@ -198,7 +187,7 @@ static int replace_occupant(struct publication *publication)
         note_replaced(publication, entry_bytes(root->fd, publication->aside, NULL));
         return 0;
     }
-    if (result != -EOPNOTSUPP && !(result == -EXDEV && publication->is_in_shard))
+    if (result != -EOPNOTSUPP && result != -EXDEV)
         return result == -ENOENT ? 0 : result;
     temporary_delete(root, publication->aside);
     const uint64_t old_bytes = entry_bytes(root->fd, publication->path, NULL);
@@ -222,17 +211,15 @@ static ingot_status_t put_in_place(struct publication *publication)
         publication->is_published = result == 0;
         if (result == 0) {
             publication->prepared[0] = '\0';
-        } else if (result == -ENOENT) { /* the shard is gone */
-            status = ready_shard(publication, true);
+        } else if (result == -ENOENT) { /* the shard is gone, or what was prepared: it was taken for a leftover */
+            status = prepare_entry(publication);
         } else if (result == -ENOTEMPTY || result == -EEXIST || result == -ENOTDIR) {
             status = judge_occupant(publication, &is_good);
             result = status == INGOT_SUCCESS && !is_good ? replace_occupant(publication) : 0;
         }
-        if (result == -EXDEV && !publication->is_in_shard)
-            status = prepare_in_shard(publication);
-        else if (publication->is_published || is_good)
+        if (publication->is_published || is_good)
             return INGOT_SUCCESS;
-        else if (result < 0 && result != -ENOENT)
+        if (result < 0 && result != -ENOENT)
             break;
     }
     return status == INGOT_SUCCESS ? files_write_failed(result < 0 ? result : -EAGAIN, "publishing", publication->path)
@@ -341,9 +328,7 @@ static ingot_status_t prepare_and_publish(struct publication *publication)
     const struct root *root = publication->root;
     struct directory *directory = root->directory;
     struct account_total total;
-    ingot_status_t status = ready_shard(publication, false);
-    if (status == INGOT_SUCCESS)
-        status = prepare_entry(publication);
+    ingot_status_t status = prepare_entry(publication);
     if (status == INGOT_SUCCESS)
         status = account_may_owe(directory, publication->bytes, false) ? publish_owing(publication)
                                                                        : publish_with_room(publication);
@@ -383,9 +368,7 @@ ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_s
     status = prepare_and_publish(&publication);
     temporary_delete(root, publication.prepared);
     temporary_delete(root, publication.aside);
-    if (status == INGOT_SUCCESS) {
-        atomic_store_explicit(&directory->has_stored, true, memory_order_relaxed);
+    if (status == INGOT_SUCCESS)
         evict_expired(root);
-    }
     return status;
 }

@@ -15,7 +15,6 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/temporary.h"
 #include "persist/storage/serving.h"
 
 #define ROOT_PATH_MAX 4096u
@@ -180,10 +179,8 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
     if (directory->accepts_any_owner)
         directory->owner = FILES_ANY_USER;
     status = check_root(directory, &facts);
-    if (status == INGOT_SUCCESS && !directory->is_read_only) {
+    if (status == INGOT_SUCCESS && !directory->is_read_only)
         mark_root(root);
-        (void)temporary_reclaim(root, true);
-    }
     return status;
 }
 

@@ -15,6 +15,8 @@
 #include "persist/directory/format/entry.h"
 #include "persist/directory/temporary.h"
 
+#define MOST_LEFTOVERS 256u /* deleted by one scan, which may hold a lock; the next one goes on */
+
 static bool is_out_of_memory(const struct scan *scan)
 {
     return scan->entries.failed || scan->name_spaces.failed;
@@ -49,7 +51,7 @@ static bool read_entry_facts(const struct reading *reading, const char *name, st
     struct scan *scan = reading->scan;
     struct file_facts facts;
     entry->bytes = entry_bytes(reading->shard.fd, name, &entry->time_ns);
-    if (!scan->identifies && entry->time_ns != 0)
+    if (!scan->is_inspection && entry->time_ns != 0)
         return true;
     const int result = files_facts_at(reading->shard.fd, name, &facts);
     if (result < 0 && result != -ENOENT)
@@ -70,8 +72,13 @@ static bool visit_shard(void *user, const char *name)
     const struct reading *reading = user;
     struct scan *scan = reading->scan;
     struct scan_entry found = {.name_space = reading->name_space};
-    if (paths_is_temporary(name))
-        temporary_reclaim_from_shard(scan->root, reading->path, name, reading->written_ns);
+    uint64_t leftover_bytes;
+    const bool is_removing =
+        !scan->is_inspection && !scan->root->directory->is_read_only && scan->leftover_count < MOST_LEFTOVERS;
+    if (temporary_reclaim(scan->root, reading->path, name, reading->written_ns, is_removing, &leftover_bytes)) {
+        ++scan->leftover_count;
+        scan->leftover_bytes = saturating_sum(scan->leftover_bytes, leftover_bytes);
+    }
     found.hash.bytes[0] = reading->number;
     if (!paths_parse_entry(name, &found.hash) || !read_entry_facts(reading, name, &found))
         return true;

@@ -39,7 +39,7 @@ static inline bool upkeep_watch_tell(struct upkeep_watch *watch)
 struct scan_entry {
     uint64_t time_ns; /* when its kernel.bin was last modified; 0 if it has none */
     uint64_t bytes;   /* allocated for its files */
-    uint64_t inode;   /* of its directory; 0 if the scan does not identify entries */
+    uint64_t inode;   /* of its directory; 0 if the scan is no inspection */
     struct checksum hash;
     uint32_t name_space; /* index into the scan's name_spaces */
 };
@@ -55,13 +55,15 @@ struct scan_name_space {
 
 struct scan {
     const struct root *root;
-    bool identifies;             /* true: reads the inodes of the entries' directories */
+    bool is_inspection;          /* true: reads the inodes of the entries' directories, and deletes no leftovers */
     struct bytes_writer entries; /* array of struct scan_entry */
     size_t entry_count;
     struct bytes_writer name_spaces; /* array of struct scan_name_space */
     size_t name_space_count;
     uint64_t total_bytes;
-    uint64_t unread_count;                   /* number of entries, shards and namespaces that could not be read */
+    uint64_t unread_count;   /* number of entries, shards and namespaces that could not be read */
+    uint64_t leftover_count; /* what killed processes left */
+    uint64_t leftover_bytes;
     uint64_t shards[PATHS_SHARD_COUNT / 64]; /* a bit for each shard of the namespace that was listed last */
     struct upkeep_watch *watch;              /* if it ends the work, the list is incomplete */
 };
@@ -90,7 +92,8 @@ void scan_fini(struct scan *scan);
 
 /*
  * Adds all entries to the list. Leaves out entries that other users own. If all namespaces are listed, also leaves out
- * those that this user may not read. In a writable store, deletes leftovers in shards. An entry that appears or
+ * those that this user may not read. Deletes leftovers, except in an inspection and in a read-only
+ * store. An entry that appears or
  * vanishes in the meantime may be listed or not.
  */
 ingot_status_t scan_all(struct scan *scan);

@@ -16,7 +16,7 @@
 #include "persist/storage/kinds.h"
 #include "util/nanoseconds.h"
 
-/* An order in which a store evicts entries. All that depends on the order is in the table of state.c. */
+/* An order in which a store evicts entries. All that depends on the order is in the table of directory.c. */
 struct eviction_order {
     bool evicts;        /* false: a full store refuses blobs, and only the age limit removes entries */
     bool follows_use;   /* true: a load sets the time of the entry, from which its age counts */
@@ -57,10 +57,9 @@ struct directory {
     _Atomic uint64_t owed_limit;   /* how much that may be */
     _Atomic uint64_t stored_count; /* entries that were added to size.txt under its lock */
     _Atomic uint64_t good_shards[PATHS_SHARD_COUNT / 64]; /* a bit for each shard that was found closed to others */
-    atomic_bool has_stored;                               /* an entry was stored, and the umask took nothing away */
     atomic_bool has_told_unstamped;                       /* an extra event does no harm */
     atomic_bool has_told_unlockable;
-    atomic_bool prepares_in_shards;     /* the system moves nothing from tmp to a shard */
+    struct build_lock *kept_lock;       /* that others find shared; see build_lock.c, whose mutex guards it */
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
 

@@ -398,7 +398,9 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
         return status;
     if (known.max_time_ms != 0 && known.max_time_ms != INGOT_UNLIMITED)
         until_ns = files_steady_clock_ns() + limit_time_ns(known.max_time_ms, 0);
+    ingot_storage_retain(storage); /* its callbacks are called, whatever another thread releases */
     status = deferred_store_all(storage, until_ns, &reached);
     (void)STRUCT_WRITE(progress, reached);
+    ingot_storage_release(storage);
     return status;
 }

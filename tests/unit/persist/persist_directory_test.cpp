@@ -241,24 +241,6 @@ TEST_F(PersistDirectory, HealsItsTotal)
     }
 }
 
-TEST_F(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
-{
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    fs::remove_all(root_ / "tmp");
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    EXPECT_TRUE(fs::is_empty(root_ / "tmp"));
-    fs::permissions(root_ / "tmp", fs::perms::others_write, fs::perm_options::add);
-    EXPECT_EQ(INGOT_SUCCESS, Store(root_).put(numbered_id(2), kBlob)); /* the owner closes it again */
-    EXPECT_EQ(fs::perms::owner_all, fs::status(root_ / "tmp").permissions());
-    EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(1)));
-    EXPECT_EQ(2u, entries_of(root_).size());
-    fs::remove_all(root_ / "tmp");
-    fs::create_directory_symlink(scratch_.path(), root_ / "tmp");
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(root_).put(numbered_id(3), kBlob));
-    EXPECT_EQ(INGOT_UNTRUSTED, store.remove(numbered_id(2)));
-}
-
 /* A user empties a store that a process has open. */
 TEST_F(PersistDirectory, GoesOnIfTheStoreWasEmptied)
 {

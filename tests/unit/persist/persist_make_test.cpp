@@ -1,5 +1,5 @@
 /*
- * Tests how a store makes its directories and files: what a umask takes away, and what another user exchanges.
+ * Tests how a store makes its directories and files, which another user may exchange or open to others.
  */
 #include <gtest/gtest.h>
 
@@ -93,54 +93,6 @@ TEST(PersistMake, FollowsNoLinkThatReplacesAParent)
     EXPECT_TRUE(fs::is_symlink(parent)) << "nothing was exchanged";
     EXPECT_NE(INGOT_SUCCESS, store.status());
     EXPECT_TRUE(fs::is_empty(victim));
-}
-
-/* What a process with this umask makes, later processes of the user can use. */
-TEST(PersistMake, AUmaskSpoilsNothing)
-{
-    for (const mode_t mask : {0077, 0177, 0277, 0377, 0477, 0777}) {
-        ScratchDirectory scratch;
-        fs::permissions(scratch.path(), fs::perms::all);
-        const fs::path root = scratch.path() / "store";
-        const auto as_user = [&](const std::function<bool()> &work) {
-            return forked_child::run_as_nobody([&] { return work() ? 0 : 1; });
-        };
-        EXPECT_EQ(0, as_user([&] {
-                      umask(mask);
-                      const Store store(root);
-                      return store.put(kId, kBlob) == INGOT_SUCCESS && store.load(kId) == INGOT_SUCCESS;
-                  }))
-            << std::oct << mask;
-        EXPECT_EQ(0, as_user([&] {
-                      const Store store(root);
-                      return store.load(kId) == INGOT_SUCCESS &&
-                             store.put(bytes_of("another id"), kBlob) == INGOT_SUCCESS;
-                  }))
-            << std::oct << mask;
-    }
-}
-
-TEST(PersistMake, OpeningRepairsWhatAUmaskSpoiled)
-{
-    for (const char *spoiled : {"tmp", "size.txt"}) {
-        ScratchDirectory scratch;
-        fs::permissions(scratch.path(), fs::perms::all);
-        const fs::path root = scratch.path() / "store";
-        EXPECT_EQ(0, forked_child::run_as_nobody([&] {
-                      {
-                          const Store store(root);
-                          if (store.put(kId, kBlob) != INGOT_SUCCESS)
-                              return 3;
-                      }
-                      fs::permissions(root / spoiled, fs::perms::none);
-                      const Store store(root);
-                      return store.put(bytes_of("another id"), kBlob) == INGOT_SUCCESS &&
-                                     store.load(kId) == INGOT_SUCCESS
-                                 ? 0
-                                 : 1;
-                  }))
-            << spoiled;
-    }
 }
 
 /* Kubernetes opens all files of a volume to a group (fsGroup). */

@@ -259,9 +259,9 @@ uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
 /* Writes a file of two parts. If more_size is 0, one system call writes it. If time_ns is not 0, sets the file's time,
  * because the clock of a file system does not tell two entries apart that are stored within some milliseconds. */
 static ingot_status_t write_file(int at, const char *path, size_t size, const uint8_t *bytes, size_t more_size,
-                                 const uint8_t *more, uint64_t time_ns, const struct entry_options *options)
+                                 const uint8_t *more, uint64_t time_ns, bool is_durable)
 {
-    const int fd = options->gives_access ? files_create(at, path) : files_create_as_is(at, path);
+    const int fd = files_create(at, path);
     if (fd < 0)
         return files_write_failed(fd, "making", path);
     int result = files_write(fd, size, bytes);
@@ -269,7 +269,7 @@ static ingot_status_t write_file(int at, const char *path, size_t size, const ui
         result = files_write(fd, more_size, more);
     if (result == 0 && time_ns != 0)
         (void)files_set_time(fd, time_ns);
-    if (result == 0 && options->is_durable)
+    if (result == 0 && is_durable)
         result = files_sync(fd);
     const int closed = files_close(fd);
     if (result == 0)
@@ -278,7 +278,7 @@ static ingot_status_t write_file(int at, const char *path, size_t size, const ui
 }
 
 ingot_status_t entry_write(int at, const char *entry_path, const struct key_file *key, const uint8_t *id,
-                           const uint8_t *blob, const struct entry_options *options)
+                           const uint8_t *blob, bool is_durable)
 {
     _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
     char path[PATH_CAPACITY];
@@ -288,11 +288,11 @@ ingot_status_t entry_write(int at, const char *entry_path, const struct key_file
     memcpy(small + KEY_FILE_HEADER_SIZE, id, together);
     paths_join(path, entry_path, "key.bin");
     ingot_status_t status =
-        write_file(at, path, KEY_FILE_HEADER_SIZE + together, small, id_size - together, id + together, 0, options);
+        write_file(at, path, KEY_FILE_HEADER_SIZE + together, small, id_size - together, id + together, 0, is_durable);
     paths_join(path, entry_path, "kernel.bin");
     if (status == INGOT_SUCCESS)
-        status = write_file(at, path, (size_t)key->blob_size_bytes, blob, 0, NULL, key->created_ns, options);
-    if (status == INGOT_SUCCESS && options->is_durable) {
+        status = write_file(at, path, (size_t)key->blob_size_bytes, blob, 0, NULL, key->created_ns, is_durable);
+    if (status == INGOT_SUCCESS && is_durable) {
         const int result = files_sync_directory(at, entry_path);
         if (result < 0)
             status = files_write_failed(result, "synchronizing", entry_path);

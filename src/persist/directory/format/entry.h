@@ -82,13 +82,9 @@ uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns);
  * ENTRY_PAGE_SIZE. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
-struct entry_options {
-    bool is_durable;
-    bool gives_access; /* true: gives the owner the access to the files that a umask has taken away */
-};
-
-/* Writes both files into the directory entry_path, which is below `at`. */
+/* Writes both files into the directory entry_path, which is below `at`. is_durable: waits until they are on the disk.
+ */
 ingot_status_t entry_write(int at, const char *entry_path, const struct key_file *key, const uint8_t *id,
-                           const uint8_t *blob, const struct entry_options *options);
+                           const uint8_t *blob, bool is_durable);
 
 #endif

@@ -16,7 +16,6 @@
 #define PATHS_SHARD_COUNT 256u
 /* The size of the text that paths_place writes, with the NUL. */
 #define PATHS_PLACE_SIZE 34u
-#define PATHS_TEMPORARY "tmp"
 #define PATHS_WANTED "wanted" /* the folder of a namespace's wishes */
 /* The file in which processes lock bytes. It has no content. */
 #define PATHS_LOCK "lock"
