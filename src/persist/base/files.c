@@ -177,11 +177,6 @@ int files_open_place(int at, const char *path)
     return open_below(at, path, O_PATH | O_DIRECTORY, 0);
 }
 
-int files_open_handle(int at, const char *path)
-{
-    return open_below(at, path, O_PATH, 0);
-}
-
 int files_open_read(int at, const char *path)
 {
     return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* opening a FIFO must not block */

@@ -93,7 +93,6 @@ int files_open_path(const char *path);
 /* Open a path below the directory `at`. files_open_place costs least, but the descriptor that it returns can be used
  * only as the `at` of other functions. */
 int files_open_place(int at, const char *path);
-int files_open_handle(int at, const char *path); /* does the same for any object */
 int files_open_read(int at, const char *path);
 /* Makes a network file system ask its server whether a directory has changed. Otherwise, such a file system looks names
  * up in a cache, and may not see for a minute what another machine did. Ignores
@@ -103,8 +102,6 @@ int files_open_update(int at, const char *path);     /* for reading and writing;
 int files_create(int at, const char *path);          /* for writing; fails if the file exists */
 int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
 int files_close(int fd);
-/* Sets the error detail if a descriptor that was kept is not Ingot's anymore, and returns INGOT_IO_ERROR. */
-ingot_status_t files_lost(const char *name);
 
 int files_facts(int fd, struct file_facts *facts);
 int files_facts_at(int at, const char *path, struct file_facts *facts);
@@ -149,9 +146,9 @@ int files_try_lock(int fd, uint64_t byte);
 /* Takes a shared lock on the byte. If this open file has locked it exclusively, its lock becomes shared. */
 int files_try_lock_shared(int fd, uint64_t byte);
 int files_unlock(int fd, uint64_t byte);
-/* Finds the first lock that keeps this open file from locking a range of bytes. */
+/* Finds the lock that keeps this open file from locking the byte. */
 enum files_lock { FILES_LOCK_NONE, FILES_LOCK_SHARED, FILES_LOCK_EXCLUSIVE };
-int files_find_lock(int fd, uint64_t first, uint64_t count, enum files_lock *found);
+int files_find_lock(int fd, uint64_t byte, enum files_lock *found);
 /* Lock and unlock the whole file. This is cheaper than locking a byte, and independent of the locks on bytes. */
 int files_try_lock_whole(int fd);
 int files_unlock_whole(int fd);

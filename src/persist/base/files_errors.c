@@ -121,8 +121,3 @@ ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_dire
         INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; %s", name,
         (unsigned)facts->owner, (unsigned)facts->mode, kind, advice_for(facts, must_be_directory));
 }
-
-ingot_status_t files_lost(const char *name)
-{
-    return ingot_set_error(INGOT_IO_ERROR, EBADF, "other code of this process has closed the descriptor of %s", name);
-}

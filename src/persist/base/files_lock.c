@@ -40,10 +40,9 @@ int files_unlock(int fd, uint64_t byte)
     return set_lock(fd, F_UNLCK, byte);
 }
 
-int files_find_lock(int fd, uint64_t first, uint64_t count, enum files_lock *found)
+int files_find_lock(int fd, uint64_t byte, enum files_lock *found)
 {
-    struct flock lock = one_byte(F_WRLCK, first);
-    lock.l_len = (off_t)count;
+    struct flock lock = one_byte(F_WRLCK, byte);
     const int result = files_result_of(fcntl(fd, F_OFD_GETLK, &lock));
     *found = lock.l_type == F_UNLCK   ? FILES_LOCK_NONE
              : lock.l_type == F_RDLCK ? FILES_LOCK_SHARED

@@ -34,14 +34,12 @@ static int change_mode(int handle, mode_t mode)
 int files_make_private(int at, const char *path)
 {
     struct stat about;
-    const int handle = files_open_handle(at, path);
+    const int handle = files_open_place(at, path);
     if (handle < 0)
         return handle;
     int result = fstat(handle, &about) == 0 ? 0 : -errno;
-    if (result == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != geteuid()))
-        result = -EACCES;
     if (result == 0)
-        result = change_mode(handle, S_IRWXU);
+        result = about.st_uid == geteuid() ? change_mode(handle, S_IRWXU) : -EACCES;
     (void)close(handle);
     return result;
 }

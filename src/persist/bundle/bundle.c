@@ -6,6 +6,7 @@
  */
 #include "persist/bundle/bundle.h"
 
+#include <errno.h>
 #include <ingot/backend.h>
 #include <stdbool.h>
 #include <string.h>
@@ -56,7 +57,8 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
 {
     return kept_file_is_open(&bundle->descriptor)
                ? files_read_all(bundle->descriptor.fd, "the bundle", offset, (size_t)size, bytes)
-               : files_lost("the bundle");
+               : ingot_set_error(INGOT_IO_ERROR, EBADF,
+                                 "other code of this process has closed the bundle's descriptor");
 }
 
 /* Reads the id of a record to `bytes` and its blob to bytes + lead, and verifies the blob. Returns INGOT_NOT_FOUND if

@@ -243,7 +243,7 @@ void account_settle(struct directory *directory)
     if (atomic_load_explicit(&directory->owed, memory_order_relaxed) == 0)
         return;
     atomic_store_explicit(&directory->lock_timeouts, 0, memory_order_relaxed); /* this is the last chance */
-    if (root_open_existing(directory, &root) == INGOT_SUCCESS &&
+    if (root_open(directory, false, &root) == INGOT_SUCCESS &&
         account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS)
         account_end(&account);
     root_close(&root);

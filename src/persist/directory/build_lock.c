@@ -132,7 +132,7 @@ static void destroy_build_lock(struct build_lock *lock)
 static int open_lock_file(struct directory *directory, struct kept_file *file)
 {
     struct root root;
-    const bool is_open = root_open(directory, &root) == INGOT_SUCCESS;
+    const bool is_open = root_open(directory, true, &root) == INGOT_SUCCESS;
     const int fd = is_open ? files_open_update(root.fd, PATHS_LOCK) : -EBADF;
     root_close(&root);
     return fd < 0 ? fd : kept_file_begin(file, fd);
@@ -253,7 +253,7 @@ static enum build_lock_state try_take(struct build_lock *lock)
             return BUILD_LOCK_TAKEN;
         }
         if (result == -EAGAIN)
-            result = files_find_lock(lock->file.fd, lock->byte, 1, &found);
+            result = files_find_lock(lock->file.fd, lock->byte, &found);
         if (result < 0) {
             tell_unlockable(lock->directory, result);
             return BUILD_LOCK_UNUSABLE;
@@ -294,7 +294,7 @@ static bool has_changed(struct build_lock *lock)
     struct file_facts facts;
     uint64_t stamp = 0;
     struct root root;
-    const bool is_open = root_open_existing(lock->directory, &root) == INGOT_SUCCESS;
+    const bool is_open = root_open(lock->directory, false, &root) == INGOT_SUCCESS;
     if (is_open)
         lookup_refresh(&root, lock->entry);
     if (is_open && files_facts_at(root.fd, lock->entry, &facts) == 0)

@@ -115,7 +115,7 @@ static ingot_status_t load_checked_blob(struct directory *directory, size_t id_s
     struct lookup found;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    ingot_status_t status = root_open_existing(directory, &root);
+    ingot_status_t status = root_open(directory, false, &root);
     if (status == INGOT_SUCCESS)
         status = lookup_find(&root, id_size, id, &found, blob, check, true);
     if (status == INGOT_SUCCESS) {
@@ -148,7 +148,7 @@ static ingot_status_t store_blob(struct directory *directory, bool replaces, siz
     struct root root;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    ingot_status_t status = root_open(directory, &root);
+    ingot_status_t status = root_open(directory, true, &root);
     if (status == INGOT_SUCCESS)
         status = publish_entry(&root, replaces, id_size, id, blob_size, blob);
     root_close(&root);
@@ -178,7 +178,7 @@ static ingot_status_t remove_from_directory(void *self, size_t id_size, const ui
     struct lookup found;
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    ingot_status_t status = root_open_existing(directory, &root);
+    ingot_status_t status = root_open(directory, false, &root);
     if (status == INGOT_SUCCESS)
         status = lookup_find(&root, id_size, id, &found, NULL, BLOB_CHECKED_HERE, false);
     if (status == INGOT_SUCCESS) {
@@ -327,7 +327,7 @@ static bool find_elsewhere(void *self, size_t id_size, const uint8_t *id, char n
 {
     struct root root;
     struct elsewhere elsewhere = {&root, id_size, id, checksum_of(id_size, id), name_space, false};
-    if (root_open_existing(self, &root) == INGOT_SUCCESS && look_in_name_space(&elsewhere, ""))
+    if (root_open(self, false, &root) == INGOT_SUCCESS && look_in_name_space(&elsewhere, ""))
         (void)files_list(root.fd, ".", look_in_name_space, &elsewhere);
     root_close(&root);
     return elsewhere.is_found;
@@ -407,7 +407,7 @@ bool directory_is_own(ingot_storage_t storage)
     if (directory->name_space[0] == '\0')
         return true;
     const bool is_private =
-        root_open_existing(directory, &root) == INGOT_SUCCESS && check_name_space(&root) == INGOT_SUCCESS;
+        root_open(directory, false, &root) == INGOT_SUCCESS && check_name_space(&root) == INGOT_SUCCESS;
     root_close(&root);
     return is_private;
 }

@@ -122,9 +122,7 @@ static void end_listing(struct listing *listing)
 /* On failure, nothing needs to be ended. */
 static ingot_status_t begin_listing(struct listing *listing, ingot_storage_t storage, bool must_be_writable)
 {
-    ingot_status_t status = root_open_of(storage, &listing->root);
-    if (status == INGOT_SUCCESS && must_be_writable && listing->root.directory->is_read_only)
-        status = ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    ingot_status_t status = root_open_of(storage, must_be_writable, &listing->root);
     if (status != INGOT_SUCCESS) {
         root_close(&listing->root);
         return status;
@@ -188,7 +186,7 @@ static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_
     if (memchr(entry->place, '\0', sizeof(entry->place)) == NULL || !paths_parse_place(entry->place, hash))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's place is not valid");
     paths_entry(path, entry->name_space, hash);
-    return root_open_of(storage, root);
+    return root_open_of(storage, false, root);
 }
 
 /* Loads the id and the blob of an entry, without removing the blob's seal. *id and *kept must be empty; the id is valid

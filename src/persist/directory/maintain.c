@@ -27,22 +27,13 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     struct account_total total = {.is_known = false};
     struct root root;
     if (directory != NULL) {
-        if (root_open_existing(directory, &root) == INGOT_SUCCESS)
+        if (root_open(directory, false, &root) == INGOT_SUCCESS)
             (void)account_peek_own(&root, &total);
         root_close(&root);
     }
     current.bytes = total.bytes;
     (void)STRUCT_WRITE(stats, current);
     return INGOT_SUCCESS;
-}
-
-/* The caller closes the root, even on failure. */
-static ingot_status_t open_writable_root(ingot_storage_t storage, struct root *root)
-{
-    const ingot_status_t status = root_open_of(storage, root);
-    if (status == INGOT_SUCCESS && root->directory->is_read_only)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    return status;
 }
 
 ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits, uint64_t *entry_count,
@@ -55,7 +46,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     if (!STRUCT_READ_OVER(known, limits))
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     else
-        status = open_writable_root(storage, &root);
+        status = root_open_of(storage, true, &root);
     if (status == INGOT_SUCCESS) {
         const struct directory *directory = root.directory;
         const struct evict_limits wanted = {limit_of(known.max_bytes, directory->max_bytes),
@@ -80,7 +71,7 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
     struct root root;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_status_t status = open_writable_root(storage, &root);
+    ingot_status_t status = root_open_of(storage, true, &root);
     const char *name_space = status == INGOT_SUCCESS ? directory_name_space(root.directory) : NULL;
     if (status == INGOT_SUCCESS)
         status = evict_to_limits(&root, name_space, &nothing, "cleared", &nobody);
@@ -99,7 +90,7 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
     /* clears the results that the caller passed in */
     counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0;
-    ingot_status_t status = root_open_of(storage, &root);
+    ingot_status_t status = root_open_of(storage, false, &root);
     if (status == INGOT_SUCCESS)
         status = evict_recount(&root, directory_name_space(root.directory), &watch, &counted);
     root_close(&root);
@@ -151,7 +142,7 @@ static bool visit_old_name_space(void *user, const char *name)
 ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint64_t *count)
 {
     struct root root;
-    ingot_status_t status = remove != 0 ? open_writable_root(storage, &root) : root_open_of(storage, &root);
+    ingot_status_t status = root_open_of(storage, remove != 0, &root);
     struct old_format old = {.root = &root, .name_space = "", .is_removing = remove != 0};
     if (status == INGOT_SUCCESS) {
         const char *only = directory_name_space(root.directory);

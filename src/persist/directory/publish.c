@@ -140,12 +140,14 @@ static ingot_status_t prepare_entry(struct publication *publication)
     }
     if (result < 0)
         status = files_write_failed(result, "making", publication->prepared);
+    else if (status == INGOT_SUCCESS)
+        status = entry_write(root->fd, publication->prepared, &publication->key, publication->id, publication->blob,
+                             root->directory->is_durable);
     if (status != INGOT_SUCCESS) {
+        temporary_delete(root, result == 0 ? publication->prepared : "");
         publication->prepared[0] = '\0';
-        return status;
     }
-    return entry_write(root->fd, publication->prepared, &publication->key, publication->id, publication->blob,
-                       root->directory->is_durable);
+    return status;
 }
 
 /* ---- publishing ---- */

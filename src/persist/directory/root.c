@@ -189,24 +189,14 @@ void root_fini(struct directory *directory)
     memory_free(&directory->allocator, directory->path, directory->path_size);
 }
 
-static ingot_status_t open_known_root(struct directory *directory, bool makes, struct root *root)
+ingot_status_t root_open(struct directory *directory, bool makes, struct root *root)
 {
     struct file_facts facts;
     const ingot_status_t status = open_root(directory, makes, root, &facts);
     return status == INGOT_SUCCESS ? check_root(directory, &facts) : status;
 }
 
-ingot_status_t root_open(struct directory *directory, struct root *root)
-{
-    return open_known_root(directory, true, root);
-}
-
-ingot_status_t root_open_existing(struct directory *directory, struct root *root)
-{
-    return open_known_root(directory, false, root);
-}
-
-ingot_status_t root_open_of(ingot_storage_t storage, struct root *root)
+ingot_status_t root_open_of(ingot_storage_t storage, bool must_be_writable, struct root *root)
 {
     *root = (struct root){NULL, -1};
     const ingot_status_t status = storage_check(storage);
@@ -215,5 +205,7 @@ ingot_status_t root_open_of(ingot_storage_t storage, struct root *root)
     struct directory *directory = directory_of(storage);
     if (directory == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
-    return root_open(directory, root);
+    if (must_be_writable && directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    return root_open(directory, true, root);
 }

@@ -28,19 +28,19 @@ int temporary_make(const struct root *root, const char *shard_path, char path[PA
     return result;
 }
 
-/* Deletes an entry where it is. key.bin is removed first: if the process ends right after that, the rest counts as a
- * bad entry. */
-static int delete_in_place(const struct root *root, const char *path)
+/* Deletes a directory with the files of an entry. key.bin is removed first: if the process ends right after that, the
+ * rest counts as a bad entry. Returns 0 or a negated errno. */
+static int delete_directory(const struct root *root, const char *path)
 {
     char file[PATH_CAPACITY];
     paths_join(file, path, "key.bin");
     int result = files_remove(root->fd, file);
-    if (result < 0 && result != -ENOENT)
+    if (result < 0 && result != -ENOENT && result != -ENOTDIR)
         return result;
     paths_join(file, path, "kernel.bin");
     (void)files_remove(root->fd, file);
     result = files_remove_directory(root->fd, path);
-    return result == -ENOTEMPTY || result == -EEXIST ? files_remove_tree(root->fd, path) : result;
+    return result == -ENOTEMPTY || result == -EEXIST || result == -ENOTDIR ? files_remove_tree(root->fd, path) : result;
 }
 
 int temporary_take(const struct root *root, const char *path, char aside[PATH_CAPACITY])
@@ -57,22 +57,13 @@ int temporary_take(const struct root *root, const char *path, char aside[PATH_CA
     if (result != -EXDEV)
         return result;
     aside[0] = '\0';
-    return delete_in_place(root, path);
+    return delete_directory(root, path);
 }
 
 void temporary_delete(const struct root *root, const char *path)
 {
-    char file[PATH_CAPACITY];
-    const int at = root->fd;
-    if (path[0] == '\0')
-        return;
-    paths_join(file, path, "key.bin");
-    (void)files_remove(at, file);
-    paths_join(file, path, "kernel.bin");
-    (void)files_remove(at, file);
-    const int result = files_remove_directory(at, path);
-    if (result == -ENOTEMPTY || result == -EEXIST || result == -ENOTDIR)
-        (void)files_remove_tree(at, path);
+    if (path[0] != '\0')
+        (void)delete_directory(root, path);
 }
 
 bool temporary_reclaim(const struct root *root, const char *shard_path, const char *name, uint64_t written_ns,

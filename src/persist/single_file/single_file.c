@@ -59,7 +59,8 @@ static ingot_status_t read_single_file(const struct single_file *file, int fd, s
     if (status == INGOT_SUCCESS && key.id_size_bytes != id_size)
         status = INGOT_BLOB_MISMATCH;
     if (status == INGOT_SUCCESS)
-        status = entry_read_key(fd, "the file", &key, id_size, id, &file->allocator);
+        status = entry_read_key(fd, "the file", KEY_FILE_HEADER_SIZE + (uint64_t)id_size, &key, id_size, id,
+                                &file->allocator, NULL);
     if (status == INGOT_BLOB_MISMATCH)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
     /* The id may come from this file: `ingot show` and `ingot explain` read it there. */

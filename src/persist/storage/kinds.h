@@ -83,7 +83,4 @@ struct storage_own_ops {
     const struct build_locks *build_locks;       /* so that only one of several processes builds a program */
 };
 
-/* Settings that are numbers, which are 0 if they are not set. */
-enum storage_setting { STORAGE_STORE_MODE, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };
-
 #endif

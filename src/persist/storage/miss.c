@@ -48,9 +48,9 @@ struct nearest {
 
 ingot_persist_on_miss_t storage_on_miss(ingot_storage_t storage)
 {
-    uint64_t policy = atomic_load_explicit(&storage->settings[STORAGE_ON_MISS], memory_order_relaxed);
+    uint32_t policy = storage->on_miss;
     for (size_t i = 0; i < storage->tier_count && policy == 0; ++i)
-        policy = (uint64_t)storage_on_miss(storage->tiers[i]);
+        policy = (uint32_t)storage_on_miss(storage->tiers[i]);
     return (ingot_persist_on_miss_t)policy;
 }
 

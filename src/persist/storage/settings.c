@@ -13,17 +13,12 @@
 #include "persist/storage/storage.h"
 #include "util/struct_size.h"
 
-static uint64_t get_setting(ingot_storage_t storage, enum storage_setting which)
-{
-    return atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
-}
-
 ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_t storage)
 {
     _Static_assert(INGOT_PERSIST_STORE_AUTO == 0, "a mode that is not set is automatic");
-    uint64_t mode = 0;
+    uint32_t mode = 0;
     for (; storage != NULL && mode == 0; storage = storage->model)
-        mode = get_setting(storage, STORAGE_STORE_MODE);
+        mode = atomic_load_explicit(&storage->store_mode, memory_order_relaxed);
     return (ingot_persist_store_mode_t)mode;
 }
 
@@ -38,7 +33,7 @@ static void read_storage_settings(ingot_storage_t storage, ingot_persist_setting
         .struct_size = sizeof(*settings),
         .is_off = !storage_is_on(storage),
         .write_through = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed),
-        .store_mode = (ingot_persist_store_mode_t)get_setting(storage, STORAGE_STORE_MODE),
+        .store_mode = (ingot_persist_store_mode_t)atomic_load_explicit(&storage->store_mode, memory_order_relaxed),
     };
     serving_get_backends(storage, settings->backends);
     if (storage->own->get_limits != NULL)
@@ -88,7 +83,7 @@ ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_p
         return status;
     atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);
     atomic_store_explicit(&storage->is_written_through, known.write_through != 0, memory_order_relaxed);
-    atomic_store_explicit(&storage->settings[STORAGE_STORE_MODE], (uint32_t)known.store_mode, memory_order_relaxed);
+    atomic_store_explicit(&storage->store_mode, (uint32_t)known.store_mode, memory_order_relaxed);
     serving_set_backends(storage, known.backends);
     if (storage->own->set_limits != NULL)
         storage->own->set_limits(storage->self, &known);

@@ -36,14 +36,15 @@ struct ingot_storage {
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic uint64_t settings[STORAGE_SETTING_COUNT]; /* relaxed: no other data depends on them */
-    atomic_size_t references;                         /* dropped with acq_rel: the last release sees all earlier work */
-    atomic_bool is_off;                               /* relaxed: a few requests may see the old value */
-    atomic_bool is_written_through;                   /* as a tier, stores all that its chain stores; relaxed, too */
-    atomic_bool has_backends; /* true if `backends` is set, so the lock is needed; release pairs with acquire */
-    atomic_bool has_keyring;  /* the same for `keyring` */
-    bool checks_blobs;        /* see ingot_persist_check_blobs; set before the storage is used */
-    bool must_require_seals;  /* accepts only policies that require seals, because files may belong to any user */
+    _Atomic uint32_t store_mode;    /* 0: not set; relaxed: no other data depends on it */
+    uint32_t on_miss;               /* 0: not set */
+    atomic_size_t references;       /* dropped with acq_rel: the last release sees all earlier work */
+    atomic_bool is_off;             /* relaxed: a few requests may see the old value */
+    atomic_bool is_written_through; /* as a tier, stores all that its chain stores; relaxed, too */
+    atomic_bool has_backends;       /* true if `backends` is set, so the lock is needed; release pairs with acquire */
+    atomic_bool has_keyring;        /* the same for `keyring` */
+    bool checks_blobs;              /* see ingot_persist_check_blobs; set before the storage is used */
+    bool must_require_seals;        /* accepts only policies that require seals, because files may belong to any user */
     pthread_mutex_t settings_lock;
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */

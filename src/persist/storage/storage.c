@@ -84,8 +84,8 @@ static void take_storage_info(struct ingot_storage *storage, const ingot_persist
     storage->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     storage->on_event = info->on_event;
     storage->on_event_user = info->on_event_user;
-    atomic_init(&storage->settings[STORAGE_STORE_MODE], (uint32_t)info->store_mode);
-    atomic_init(&storage->settings[STORAGE_ON_MISS], (uint32_t)info->on_miss);
+    atomic_init(&storage->store_mode, (uint32_t)info->store_mode);
+    storage->on_miss = (uint32_t)info->on_miss;
     serving_set_backends(storage, info->backends != NULL ? info->backends : "");
 }
 

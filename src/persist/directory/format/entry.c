@@ -2,7 +2,7 @@
  * entry.c - reads, verifies and writes one entry, which is a directory with the files key.bin and kernel.bin.
  *
  * Each file is opened, checked through its descriptor and read once, so that the bytes in use are the bytes that were
- * checked. Memory is allocated only for sizes on which a verified header and the file system agree.
+ * checked. Memory is allocated only for ids of at most 64 MiB, and for blobs whose size is that in a verified header.
  *
  * The files are opened by their paths, which costs less than opening the directory first. If another process replaces
  * the entry after the first file was opened, the two files may belong to different entries. The checksums then do not
@@ -75,55 +75,46 @@ static void close_entry_file(int fd)
         (void)files_close(fd);
 }
 
-static ingot_status_t check_id(const char *name, const struct key_file *key, size_t id_size, const uint8_t *id)
-{
-    if (!checksum_holds(&key->id_checksum, id_size, id))
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the id in %s does not match", name);
-    return INGOT_SUCCESS;
-}
-
 /* If the ids are equal, no checksum is needed. If they differ, the checksum shows whether the file has another id, or a
  * damaged copy of this one. */
-ingot_status_t entry_read_key(int fd, const char *name, struct key_file *key, size_t id_size, const uint8_t *id,
-                              const ingot_allocator_t *allocator)
+ingot_status_t entry_read_key(int fd, const char *name, uint64_t size, struct key_file *key, size_t id_size,
+                              const uint8_t *id, const ingot_allocator_t *allocator, ingot_buffer_t *copy)
 {
     _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
-    const size_t size = KEY_FILE_HEADER_SIZE + id_size;
-    uint8_t *bytes = size <= sizeof(small) ? small : memory_allocate(allocator, size);
+    const size_t read_size = size <= KEY_FILE_MAX_SIZE ? (size_t)size : KEY_FILE_HEADER_SIZE;
+    uint8_t *to = NULL;
+    uint8_t *bytes = read_size <= sizeof(small) ? small : memory_allocate(allocator, read_size);
     if (bytes == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a key of %zu bytes", size);
-    const uint8_t *found = bytes + KEY_FILE_HEADER_SIZE;
-    ingot_status_t status = files_read_all(fd, name, 0, size, bytes);
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a key of %zu bytes", read_size);
+    ingot_status_t status = files_read_all(fd, name, 0, read_size, bytes);
     if (status == INGOT_SUCCESS)
-        status = key_file_decode(key, size, size, bytes);
-    if (status == INGOT_SUCCESS && memcmp(found, id, id_size) != 0) {
-        status = check_id(name, key, id_size, found);
-        status = status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
+        status = key_file_decode(key, size, read_size, bytes);
+    if (status == INGOT_SUCCESS) {
+        const uint8_t *found = bytes + KEY_FILE_HEADER_SIZE;
+        const size_t found_size = (size_t)key->id_size_bytes;
+        const bool is_same = id != NULL && found_size == id_size && memcmp(found, id, id_size) == 0;
+        if (!is_same && !checksum_holds(&key->id_checksum, found_size, found))
+            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the id in %s does not match", name);
+        else if (!is_same && id != NULL)
+            status = INGOT_BLOB_MISMATCH;
+        else if (copy != NULL)
+            status = memory_make_buffer(allocator, found_size, copy, &to);
+        if (to != NULL)
+            memcpy(to, found, found_size);
     }
     if (bytes != small)
-        memory_free(allocator, bytes, size);
+        memory_free(allocator, bytes, read_size);
     return status;
 }
 
-static ingot_status_t read_key_header(int fd, uint64_t file_size, struct key_file *key)
-{
-    uint8_t header[KEY_FILE_HEADER_SIZE];
-    const size_t size = file_size < sizeof(header) ? (size_t)file_size : sizeof(header);
-    const ingot_status_t status = files_read_all(fd, "key.bin", 0, size, header);
-    return status != INGOT_SUCCESS ? status : key_file_decode(key, file_size, size, header);
-}
-
-static ingot_status_t verify_key(const struct entry_place *place, int fd, struct key_file *key, size_t id_size,
-                                 const uint8_t *id, const ingot_allocator_t *allocator)
+/* Reads the whole key.bin, which is open. */
+static ingot_status_t read_key(const struct entry_place *place, int fd, struct key_file *key, size_t id_size,
+                               const uint8_t *id, const ingot_allocator_t *allocator, ingot_buffer_t *copy)
 {
     struct file_facts facts;
-    ingot_status_t status = judge_file(place, "key.bin", fd, &facts);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (facts.size_bytes == KEY_FILE_HEADER_SIZE + (uint64_t)id_size)
-        return entry_read_key(fd, "key.bin", key, id_size, id, allocator);
-    status = read_key_header(fd, facts.size_bytes, key);
-    return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
+    const ingot_status_t status = judge_file(place, "key.bin", fd, &facts);
+    return status == INGOT_SUCCESS ? entry_read_key(fd, "key.bin", facts.size_bytes, key, id_size, id, allocator, copy)
+                                   : status;
 }
 
 static ingot_status_t judge_blob(const struct entry_place *place, int fd, const struct key_file *key, uint64_t *time_ns)
@@ -178,7 +169,7 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
     uint64_t time_ns = 0;
     const int key_fd = open_entry_file(place, "key.bin");
     const int blob_fd = blob != NULL ? open_entry_file(place, "kernel.bin") : -ENOENT;
-    ingot_status_t status = verify_key(place, key_fd, key, id_size, id, allocator);
+    ingot_status_t status = read_key(place, key_fd, key, id_size, id, allocator, NULL);
     if (status == INGOT_SUCCESS && blob != NULL)
         status = read_entry_blob(place, blob_fd, key, allocator, blob, &time_ns);
     close_entry_file(key_fd);
@@ -189,36 +180,14 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
     return status;
 }
 
-static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_allocator_t *allocator,
-                              ingot_buffer_t *id)
-{
-    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    uint8_t *bytes;
-    ingot_status_t status = memory_make_buffer(allocator, (size_t)key->id_size_bytes, &buffer, &bytes);
-    if (status == INGOT_SUCCESS)
-        status = files_read_all(fd, "key.bin", KEY_FILE_HEADER_SIZE, buffer.size, bytes);
-    if (status == INGOT_SUCCESS)
-        status = check_id("key.bin", key, buffer.size, bytes);
-    if (status == INGOT_SUCCESS)
-        *id = buffer;
-    else
-        memory_release_buffer(&buffer);
-    return status;
-}
-
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
                                 struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob)
 {
-    struct file_facts facts;
     uint64_t time_ns;
     memset(key, 0, sizeof(*key));
     *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
     const int key_fd = open_entry_file(place, "key.bin");
-    ingot_status_t status = judge_file(place, "key.bin", key_fd, &facts);
-    if (status == INGOT_SUCCESS)
-        status = read_key_header(key_fd, facts.size_bytes, key);
-    if (status == INGOT_SUCCESS)
-        status = copy_id(key_fd, key, allocator, id);
+    ingot_status_t status = read_key(place, key_fd, key, 0, NULL, allocator, id);
     close_entry_file(key_fd);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;

@@ -57,12 +57,13 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
 
 /*
  * Read parts of an open file, which error details call `name`. entry_read_key reads and verifies a header at the
- * beginning of the file and the id behind it, and returns INGOT_BLOB_MISMATCH if that is another id. entry_read_blob
+ * beginning of the file and the id behind it, which have `size` bytes together. If `id` is not NULL and that is another
+ * id, returns INGOT_BLOB_MISMATCH. If `copy` is not NULL, copies the id out. entry_read_blob
  * reads the blob at an offset; place says who may own the file, and who verifies the blob. Both return the statuses of
  * entry_read.
  */
-ingot_status_t entry_read_key(int fd, const char *name, struct key_file *key, size_t id_size, const uint8_t *id,
-                              const ingot_allocator_t *allocator);
+ingot_status_t entry_read_key(int fd, const char *name, uint64_t size, struct key_file *key, size_t id_size,
+                              const uint8_t *id, const ingot_allocator_t *allocator, ingot_buffer_t *copy);
 ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key,
                                const struct entry_place *place, const ingot_allocator_t *allocator,
                                ingot_buffer_t *blob);

@@ -12,6 +12,7 @@
 #define KEY_FILE_HEADER_SIZE ((size_t)KEY_BIN_AT_ID)
 #define KEY_FILE_MAX_ID_SIZE ((uint64_t)1 << 26)
 #define KEY_FILE_MAX_BLOB_SIZE UINT32_MAX
+#define KEY_FILE_MAX_SIZE (KEY_FILE_HEADER_SIZE + KEY_FILE_MAX_ID_SIZE)
 
 struct key_file {
     uint64_t id_size_bytes;
