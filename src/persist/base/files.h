@@ -118,8 +118,6 @@ int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
 /* Returns the size of the largest file that the process may write. Writing beyond it raises a signal. */
 uint64_t files_size_limit(void);
-/* True if the process may let a file grow to this size. */
-bool files_may_grow_to(uint64_t size_bytes);
 /* Sets the time at which an open file was last modified. */
 int files_set_time(int fd, uint64_t time_ns);
 int files_sync(int fd);

@@ -83,7 +83,7 @@ ingot_status_t replacement_begin(struct replacement *replacement, const char *pa
 
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size, const void *bytes)
 {
-    if (!files_may_grow_to(offset + size))
+    if (offset + size > files_size_limit())
         return files_write_failed(-EFBIG, "writing", replacement->new_name);
     const int result = files_write_at(replacement->fd, offset, size, bytes);
     return result < 0 ? files_write_failed(result, "writing", replacement->new_name) : INGOT_SUCCESS;

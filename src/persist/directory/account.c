@@ -26,7 +26,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/root.h"
+#include "persist/directory/state.h"
 #include "util/quantity.h"
 
 #define NAME "size.txt"
@@ -113,7 +113,7 @@ static bool read_total(int fd, struct account_total *total, bool *is_long)
 static int write_total(const struct account *account)
 {
     char text[LINES * LINE_SIZE + 1];
-    if (!files_may_grow_to(sizeof(text) - 1)) /* the write would raise a signal */
+    if (sizeof(text) - 1 > files_size_limit()) /* the write would raise a signal */
         return -EFBIG;
     (void)snprintf(text, sizeof(text), "%-20llu\n%-20llu\n%-20u\n", (unsigned long long)account->total.bytes,
                    (unsigned long long)account->total.entry_count, FORMAT_VERSION);

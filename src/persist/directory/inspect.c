@@ -14,7 +14,7 @@
 #include "persist/directory/evict.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/lookup.h"
-#include "persist/directory/root.h"
+#include "persist/directory/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"

@@ -8,7 +8,7 @@
 #include "persist/base/files.h"
 #include "persist/directory/account.h"
 #include "persist/directory/evict.h"
-#include "persist/directory/root.h"
+#include "persist/directory/state.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
@@ -111,30 +111,29 @@ struct old_format {
     int result;
 };
 
+/* Visits a name in a namespace. If that is the root, visits the names in a namespace that has this name, too. */
 static bool visit_old(void *user, const char *name)
 {
     struct old_format *old = user;
+    const uint32_t owner = old->root->directory->owner;
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    if (!paths_is_of_format_3(name))
+    const bool is_old = paths_is_of_format_3(name);
+    if (!is_old && (old->name_space[0] != '\0' || !paths_is_namespace(name)))
         return true;
     paths_in_name_space(path, old->name_space, name);
-    if (files_facts_at(old->root->fd, path, &facts) < 0 || !files_are_own(&facts, old->root->directory->owner))
+    if (files_facts_at(old->root->fd, path, &facts) < 0 || !files_are_own(&facts, owner))
         return true;
-    ++old->count;
-    const int result = old->is_removing ? files_remove_tree(old->root->fd, path) : 0;
-    old->result = result < 0 && result != -ENOENT ? result : old->result;
-    return true;
-}
-
-static bool visit_old_name_space(void *user, const char *name)
-{
-    struct old_format *old = user;
-    struct file_facts facts;
-    if (paths_is_namespace(name) && files_facts_at(old->root->fd, name, &facts) == 0 && facts.is_directory &&
-        files_are_private(&facts, old->root->directory->owner)) {
-        old->name_space = name;
-        (void)files_list(old->root->fd, name, visit_old, old);
+    if (is_old) {
+        ++old->count;
+        const int result = old->is_removing ? files_remove_tree(old->root->fd, path) : 0;
+        old->result = result < 0 && result != -ENOENT ? result : old->result;
+    } else if (facts.is_directory && files_are_private(&facts, owner)) {
+        struct old_format inner = *old;
+        inner.name_space = name;
+        (void)files_list(old->root->fd, name, visit_old, &inner);
+        old->count = inner.count;
+        old->result = inner.result;
     }
     return true;
 }
@@ -146,13 +145,9 @@ ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint6
     struct old_format old = {.root = &root, .name_space = "", .is_removing = remove != 0};
     if (status == INGOT_SUCCESS) {
         const char *only = directory_name_space(root.directory);
-        int result = 0;
+        const int result = only == NULL ? files_list(root.fd, ".", visit_old, &old) : 0;
         if (only != NULL)
-            (void)visit_old_name_space(&old, only);
-        else
-            result = files_list(root.fd, ".", visit_old, &old);
-        if (only == NULL && result == 0)
-            result = files_list(root.fd, ".", visit_old_name_space, &old);
+            (void)visit_old(&old, only);
         if (result < 0)
             status = files_read_failed(result, "listing", "the store");
         else if (old.result < 0)

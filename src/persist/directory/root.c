@@ -5,7 +5,7 @@
  * between operations, so none can be closed by the application. Whatever directory has the path is the store: a user
  * who deletes a cache wants it to be empty, not off.
  */
-#include "persist/directory/root.h"
+#include "persist/directory/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void mark_root(const struct root *root)
     const int tag = files_create(root->fd, "CACHEDIR.TAG");
     if (tag < 0)
         return;
-    if (files_may_grow_to(sizeof(cache_tag) - 1))
+    if (sizeof(cache_tag) - 1 <= files_size_limit())
         (void)files_write(tag, sizeof(cache_tag) - 1, cache_tag);
     (void)files_close(tag);
 }
@@ -66,26 +66,6 @@ static ingot_status_t follow_own_links(struct directory *directory)
     return status;
 }
 
-static ingot_status_t parent_is_missing(const char *path)
-{
-    return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the parent directory of %s is missing", path);
-}
-
-static bool has_parent(const char *path)
-{
-    const char *name;
-    const int parent = files_open_parent(path, &name);
-    if (parent >= 0)
-        (void)files_close(parent);
-    return parent != -ENOENT;
-}
-
-/* Some file systems, such as /proc, report it like this if they make no directories. */
-static ingot_status_t allows_no_directories(const char *path)
-{
-    return ingot_set_error(INGOT_READ_ONLY, ENOENT, "%s cannot be made: its parent allows no new directories", path);
-}
-
 /* Explains why the root is not a directory. */
 static ingot_status_t not_a_directory(const char *path, int error)
 {
@@ -105,11 +85,10 @@ static ingot_status_t make_root(const struct directory *directory, int *fd)
 {
     const char *path = directory->path;
     if (directory->is_read_only)
-        return has_parent(path) ? ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path)
-                                : parent_is_missing(path);
+        return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path);
     *fd = files_make_root(path, directory->makes_parents);
     if (*fd == -ENOENT)
-        return has_parent(path) ? allows_no_directories(path) : parent_is_missing(path);
+        return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the parent directory of %s is missing, or makes none", path);
     if (*fd >= 0 || *fd == -ENOTDIR || *fd == -ELOOP)
         return INGOT_SUCCESS;
     (void)files_write_failed(*fd, "making", path);

@@ -85,7 +85,6 @@ bool temporary_reclaim(const struct root *root, const char *shard_path, const ch
         return true;
     kept_error_save(&kept);
     counters_add(&root->directory->counters, COUNTER_LEFTOVERS, 1);
-    counters_add(&root->directory->counters, COUNTER_LEFTOVER_BYTES, *bytes);
     /* It gets another name first, so that a process that goes on does not publish it half deleted. If it came with a
      * container's image, it cannot be renamed, and no such process exists. */
     paths_temporary(own, shard_path, files_random());

@@ -13,16 +13,16 @@
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 
-static void release_link(void *user)
+static void release_weakly(void *user)
 {
-    storage_release_link(user);
+    storage_release_weakly(user);
 }
 
 /* Returns the store that keeps the probes, and a reference to the storage that it belongs to, which the caller
  * releases, in *storage. Returns NULL, with the reference, if probes are not used now. */
-static ingot_storage_t follow_link(struct storage_link *link, ingot_storage_t *storage)
+static ingot_storage_t follow(ingot_storage_t weak, ingot_storage_t *storage)
 {
-    *storage = storage_follow_link(link);
+    *storage = storage_follow(weak);
     if (*storage == NULL || !storage_is_on(*storage))
         return NULL;
     ingot_storage_t store = storage_stored_to(*storage);
@@ -32,7 +32,7 @@ static ingot_storage_t follow_link(struct storage_link *link, ingot_storage_t *s
 static ingot_status_t load_probes(void *user, size_t id_size, const uint8_t *id, ingot_buffer_t *content)
 {
     ingot_storage_t storage;
-    ingot_storage_t store = follow_link(user, &storage);
+    ingot_storage_t store = follow(user, &storage);
     ingot_status_t status = INGOT_NOT_FOUND;
     if (store != NULL)
         status = storage_ops(store)->load(storage_self(store, STORAGE_DIRECTORY), id_size, id, content);
@@ -44,7 +44,7 @@ static ingot_status_t load_probes(void *user, size_t id_size, const uint8_t *id,
 static void store_probes(void *user, size_t id_size, const uint8_t *id, size_t size, const uint8_t *content)
 {
     ingot_storage_t storage;
-    ingot_storage_t store = follow_link(user, &storage);
+    ingot_storage_t store = follow(user, &storage);
     if (store != NULL && storage_takes_blobs(store))
         (void)storage_ops(store)->store(storage_self(store, STORAGE_DIRECTORY), id_size, id, size, content);
     ingot_storage_release(storage);
@@ -52,7 +52,7 @@ static void store_probes(void *user, size_t id_size, const uint8_t *id, size_t s
 
 ingot_status_t probes_keep(ingot_storage_t storage, ingot_header_memo_t memo)
 {
-    static const ingot_probes_keeper_t keeper = {load_probes, store_probes, release_link};
+    static const ingot_probes_keeper_t keeper = {load_probes, store_probes, release_weakly};
     ingot_storage_t store = storage_stored_to(storage);
     if (storage_self(store, STORAGE_DIRECTORY) == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
@@ -60,7 +60,8 @@ ingot_status_t probes_keep(ingot_storage_t storage, ingot_header_memo_t memo)
     if (!directory_is_own(store))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "the store belongs to another user, who could decide which "
                                                        "programs are found");
-    return ingot_header_memo_keep(memo, &keeper, storage_get_link(storage));
+    storage_retain_weakly(storage);
+    return ingot_header_memo_keep(memo, &keeper, storage);
 }
 
 ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)

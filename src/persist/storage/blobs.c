@@ -164,24 +164,27 @@ static ingot_status_t load_own(ingot_storage_t storage, ingot_storage_t asked, b
     return count_load(storage, status);
 }
 
+/* Stores a blob in one more tier of a chain. Reports a failure, which is not the caller's. */
+static void copy_to_tier(ingot_storage_t chain, size_t tier, bool replaces, const char *what, size_t id_size,
+                         const uint8_t *id, size_t size, const uint8_t *bytes)
+{
+    char reason[DETAIL_CAPACITY];
+    const ingot_status_t status = storage_store_kept(chain->tiers[tier], replaces, id_size, id, size, bytes);
+    if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
+        return;
+    (void)snprintf(reason, sizeof(reason), "a blob was not %s tier %zu: %s", what, tier, ingot_last_error_detail());
+    storage_tell(chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
+}
+
 /* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. What such a tier
  * has stored meanwhile stays; only a blob that the load could not use is replaced (`unusable` has a bit for each such
- * tier). If a tier cannot store it, reports that, and the next load that finds the blob in a lower tier tries again. */
+ * tier). If a tier cannot store it, the next load that finds the blob in a lower tier tries again. */
 static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable, size_t id_size, const uint8_t *id,
                     const ingot_buffer_t *kept)
 {
-    for (size_t i = 0; i < tier_count; ++i) {
-        if (!storage_takes_blobs(chain->tiers[i]))
-            continue;
-        const bool replaces = (unusable >> i & 1) != 0;
-        const ingot_status_t status =
-            storage_store_kept(chain->tiers[i], replaces, id_size, id, kept->size, kept->bytes);
-        if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
-            continue;
-        char reason[DETAIL_CAPACITY];
-        (void)snprintf(reason, sizeof(reason), "a blob was not promoted to tier %zu: %s", i, ingot_last_error_detail());
-        storage_tell(chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
-    }
+    for (size_t i = 0; i < tier_count; ++i)
+        if (storage_takes_blobs(chain->tiers[i]))
+            copy_to_tier(chain, i, (unusable >> i & 1) != 0, "promoted to", id_size, id, kept->size, kept->bytes);
 }
 
 /* Asks one tier after another, and promotes what a lower one has. Only the first tier may skip the check of a blob
@@ -322,53 +325,24 @@ static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const 
     return status;
 }
 
-/* A blob that a chain stores in its tiers. */
-struct storing {
-    ingot_storage_t chain;
-    bool replaces;
-    size_t id_size;
-    const uint8_t *id;
-    size_t size;
-    const uint8_t *bytes;
-};
-
-static ingot_status_t store_in_tier(const struct storing *storing, size_t tier)
+static ingot_status_t store_in_tiers(ingot_storage_t chain, bool replaces, size_t id_size, const uint8_t *id,
+                                     size_t size, const uint8_t *bytes)
 {
-    return storage_store_kept(storing->chain->tiers[tier], storing->replaces, storing->id_size, storing->id,
-                              storing->size, storing->bytes);
-}
-
-/* Stores a blob in a tier that also stores all that its chain stores. Does not change the thread's error detail,
- * because that belongs to the status of another tier. */
-static void write_through(const struct storing *storing, size_t tier)
-{
-    char reason[DETAIL_CAPACITY];
-    struct kept_error kept;
-    kept_error_save(&kept);
-    const ingot_status_t status = store_in_tier(storing, tier);
-    if (status != INGOT_SUCCESS && status != INGOT_READ_ONLY) {
-        (void)snprintf(reason, sizeof(reason), "a blob was not stored in tier %zu: %s", tier,
-                       ingot_last_error_detail());
-        storage_tell(storing->chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
-    }
-    kept_error_restore(&kept);
-}
-
-static ingot_status_t store_in_tiers(const struct storing *storing)
-{
-    ingot_storage_t chain = storing->chain;
     struct chain_use use;
     size_t next = 0;
-    if (storing->replaces)
-        chain_begin_change(chain, &use, storing->id_size, storing->id);
+    if (replaces)
+        chain_begin_change(chain, &use, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (; next < chain->tier_count && status == INGOT_READ_ONLY; ++next)
-        status = store_in_tier(storing, next);
+        status = storage_store_kept(chain->tiers[next], replaces, id_size, id, size, bytes);
+    struct kept_error kept;
+    kept_error_save(&kept); /* of the tier whose status is returned */
     for (; next < chain->tier_count; ++next)
         if (atomic_load_explicit(&chain->tiers[next]->is_written_through, memory_order_relaxed) &&
             storage_takes_blobs(chain->tiers[next]))
-            write_through(storing, next);
-    if (storing->replaces)
+            copy_to_tier(chain, next, replaces, "stored in", id_size, id, size, bytes);
+    kept_error_restore(&kept);
+    if (replaces)
         chain_end_use(chain, &use);
     return status;
 }
@@ -376,14 +350,13 @@ static ingot_status_t store_in_tiers(const struct storing *storing)
 ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t id_size, const uint8_t *id,
                                   size_t size, const uint8_t *bytes)
 {
-    const struct storing storing = {storage, replaces, id_size, id, size, bytes};
     ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
     if (entry_kind_of(id_size, id) == ENTRY_PROBES)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "probes are stored only by who learned them");
     if (storage->tier_count != 0)
-        status = store_in_tiers(&storing);
+        status = store_in_tiers(storage, replaces, id_size, id, size, bytes);
     else if (replaces || storage->own->store_new == NULL)
         status = storage->ops.store(storage->self, id_size, id, size, bytes);
     else

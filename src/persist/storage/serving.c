@@ -1,9 +1,14 @@
 /*
- * serving.c - turns a storage on and off, and chooses its backends, while it is in use.
+ * serving.c - returns and sets the settings of a storage, which may change while threads use it: whether it is on,
+ * which backends it serves, and others.
+ *
+ * A setting that fits in a word is an atomic variable, which needs no lock: the settings do not depend on each other,
+ * and threads read a setting whenever they need it.
  */
 #include "persist/storage/serving.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/persist.h>
 #include <string.h>
 
 #include "persist/base/files.h"
@@ -11,6 +16,7 @@
 #include "persist/storage/state.h"
 #include "util/process_number.h"
 #include "util/quantity.h"
+#include "util/struct_size.h"
 
 #define FORKED "the storage is off in this process, which was forked from the one that opened it: open another one here"
 
@@ -88,6 +94,13 @@ ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status)
     return ingot_set_error_detail(status, storage_is_here(storage) ? "the storage is off" : FORKED);
 }
 
+static void get_backends(ingot_storage_t storage, char backends[INGOT_PERSIST_BACKENDS_CAPACITY])
+{
+    pthread_mutex_lock(&storage->settings_lock);
+    memcpy(backends, storage->backends, sizeof(storage->backends));
+    pthread_mutex_unlock(&storage->settings_lock);
+}
+
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context)
 {
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY];
@@ -95,7 +108,7 @@ bool storage_serves(ingot_storage_t storage, const struct ingot_context *context
         return false;
     if (!atomic_load_explicit(&storage->has_backends, memory_order_acquire)) /* pairs with the release below */
         return true;
-    serving_get_backends(storage, backends);
+    get_backends(storage, backends);
     return is_in_backend_list(backends, ingot_context_get_backend_name(context));
 }
 
@@ -108,9 +121,79 @@ void serving_set_backends(ingot_storage_t storage, const char *backends)
     pthread_mutex_unlock(&storage->settings_lock);
 }
 
-void serving_get_backends(ingot_storage_t storage, char backends[INGOT_PERSIST_BACKENDS_CAPACITY])
+ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_t storage)
 {
-    pthread_mutex_lock(&storage->settings_lock);
-    memcpy(backends, storage->backends, sizeof(storage->backends));
-    pthread_mutex_unlock(&storage->settings_lock);
+    _Static_assert(INGOT_PERSIST_STORE_AUTO == 0, "a mode that is not set is automatic");
+    uint32_t mode = 0;
+    for (; storage != NULL && mode == 0; storage = storage->model)
+        mode = atomic_load_explicit(&storage->store_mode, memory_order_relaxed);
+    return (ingot_persist_store_mode_t)mode;
+}
+
+bool storage_is_store_mode(ingot_persist_store_mode_t mode)
+{
+    return mode == INGOT_PERSIST_STORE_AUTO || mode == INGOT_PERSIST_STORE_NOW || mode == INGOT_PERSIST_STORE_ON_FLUSH;
+}
+
+static void read_storage_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
+{
+    *settings = (ingot_persist_settings_t){
+        .struct_size = sizeof(*settings),
+        .is_off = !storage_is_on(storage),
+        .write_through = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed),
+        .store_mode = (ingot_persist_store_mode_t)atomic_load_explicit(&storage->store_mode, memory_order_relaxed),
+    };
+    get_backends(storage, settings->backends);
+    if (storage->own->get_limits != NULL)
+        storage->own->get_limits(storage->self, settings);
+}
+
+ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
+{
+    ingot_persist_settings_t known;
+    if (!STRUCT_IS_SET(settings))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "settings or its struct_size is missing");
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    read_storage_settings(storage, &known);
+    (void)STRUCT_WRITE(settings, known);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_given_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings)
+{
+    if (!storage_is_store_mode(settings->store_mode))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
+                                      (int)settings->store_mode);
+    if (memchr(settings->backends, '\0', sizeof(settings->backends)) == NULL || !serving_is_list(settings->backends))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "\"%.80s\" is not a list of names, each with an optional - before it",
+                                      settings->backends);
+    if (storage->own->set_limits == NULL &&
+        (settings->max_bytes != 0 || settings->max_entries != 0 || settings->max_age_ms != 0))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store has limits");
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings)
+{
+    ingot_persist_settings_t known;
+    if (!STRUCT_IS_SET(settings))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "settings or its struct_size is missing");
+    ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    read_storage_settings(storage, &known);
+    (void)STRUCT_READ_OVER(known, settings);
+    status = check_given_settings(storage, &known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);
+    atomic_store_explicit(&storage->is_written_through, known.write_through != 0, memory_order_relaxed);
+    atomic_store_explicit(&storage->store_mode, (uint32_t)known.store_mode, memory_order_relaxed);
+    serving_set_backends(storage, known.backends);
+    if (storage->own->set_limits != NULL)
+        storage->own->set_limits(storage->self, &known);
+    return INGOT_SUCCESS;
 }

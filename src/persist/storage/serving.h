@@ -26,7 +26,7 @@ bool storage_serves(ingot_storage_t storage, const struct ingot_context *context
 bool serving_is_list(const char *list);
 /* Sets the backends to a list for which serving_is_list is true; "" means all. */
 void serving_set_backends(ingot_storage_t storage, const char *backends);
-/* Copies the list. */
-void serving_get_backends(ingot_storage_t storage, char backends[INGOT_PERSIST_BACKENDS_CAPACITY]);
+/* True if the value is a store mode. */
+bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 
 #endif

@@ -38,6 +38,7 @@ struct ingot_storage {
     void *on_event_user;
     _Atomic uint32_t store_mode;    /* 0: not set; relaxed: no other data depends on it */
     uint32_t on_miss;               /* 0: not set */
+    atomic_uint weak_references;    /* and one for all references together; the last one frees the memory */
     atomic_size_t references;       /* dropped with acq_rel: the last release sees all earlier work */
     atomic_bool is_off;             /* relaxed: a few requests may see the old value */
     atomic_bool is_written_through; /* as a tier, stores all that its chain stores; relaxed, too */
@@ -56,7 +57,6 @@ struct ingot_storage {
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
     struct deferred deferred;
-    struct storage_link *link;
     void *recording; /* see storage_set_recording; NULL: none */
     void (*end_recording)(void *recording);
 };

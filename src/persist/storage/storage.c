@@ -19,62 +19,26 @@
 #include "util/struct_size.h"
 #include "util/thread.h"
 
-/* ---- links ---- */
+/* ---- weak references ---- */
 
-struct storage_link {
-    atomic_uint references;
-    unsigned long process;   /* in a forked child, the lock may never become free */
-    pthread_mutex_t lock;    /* held for a few instructions */
-    ingot_storage_t storage; /* guarded by the lock; NULL after the storage's end */
-};
-
-/* Makes the link of a new storage. Returns NULL if out of memory. */
-static struct storage_link *create_link(ingot_storage_t storage)
+void storage_retain_weakly(ingot_storage_t storage)
 {
-    struct storage_link *link = memory_allocate(&memory_c_allocator, sizeof(*link)); /* may outlive the storage's */
-    if (link == NULL)
-        return NULL;
-    *link = (struct storage_link){.process = process_number(), .storage = storage};
-    atomic_init(&link->references, 1);
-    pthread_mutex_init(&link->lock, NULL);
-    return link;
+    atomic_fetch_add_explicit(&storage->weak_references, 1, memory_order_relaxed);
 }
 
-struct storage_link *storage_get_link(ingot_storage_t storage)
+void storage_release_weakly(ingot_storage_t storage)
 {
-    atomic_fetch_add_explicit(&storage->link->references, 1, memory_order_relaxed);
-    return storage->link;
+    if (atomic_fetch_sub_explicit(&storage->weak_references, 1, memory_order_acq_rel) == 1)
+        memory_free(&memory_c_allocator, storage, sizeof(*storage));
 }
 
-void storage_release_link(struct storage_link *link)
+ingot_storage_t storage_follow(ingot_storage_t storage)
 {
-    if (atomic_fetch_sub_explicit(&link->references, 1, memory_order_acq_rel) != 1)
-        return;
-    pthread_mutex_destroy(&link->lock);
-    memory_free(&memory_c_allocator, link, sizeof(*link));
-}
-
-/* Makes the link lead nowhere when its storage ends. */
-static void cut_link(struct storage_link *link)
-{
-    pthread_mutex_lock(&link->lock);
-    link->storage = NULL;
-    pthread_mutex_unlock(&link->lock);
-    storage_release_link(link);
-}
-
-ingot_storage_t storage_follow_link(struct storage_link *link)
-{
-    if (link->process != process_number())
-        return NULL;
-    pthread_mutex_lock(&link->lock);
-    ingot_storage_t storage = link->storage;
-    size_t count = storage != NULL ? atomic_load_explicit(&storage->references, memory_order_relaxed) : 0;
+    size_t count = storage_is_here(storage) ? atomic_load_explicit(&storage->references, memory_order_relaxed) : 0;
     while (count != 0 && !atomic_compare_exchange_weak_explicit(&storage->references, &count, count + 1,
                                                                 memory_order_relaxed, memory_order_relaxed)) {
     }
-    pthread_mutex_unlock(&link->lock);
-    return count != 0 ? storage : NULL; /* 0: the last reference was released, and the storage is about to end */
+    return count != 0 ? storage : NULL; /* 0: the last reference was released */
 }
 
 /* ---- storages ---- */
@@ -100,20 +64,17 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     ingot_storage_ops_t copy;
     if (!STRUCT_READ(copy, ops))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
-    struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
-    struct storage_link *link = made != NULL ? create_link(made) : NULL;
-    if (link == NULL) {
-        memory_free(allocator, made, sizeof(*made));
+    struct ingot_storage *made = memory_allocate(&memory_c_allocator, sizeof(*made)); /* may outlive `allocator` */
+    if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
-    }
     *made = (struct ingot_storage){.kind = kind,
                                    .process = process_number(),
                                    .ops = copy,
                                    .own = own != NULL ? own : &none,
                                    .self = self,
-                                   .link = link,
                                    .allocator = *allocator};
     atomic_init(&made->references, 1);
+    atomic_init(&made->weak_references, 1);
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
     pthread_mutex_init(&made->deferred.lock, NULL);
     pthread_mutex_init(&made->settings_lock, NULL);
@@ -157,7 +118,6 @@ static void finish_storage(ingot_storage_t storage)
     ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
     struct kept_error kept;
     kept_error_save(&kept); /* the flush may fail, which only events report */
-    cut_link(storage->link);
     (void)deferred_store_all(storage, UINT64_MAX, &unused);
     pthread_mutex_destroy(&storage->deferred.lock);
     if (storage->recording != NULL)
@@ -170,8 +130,7 @@ static void finish_storage(ingot_storage_t storage)
         storage->ops.destroy(storage->self);
     for (size_t i = 0; i < storage->tier_count; ++i)
         ingot_storage_release(storage->tiers[i]);
-    const ingot_allocator_t allocator = storage->allocator;
-    memory_free(&allocator, storage, sizeof(*storage));
+    storage_release_weakly(storage);
     kept_error_restore(&kept);
 }
 

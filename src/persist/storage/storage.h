@@ -52,17 +52,14 @@ bool storage_takes_blobs(ingot_storage_t storage);
 /* True if the storage can also keep blobs that this process makes: no policy of the storage and of its tiers requires
  * seals, or a key can seal them. */
 bool storage_is_writable(ingot_storage_t storage);
-/* True if the value is a store mode. */
-bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 
-/* Leads to a storage as long as it exists, without a reference to it. A context that held its storage would keep it
- * from ever ending: what waits in the storage holds the context. */
-struct storage_link;
-/* Returns a reference to the storage's link. */
-struct storage_link *storage_get_link(ingot_storage_t storage);
-void storage_release_link(struct storage_link *link);
-/* Returns a reference to the storage, which the caller releases. NULL: it has ended, or this is a forked child. */
-ingot_storage_t storage_follow_link(struct storage_link *link);
+/* Weak references keep a storage's memory, but do not keep the storage from ending. A context that held a reference to
+ * its storage would keep it from ever ending: what waits in the storage holds the context. */
+void storage_retain_weakly(ingot_storage_t storage);
+void storage_release_weakly(ingot_storage_t storage);
+/* Returns a reference to a storage of which the caller has a weak one. NULL: it has ended, or this is a forked child.
+ */
+ingot_storage_t storage_follow(ingot_storage_t storage);
 
 /* Returns INGOT_INVALID_ARGUMENTS unless there are a storage and an id. */
 ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id);

@@ -139,13 +139,6 @@ TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
               }));
 }
 
-TEST(PersistMake, ExplainsAParentThatMakesNoDirectories)
-{
-    const Store store("/proc/self/x");
-    EXPECT_EQ(INGOT_READ_ONLY, store.status());
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "allows no new directories")) << ingot_last_error_detail();
-}
-
 TEST_P(PersistOpenToOthers, IsReportedByVerify)
 {
     EXPECT_EQ(1u, verify(0).foreign_count);

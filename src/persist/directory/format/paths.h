@@ -20,9 +20,9 @@
 /* The file in which processes lock bytes. It has no content. */
 #define PATHS_LOCK "lock"
 /* The bytes of the lock file from this offset up to twice this offset stand for programs that are being built
- * (build_lock.h). */
+ * (build_lock.c). */
 #define PATHS_BUILD_MIN (UINT64_C(1) << 61)
-/* The bytes from this offset stand for the places of builds (build_lock.h). */
+/* The bytes from this offset stand for the places of builds (build_lock.c). */
 #define PATHS_PLACE_MIN (UINT64_C(1) << 59)
 
 /* Writes "<hh>/<30 hex digits>", an entry's place in its namespace. */
