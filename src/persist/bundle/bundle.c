@@ -58,7 +58,7 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
     return kept_file_is_open(&bundle->descriptor)
                ? files_read_all(bundle->descriptor.fd, "the bundle", offset, (size_t)size, bytes)
                : ingot_set_error(INGOT_IO_ERROR, EBADF,
-                                 "other code of this process has closed the bundle's descriptor");
+                                 "other code of this process has closed the descriptor of the bundle");
 }
 
 /* Reads the id of a record to `bytes` and its blob to bytes + lead, and verifies the blob. Returns INGOT_NOT_FOUND if

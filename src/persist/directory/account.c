@@ -37,8 +37,6 @@
 #define FIRST_PAUSE_NS 20000u
 #define LONGEST_PAUSE_NS 2000000u
 #define MAX_HALVINGS 20u
-/* A recount replaces a total that changed during the recount only if that is too low by more than 1/16. */
-#define MAX_ERROR_PART 16u
 #define MANY_STORED 64u /* a store that had the lock for so many entries owes further ones */
 #define MOST_OWED 32u   /* entries that a store may owe */
 #define COUNT_BITS 16u
@@ -279,15 +277,6 @@ bool account_peek_own(const struct root *root, struct account_total *total)
     return is_known;
 }
 
-/* Adds to a number that was counted what was stored during the count, because the count may have missed it. Returns the
- * number that is recorded if that is higher, because as many entries may have been removed as stored, or if the
- * difference is small. */
-static uint64_t correct_counted_total(uint64_t counted, uint64_t before, uint64_t now)
-{
-    const uint64_t most = saturating_sum(counted, positive_difference(now, before));
-    return positive_difference(most, now) > now / MAX_ERROR_PART ? most : now;
-}
-
 ingot_status_t account_correct(const struct root *root, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count)
 {
@@ -298,9 +287,6 @@ ingot_status_t account_correct(const struct root *root, const char *name_space, 
     const struct account_total *now = &account.total;
     if (!now->is_known || (now->bytes == before->bytes && now->entry_count == before->entry_count))
         status = account_set(&account, bytes, entry_count);
-    else if (before->is_known)
-        status = account_set(&account, correct_counted_total(bytes, before->bytes, now->bytes),
-                             correct_counted_total(entry_count, before->entry_count, now->entry_count));
     account_end(&account);
     return status;
 }

@@ -58,9 +58,8 @@ void account_subtract(struct account *account, uint64_t bytes, uint64_t entry_co
 bool account_peek(const struct root *root, const char *name_space, struct account_total *total);
 /* Does the same for the store's own namespace, and adds what this store owes. */
 bool account_peek_own(const struct root *root, struct account_total *total);
-/* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps a
- * total that only differs because of what other threads and processes stored or removed during the count. If in doubt,
- * sets one that is too high, because only that leads to another count. */
+/* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps
+ * totals that other threads and processes changed during the count, because it may have missed what they stored. */
 ingot_status_t account_correct(const struct root *root, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count);
 
