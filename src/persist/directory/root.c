@@ -84,9 +84,18 @@ static ingot_status_t not_a_directory(const char *path, int error)
 static ingot_status_t make_root(const struct directory *directory, int *fd)
 {
     const char *path = directory->path;
-    if (directory->is_read_only)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path);
-    *fd = files_make_root(path, directory->makes_parents);
+    if (directory->is_read_only) {
+        const char *name;
+        *fd = files_open_parent(path, &name);
+        if (*fd >= 0)
+            (void)files_close(*fd);
+        if (*fd != -ENOENT) {
+            *fd = -1;
+            return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path);
+        }
+    } else {
+        *fd = files_make_root(path, directory->makes_parents);
+    }
     if (*fd == -ENOENT)
         return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the parent directory of %s is missing, or makes none", path);
     if (*fd >= 0 || *fd == -ENOTDIR || *fd == -ELOOP)
