@@ -1,6 +1,6 @@
 /*
  * build_lock.c - lets only one process at a time build a program, and limits how many builds run at the same time, by
- * locks on bytes of the file `lock`; see directory.h.
+ * locks on bytes of the file `lock`; see build_lock.h.
  *
  * Each program has a byte. A process keeps the byte locked while it builds the program and stores it. If the process
  * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
@@ -8,8 +8,8 @@
  * If the program cannot be stored, waiting for it is useless. The process that built it then exchanges its exclusive
  * lock for a shared one. A process that finds a shared lock builds immediately, and holds a shared lock during its
  * build, so that further processes find one, too. Waiting processes look at the lock only from time to time, so the
- * exchanged lock is kept until the next one is. It is not kept much longer than a minute, because the reason may be
- * temporary: as long as the lock is kept, processes that start together all compile the program.
+ * exchanged lock is kept during some further builds. It is not kept much longer than a minute, because the reason may
+ * be temporary: as long as the lock is kept, processes that start together all compile the program.
  *
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process
  * that build programs do not wait for each other here, because one may hold a lock of the application that the other
@@ -22,7 +22,7 @@
  * before a fork, because a thread that holds it could need a lock that another library's fork handler holds. Therefore,
  * the list can be walked at any moment. The child makes the mutex and the list again.
  */
-#include "persist/directory/directory.h"
+#include "persist/directory/build_lock.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -53,7 +53,7 @@ struct build_lock {
     uint64_t stamp;        /* made from the time of change and the inode of the id's entry; 0: no entry */
     char entry[PATH_CAPACITY];
     bool is_held; /* true: held exclusively, or a place that is taken; the mutex guards this field and the next one */
-    uint64_t kept_ns;                  /* when keeping it began, as directory->kept_lock */
+    uint64_t kept_ns;                  /* when keeping it began, in directory->kept_locks */
     uint64_t asked_ns;                 /* of a place: when its build asked for it; 0: the lock of a program */
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
@@ -165,26 +165,42 @@ static void end_lock(struct build_lock *lock)
     destroy_build_lock(lock);
 }
 
-/* Keeps an exchanged lock of a store, and closes the one that it kept before. If `lock` is NULL, only closes that one,
- * if it was kept for too long or if is_last is set. */
-static void keep_lock(struct directory *directory, struct build_lock *lock, bool is_last)
+/* Keeps an exchanged lock of a store, in the place of one of the same program or of the oldest one. */
+static void keep_lock(struct directory *directory, struct build_lock *lock)
 {
-    const uint64_t now_ns = files_steady_clock_ns();
     pthread_mutex_lock(&mutex);
-    struct build_lock *before = directory->kept_lock;
-    if (lock == NULL && !is_last && before != NULL && now_ns - before->kept_ns <= MAX_KEPT_NS)
-        before = NULL;
-    else
-        directory->kept_lock = lock;
-    if (lock != NULL) {
-        lock->is_held = false;
-        lock->kept_ns = now_ns;
-    }
+    unsigned slot = 0;
+    while (slot < STATE_MAX_KEPT &&
+           (directory->kept_locks[slot] == NULL || directory->kept_locks[slot]->byte != lock->byte))
+        ++slot;
+    if (slot == STATE_MAX_KEPT)
+        slot = directory->next_kept++ % STATE_MAX_KEPT;
+    struct build_lock *before = directory->kept_locks[slot];
+    directory->kept_locks[slot] = lock;
+    lock->is_held = false;
+    lock->kept_ns = files_steady_clock_ns();
     if (before != NULL)
         delist_build_lock(before);
     pthread_mutex_unlock(&mutex);
     if (before != NULL)
         destroy_build_lock(before);
+}
+
+/* Closes the locks of a store that have been kept for this long. */
+static void close_kept(struct directory *directory, uint64_t age_ns)
+{
+    for (unsigned i = 0; i < STATE_MAX_KEPT; ++i) {
+        pthread_mutex_lock(&mutex);
+        struct build_lock *lock = directory->kept_locks[i];
+        const bool is_old = lock != NULL && files_steady_clock_ns() - lock->kept_ns >= age_ns;
+        if (is_old) {
+            directory->kept_locks[i] = NULL;
+            delist_build_lock(lock);
+        }
+        pthread_mutex_unlock(&mutex);
+        if (is_old)
+            destroy_build_lock(lock);
+    }
 }
 
 static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *id)
@@ -196,7 +212,7 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
         tell_unlockable(directory, -ENOMEM);
         return NULL;
     }
-    keep_lock(directory, NULL, false);
+    close_kept(directory, MAX_KEPT_NS);
     struct kept_file file;
     const int result = open_lock_file(directory, &file);
     if (result < 0) {
@@ -275,10 +291,10 @@ static enum build_lock_state look_at_lock(void *self, size_t id_size, const uint
     struct root root;
     enum files_lock found = FILES_LOCK_NONE;
     const struct checksum hash = checksum_of(id_size, id);
-    const bool is_open = root_open_existing(directory, &root) == INGOT_SUCCESS;
+    const bool is_open = root_open(directory, false, &root) == INGOT_SUCCESS;
     const int fd = is_open ? files_open_update(root.fd, PATHS_LOCK) : -EBADF;
     root_close(&root);
-    const int result = fd >= 0 ? files_find_lock(fd, byte_of(directory, &hash), 1, &found) : fd;
+    const int result = fd >= 0 ? files_find_lock(fd, byte_of(directory, &hash), &found) : fd;
     if (fd >= 0)
         (void)files_close(fd);
     if (result < 0)
@@ -310,7 +326,7 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
     const bool is_to_keep =
         is_pointless && kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
     if (is_to_keep)
-        keep_lock(lock->directory, lock, false);
+        keep_lock(lock->directory, lock);
     else
         end_lock(lock);
 }
@@ -323,7 +339,7 @@ static uint64_t wait_ns(void *self)
 
 void build_lock_fini(struct directory *directory)
 {
-    keep_lock(directory, NULL, true);
+    close_kept(directory, 0);
 }
 
 /* ---- places ---- */

