@@ -145,13 +145,6 @@ typedef struct ingot_source_view {
     const char *name;  /**< "" if the source has none. */
 } ingot_source_view_t;
 
-/** The options and headers for one source: those of the program, the environment and the source itself, joined. */
-typedef struct ingot_source_settings {
-    const char *compile_options; /**< Never NULL. */
-    const ingot_source_view_t *headers;
-    size_t header_count;
-} ingot_source_settings_t;
-
 /** A build request, as a backend sees it. Valid during the operation. */
 typedef struct ingot_build_request {
     size_t struct_size;
@@ -166,23 +159,7 @@ typedef struct ingot_build_request {
     size_t spec_constant_count;
     const char *const *name_expressions; /**< Sorted bytewise; only for a backend with takes_name_expressions. */
     size_t name_expression_count;
-    /** The settings of the sources, one element per source, if any source has its own options or headers. Only for a
-     *  backend with takes_source_settings. NULL: the options and headers above apply to all sources. */
-    const ingot_source_settings_t *source_settings;
 } ingot_build_request_t;
-
-/** Returns the settings that apply to a source of the request, whether or not it has its own. */
-static inline ingot_source_settings_t ingot_build_request_get_settings(const ingot_build_request_t *request,
-                                                                       size_t source)
-{
-    ingot_source_settings_t settings;
-    if (request->source_settings != NULL)
-        return request->source_settings[source];
-    settings.compile_options = request->compile_options;
-    settings.headers = request->headers;
-    settings.header_count = request->header_count;
-    return settings;
-}
 
 /**
  * Checks a request for backends that accept SPIR-V: every module must have SPIR-V framing, and at least one module must
@@ -293,8 +270,6 @@ typedef struct ingot_backend_ops {
     ingot_status_t (*create_kernel)(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
     /** Destroys a kernel. */
     void (*destroy_kernel)(void *state, void *kernel);
-    /** Creates another native object for the same entry point. NULL: ingot_kernel_clone is INGOT_UNIMPLEMENTED. */
-    ingot_status_t (*clone_kernel)(void *state, void *program, void *kernel, void **clone);
 
     /** Returns the size of the program's binaries, for the byte limit of the in-memory cache; 0: unknown. If asking the
      *  driver would take longer than a build, returns an estimate, which get_binary's sizes replace later. NULL:
@@ -309,10 +284,6 @@ typedef struct ingot_backend_ops {
     /** Describes how the compiler of text sources reads options and finds files. Ingot has set struct_size in @p rules
      *  and zeroed the other fields. Called once, when the context is created. NULL: the fields stay zero. */
     void (*get_text_rules)(void *state, ingot_text_rules_t *rules);
-
-    /** Returns nonzero if sources may have their own options and headers. Then build gets each source's settings from
-     *  ingot_build_request_get_settings. NULL: they may not. */
-    int (*takes_source_settings)(void *state);
 } ingot_backend_ops_t;
 
 /**
@@ -328,13 +299,11 @@ typedef struct ingot_backend_ops {
 INGOT_API ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
                                               uint32_t device_count, const ingot_context_info_t *info);
 
-/** Returns the backend's state if the context has these operations (compared by ops->build), otherwise NULL. */
-INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot_backend_ops_t *ops);
 /** Returns the program that ops->build or ops->load created, or NULL if the context does not have these operations.
  *  Valid as long as @p program is held. */
 INGOT_API void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops);
-/** Returns the kernel that ops->create_kernel or ops->clone_kernel created, or NULL if the context does not have these
- *  operations. Valid as long as @p kernel is held. */
+/** Returns the kernel that ops->create_kernel created, or NULL if the context does not have these operations.
+ *  Valid as long as @p kernel is held. */
 INGOT_API void *ingot_kernel_get_backend_kernel(const_ingot_kernel_t kernel, const ingot_backend_ops_t *ops);
 
 #ifdef __cplusplus

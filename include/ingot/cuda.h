@@ -71,7 +71,6 @@ INGOT_API ingot_status_t ingot_cuda_program_get_lowered_name(const_ingot_program
 /**
  * Returns the native kernel. It is borrowed: valid as long as @p kernel is held. Launches do not change it, so they
  * need no lock even if the kernel is shared. cuFuncSetAttribute changes it, so it needs the lock (ingot_kernel_lock).
- * CUDA has one object per entry point, so ingot_kernel_clone returns INGOT_UNIMPLEMENTED.
  *
  * @retval INGOT_INVALID_ARGUMENTS  @p kernel belongs to another backend.
  */

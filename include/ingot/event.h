@@ -66,10 +66,6 @@ typedef struct ingot_event {
  */
 typedef void (*ingot_event_callback_t)(const ingot_event_t *event, void *user);
 
-/** Returns the kind's name in INGOT_TRACE's output, e.g. "hit" or "storage_load"; "unknown event" for any other value.
- *  Never returns NULL. */
-INGOT_API const char *ingot_event_kind_name(ingot_event_kind_t kind);
-
 #ifdef __cplusplus
 }
 #endif

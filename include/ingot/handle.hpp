@@ -84,45 +84,58 @@ private:
 namespace detail
 {
 
-/* One reference to an object of the C interface. */
-template <typename Handle, void (*Retain)(Handle), void (*Release)(Handle)> class reference
+/* One reference to an object of the C interface, which can be moved. */
+template <typename Handle, void (*Release)(Handle)> class owner
 {
 public:
     using c_handle = Handle;
 
-    reference() noexcept = default;
-    reference(const reference &other) noexcept : handle_(other.handle_) { Retain(handle_); }
-    reference(reference &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    reference &operator=(const reference &other) noexcept
+    owner() noexcept = default;
+    owner(owner &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    owner &operator=(owner &&other) noexcept
     {
-        reference(other).swap(*this);
+        owner(std::move(other)).swap(*this);
         return *this;
     }
-    reference &operator=(reference &&other) noexcept
-    {
-        reference(std::move(other)).swap(*this);
-        return *this;
-    }
-    ~reference() { Release(handle_); } /* does nothing for NULL; a test here would slow down every hit */
+    ~owner() { Release(handle_); } /* does nothing for NULL; a test here would slow down every hit */
 
     /** Returns the borrowed C handle; NULL for an empty handle. */
     Handle get() const noexcept { return handle_; }
     explicit operator bool() const noexcept { return handle_ != nullptr; }
     /** Transfers the reference to the caller. */
     Handle detach() noexcept { return std::exchange(handle_, nullptr); }
-    void reset() noexcept { reference().swap(*this); }
-    void swap(reference &other) noexcept { std::swap(handle_, other.handle_); }
+    void reset() noexcept { owner().swap(*this); }
+    void swap(owner &other) noexcept { std::swap(handle_, other.handle_); }
     /** True if both refer to the same object. */
-    friend bool operator==(const reference &a, const reference &b) noexcept { return a.handle_ == b.handle_; }
-    friend bool operator!=(const reference &a, const reference &b) noexcept { return a.handle_ != b.handle_; }
+    friend bool operator==(const owner &a, const owner &b) noexcept { return a.handle_ == b.handle_; }
+    friend bool operator!=(const owner &a, const owner &b) noexcept { return a.handle_ != b.handle_; }
 
 protected:
     /* Takes ownership of the caller's reference. */
-    explicit reference(Handle handle) noexcept : handle_(handle) {}
+    explicit owner(Handle handle) noexcept : handle_(handle) {}
     Handle *out() noexcept { return &handle_; } /* called on an empty handle, for a function that creates an object */
 
 private:
     Handle handle_ = nullptr;
+};
+
+/* One reference, which can be copied. */
+template <typename Handle, void (*Retain)(Handle), void (*Release)(Handle)>
+class reference : public owner<Handle, Release>
+{
+public:
+    reference() noexcept = default;
+    reference(const reference &other) noexcept : owner<Handle, Release>(other.get()) { Retain(other.get()); }
+    reference(reference &&other) noexcept = default;
+    reference &operator=(const reference &other) noexcept
+    {
+        reference(other).swap(*this);
+        return *this;
+    }
+    reference &operator=(reference &&other) noexcept = default;
+
+protected:
+    explicit reference(Handle handle) noexcept : owner<Handle, Release>(handle) {}
 };
 
 /* Calls get(size, buffer) for the size, then for the content, and again if the size has grown meanwhile. */

@@ -173,13 +173,6 @@ INGOT_API void ingot_context_retain(ingot_context_t context);
  */
 INGOT_API void ingot_context_release(ingot_context_t context);
 
-/** Returns the number of devices that the context was created with; 0 for NULL. */
-INGOT_API uint32_t ingot_context_get_device_count(const_ingot_context_t context);
-
-/** Returns the backend's name: "opencl", "level_zero", "cuda" or a custom one. Valid as long as the context. Never
- *  returns NULL; for a NULL context, returns "". */
-INGOT_API const char *ingot_context_get_backend_name(const_ingot_context_t context);
-
 /** Properties of a device that affect how an application should use blobs. */
 typedef struct ingot_device_info {
     size_t struct_size;
@@ -194,7 +187,7 @@ typedef struct ingot_device_info {
 /**
  * Returns a device's properties.
  *
- * @param[in]     device_index  Below ingot_context_get_device_count.
+ * @param[in]     device_index  Below the number of devices that the context was created with.
  * @param[in,out] info          The caller sets struct_size.
  * @retval INGOT_INVALID_ARGUMENTS
  * @return Otherwise the status of the backend's get_device_info.
@@ -224,17 +217,10 @@ typedef struct ingot_source_info {
     /** The name in messages and in lists of stored programs. For a header, the name in the #include. NULL: none. */
     const char *name;
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
-    /** Options for this source only, which follow the program's options. For backends that compile each source
-     *  separately. A header cannot have any. Copied. NULL: none. */
-    const char *compile_options;
-    /** Embedded headers for this source only, in addition to the program's. Each is an INGOT_SOURCE_HEADER, whose name
-     *  must differ from those of all others and of the program's. Ingot takes references. */
-    const ingot_source_t *headers;
-    size_t header_count;
 } ingot_source_info_t;
 #define INGOT_SOURCE_INFO_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(ingot_source_info_t), (ingot_source_kind_t)0, NULL, 0, NULL, NULL, NULL, NULL, 0                        \
+        sizeof(ingot_source_info_t), (ingot_source_kind_t)0, NULL, 0, NULL, NULL                                       \
     }
 
 /** Creates a source and hashes its content once. @retval INGOT_OUT_OF_MEMORY */
@@ -293,8 +279,7 @@ typedef struct ingot_program_info {
  * A descriptor remembers its program. Keep the descriptor and use it again: requests with it take the fast path.
  *
  * @retval INGOT_INVALID_ARGUMENTS  @p info is malformed, or the backend does not accept a source's kind.
- * @retval INGOT_UNIMPLEMENTED      The backend does not support name expressions, or sources with their own options or
- *                                  headers.
+ * @retval INGOT_UNIMPLEMENTED      The backend does not support name expressions.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
@@ -303,22 +288,6 @@ INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, i
 INGOT_API void ingot_program_desc_retain(ingot_program_desc_t desc);
 /** Drops a reference. Programs hold their own references. */
 INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
-
-/** Returns the context that the descriptor was created with; borrowed. NULL for NULL. */
-INGOT_API ingot_context_t ingot_program_desc_get_context(const_ingot_program_desc_t desc);
-
-/**
- * Checks whether the program is cacheable, that is, whether it can have an id. Equal ids must always stand for the same
- * build result.
- *
- * @param[out] reason  Why the program is not cacheable, or "" on success. Valid as long as the descriptor. May be NULL.
- * @retval INGOT_SUCCESS        The program is cacheable, unless it turns out not to build with the includes that Ingot
- *                              resolved. ingot_program_get_cache_blob fails then.
- * @retval INGOT_NOT_CACHEABLE  An option may read a file, the program uses __DATE__, __TIME__ or __TIMESTAMP__, or
- *                              compilers read one of its texts differently (doc/hermetic-builds.md). The program still
- *                              builds.
- */
-INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_desc_t desc, const char **reason);
 
 /* ---- the three entry points for persistence ---------------------------------------------------------------------- */
 
@@ -329,7 +298,9 @@ INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_des
  *
  * @param[out] size  The size of the id in bytes.
  * @param[out] id    Owned by the descriptor, and valid as long as the descriptor is.
- * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why.
+ * @retval INGOT_NOT_CACHEABLE  The error detail says why: an option may read a file, the program uses __DATE__,
+ * __TIME__ or __TIMESTAMP__, or compilers read one of its texts differently (doc/hermetic-builds.md). The program still
+ * builds.
  * @retval INGOT_BACKEND_ERROR  A device did not report its identity.
  * @retval INGOT_OUT_OF_MEMORY
  */
@@ -348,7 +319,7 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
  * @param[in,out] size        In: capacity of @p cache_blob in bytes. Out: the blob's size in bytes.
  * @param[out]    cache_blob  The destination, or NULL to query the size.
  * @retval INGOT_BUFFER_TOO_SMALL  @p size is set, @p cache_blob is unchanged.
- * @retval INGOT_NOT_CACHEABLE     The program is not cacheable (ingot_program_desc_is_cacheable), was compiled with
+ * @retval INGOT_NOT_CACHEABLE     The program has no id (ingot_program_desc_get_cache_blob_id), was compiled with
  * files that its compiler found by itself, or a file or environment variable of the compiler has changed since the
  * context identified the device.
  * @retval INGOT_UNIMPLEMENTED     The driver does not provide binaries.
@@ -365,7 +336,7 @@ INGOT_API ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t prog
  *
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION, INGOT_BLOB_MISMATCH, INGOT_BLOB_STALE,
  *         INGOT_BLOB_REJECTED  The blob was rejected. Treat each as a miss and build.
- * @retval INGOT_NOT_CACHEABLE  @p desc is not cacheable.
+ * @retval INGOT_NOT_CACHEABLE  @p desc has no id.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -391,47 +362,10 @@ typedef enum ingot_program_get_flags {
  */
 INGOT_API ingot_status_t ingot_program_get(ingot_program_t *program, const_ingot_program_desc_t desc, uint32_t flags);
 
-/**
- * Creates the program of @p desc for ingot_program_get_or_create. Typically it calls ingot_program_load with a blob,
- * and ingot_program_build if that fails. Called with no lock held. It may request other programs. Requesting the same
- * program through the cache is INGOT_DEADLOCK.
- */
-typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                                  void *user);
-
-/**
- * Works like ingot_program_get, but creates the program with a custom builder. Only one builder runs per program,
- * however many threads ask. If it returns INGOT_BUILD_FAILED, every waiting thread gets this status and its detail. If
- * it returns INGOT_OUT_OF_MEMORY, the cache is emptied and the builder is called once more; if that fails too, every
- * waiting thread gets the status. After any other failure, one waiting thread retries once, with its own builder.
- *
- * @retval INGOT_DEADLOCK           As for ingot_program_get.
- * @retval INGOT_INVALID_ARGUMENTS  Also if the builder returned a program of another descriptor.
- * @return Otherwise the status of the builder.
- */
-INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                                     ingot_program_builder_t builder, void *user);
-
-/** Compiles a program and bypasses the in-memory cache. For use in builders. Statuses as ingot_program_get. */
-INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc);
-
-/** Creates a program from a blob and bypasses the in-memory cache. For use in builders. Statuses as
- *  ingot_program_create_from_cache_blob. */
-INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
-                                            const uint8_t *cache_blob);
-
 /** Adds a reference. Does nothing for NULL. */
 INGOT_API void ingot_program_retain(ingot_program_t program);
 /** Drops a reference. The in-memory cache and each kernel hold their own references. */
 INGOT_API void ingot_program_release(ingot_program_t program);
-
-/**
- * Drops this program from memory, so that the next request creates it again. Existing references stay valid. Use it for
- * a program that turned out to be useless, for example because the driver rejects its kernels.
- *
- * @retval INGOT_NOT_FOUND  It is not in memory. A program that replaced it stays.
- */
-INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
 
 /** How a program was made. */
 typedef struct ingot_program_facts {
@@ -478,17 +412,6 @@ INGOT_API ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_progr
 INGOT_API ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
                                           uint32_t device_index, const char *name);
 
-/**
- * Creates a separate native kernel for the same entry point, e.g. one per thread. It holds a reference to the program.
- * The caller releases it.
- *
- * @retval INGOT_UNIMPLEMENTED  The backend cannot clone kernels.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel);
-
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_kernel_retain(ingot_kernel_t kernel);
 /** Drops a reference. A shared kernel lives as long as its program. */
 INGOT_API void ingot_kernel_release(ingot_kernel_t kernel);
 
@@ -502,20 +425,6 @@ INGOT_API ingot_status_t ingot_kernel_lock(ingot_kernel_t kernel);
 INGOT_API ingot_status_t ingot_kernel_unlock(ingot_kernel_t kernel);
 
 /* ---- the in-memory cache ----------------------------------------------------------------------------------------- */
-
-/** Sets all limits at once. Before it returns, evicts the programs that exceed them: the least recently used programs,
- *  and whole groups for max_groups. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context,
-                                                          const ingot_cache_capacity_t *capacity);
-
-/**
- * Evicts programs once, until the cache is within the limits in @p to. Evicts as if these were the cache's limits,
- * which do not change. Use it when the memory is needed elsewhere.
- *
- * @param[in] to  Zero in a field means the cache's own limit. INGOT_CACHE_OFF evicts everything.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to);
 
 /**
  * Drops the programs of @p group from memory, except those that were also requested in another group or without a
@@ -540,7 +449,7 @@ typedef struct ingot_cache_stats {
     uint64_t evictions_count;  /**< Programs evicted because of max_programs. */
     uint64_t evictions_bytes;  /**< Programs evicted because of max_bytes. */
     uint64_t evictions_groups; /**< Programs evicted because of max_groups. */
-    uint64_t evictions_clear;  /**< Programs dropped by ingot_context_clear_cache or ingot_program_forget. */
+    uint64_t evictions_clear;  /**< Programs dropped by ingot_context_clear_cache. */
     uint64_t evictions_memory; /**< Programs evicted because memory ran out. */
     size_t programs;           /**< Now in the cache. */
     size_t bytes;              /**< The bytes of these programs. */

@@ -8,11 +8,11 @@
  * object_cache.hpp and persist.hpp do the same for their headers.
  *
  * @par Handles
- * A handle is one reference. Copying a handle adds a reference and does not copy the object. Moving transfers the
- * reference, and destroying drops it. A default-constructed or moved-from handle is empty: it is false in a condition,
- * and get() returns NULL. Member functions that can fail throw INGOT_INVALID_ARGUMENTS if the handle is empty. As with
- * a pointer, two threads must not modify one handle variable at once. Any number of threads may use the object behind
- * it.
+ * A handle is one reference. Copying a handle adds a reference and does not copy the object; kernels, objects and
+ * object caches can only be moved. Moving transfers the reference, and destroying drops it. A default-constructed or
+ * moved-from handle is empty: it is false in a condition, and get() returns NULL. Member functions that can fail throw
+ * INGOT_INVALID_ARGUMENTS if the handle is empty. As with a pointer, two threads must not modify one handle variable at
+ * once. Any number of threads may use the object behind it.
  *
  * @par Errors
  * Every function that can fail throws ingot::error with the statuses of its C function, unless it is noexcept or states
@@ -119,7 +119,6 @@ public:
         return made;
     }
 
-    uint32_t device_count() const noexcept { return ingot_context_get_device_count(get()); }
     ingot_device_info_t device_info(uint32_t device_index) const
     {
         ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
@@ -127,11 +126,6 @@ public:
         return info;
     }
 
-    void set_cache_capacity(const ingot_cache_capacity_t &capacity)
-    {
-        check(ingot_context_set_cache_capacity(get(), &capacity));
-    }
-    void trim_cache(const ingot_cache_capacity_t &to) { check(ingot_context_trim_cache(get(), &to)); }
     /** Drops programs from memory. @param group  NULL: all programs. */
     void clear_cache(const char *group = nullptr) { check(ingot_context_clear_cache(get(), group)); }
     ingot_cache_stats_t cache_stats() const
@@ -164,15 +158,6 @@ public:
         info.source_count = 1;
         info.compile_options = compile_options;
         check(ingot_program_desc_create(out(), context.get(), &info));
-    }
-
-    /** True if the program can have an id. @param[out] reason  May be NULL; valid as long as the descriptor. */
-    bool is_cacheable(const char **reason = nullptr) const
-    {
-        const ingot_status_t status = ingot_program_desc_is_cacheable(get(), reason);
-        if (status != INGOT_NOT_CACHEABLE)
-            check(status);
-        return status == INGOT_SUCCESS;
     }
 
     /** Returns the cache blob id. @throws error  INGOT_NOT_CACHEABLE, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY */
@@ -251,14 +236,6 @@ public:
         check(ingot_program_create_from_cache_blob(out(), desc.get(), cache_blob.size(), cache_blob.data()));
     }
 
-    /** Drops the program from memory. Existing references stay valid. False if it was not in memory. */
-    bool forget()
-    {
-        const ingot_status_t status = ingot_program_forget(get());
-        if (status != INGOT_NOT_FOUND)
-            check(status);
-        return status == INGOT_SUCCESS;
-    }
     /** Returns whether it came from a cache blob, and how long compiling took. */
     ingot_program_facts_t facts() const
     {
@@ -275,48 +252,6 @@ public:
         if (status != INGOT_NOT_FOUND)
             check(status);
         return found;
-    }
-
-    /**
-     * Gets the program from memory or from @p builder. The builder runs in this thread. It is called as
-     * `program builder(const program_desc &)`, and creates programs with build() or load(). Only one builder runs per
-     * key, however many threads ask. This function rethrows the builder's exceptions. Waiting threads get the status of
-     * an ingot::error. After any other exception, one of them retries with its own builder.
-     */
-    template <typename Builder> static program get_or_create(const program_desc &desc, Builder &&builder)
-    {
-        struct call {
-            const program_desc &desc;
-            std::remove_reference_t<Builder> &builder;
-            detail::exception_keeper keeper;
-        } call{desc, builder, {}};
-        const auto build_one = [](ingot_program_t *made, const_ingot_program_desc_t, void *user) -> ingot_status_t {
-            auto *self = static_cast<struct call *>(user);
-            return self->keeper.run([&] {
-                program built = self->builder(self->desc);
-                if (!built)
-                    throw error(INGOT_INVALID_ARGUMENTS, "the builder returned an empty program");
-                *made = built.detach();
-            });
-        };
-        program found;
-        call.keeper.check(ingot_program_get_or_create(found.out(), desc.get(), build_one, &call));
-        return found;
-    }
-
-    /** Compiles a program and bypasses the in-memory cache. For builders. */
-    static program build(const program_desc &desc)
-    {
-        program built;
-        check(ingot_program_build(built.out(), desc.get()));
-        return built;
-    }
-    /** Creates a program from a blob and bypasses the in-memory cache. For builders. */
-    static program load(const program_desc &desc, bytes_view cache_blob)
-    {
-        program loaded;
-        check(ingot_program_load(loaded.out(), desc.get(), cache_blob.size(), cache_blob.data()));
-        return loaded;
     }
 
     /** Returns the cache blob.
@@ -345,12 +280,12 @@ public:
 };
 
 /** One entry point of a program on one device. Shared. Holds its program. Works with std::lock_guard. */
-class kernel : public detail::reference<ingot_kernel_t, ingot_kernel_retain, ingot_kernel_release>
+class kernel : public detail::owner<ingot_kernel_t, ingot_kernel_release>
 {
 public:
     kernel() noexcept = default;
     /** Takes ownership of a reference. */
-    explicit kernel(ingot_kernel_t handle) noexcept : reference(handle) {}
+    explicit kernel(ingot_kernel_t handle) noexcept : owner(handle) {}
     /** Creates a kernel. @throws error  INGOT_NOT_FOUND: the program has no such kernel; INGOT_BACKEND_ERROR,
      *  INGOT_OUT_OF_MEMORY */
     kernel(const program &program, const char *name, uint32_t device_index = 0)
@@ -361,15 +296,6 @@ public:
     kernel(const program_desc &desc, const char *name, uint32_t device_index = 0)
     {
         check(ingot_kernel_get(out(), desc.get(), device_index, name));
-    }
-
-    /** Creates a separate native kernel.
-     *  @throws error  INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY */
-    kernel clone() const
-    {
-        kernel made;
-        check(ingot_kernel_clone(made.out(), get()));
-        return made;
     }
 
     /** Locks the kernel for setting arguments and launching. Not recursive. */
@@ -390,22 +316,6 @@ inline std::string describe_cache_blob_id(bytes_view id)
 {
     return detail::copy_text(
         [id](size_t *size, char *to) { return ingot_cache_blob_id_describe(id.size(), id.data(), size, to); });
-}
-
-/** Lists the fields in which two ids differ as a JSON array. @throws error  As describe_cache_blob_id. */
-inline std::string explain_cache_blob_id(bytes_view expected, bytes_view found)
-{
-    return detail::copy_text([expected, found](size_t *size, char *to) {
-        return ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(), size, to);
-    });
-}
-
-/** Describes a blob's content as a JSON object. @throws error  As describe_cache_blob_id. */
-inline std::string describe_cache_blob(bytes_view cache_blob)
-{
-    return detail::copy_text([cache_blob](size_t *size, char *to) {
-        return ingot_cache_blob_describe(cache_blob.size(), cache_blob.data(), size, to);
-    });
 }
 
 } // namespace ingot

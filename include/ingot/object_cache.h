@@ -114,9 +114,7 @@ typedef struct ingot_object_cache_info {
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingot_object_cache_info_t *info);
-/** Adds a reference to the cache. Does nothing for NULL. */
-INGOT_API void ingot_object_cache_retain(ingot_object_cache_t cache);
-/** Drops a reference to the cache. Dropping the last one clears the cache; held objects live until released. */
+/** Clears the cache and releases it; held objects live until released. Does nothing for NULL. */
 INGOT_API void ingot_object_cache_release(ingot_object_cache_t cache);
 
 /**
@@ -184,8 +182,6 @@ INGOT_API ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object
                                                           ingot_object_creator_t creator, void *creator_user,
                                                           ingot_object_destructor_t destructor);
 
-/** Adds a reference to the object. Does nothing for NULL. */
-INGOT_API void ingot_object_retain(ingot_object_t object);
 /** Drops a reference to the object. A handle may outlive its cache. */
 INGOT_API void ingot_object_release(ingot_object_t object);
 /** Returns the value that was set or created. The handle owns it, so it is valid while the handle is held. NULL for
@@ -201,16 +197,6 @@ INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
  * @retval INGOT_INVALID_ARGUMENTS  @p cache is NULL.
  */
 INGOT_API ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group);
-
-/**
- * Sets all limits at once and drops what exceeds them before it returns. If a limit on groups is exceeded, the cache
- * drops the oldest group (or the least recently used one, see ingot_object_cache_flags_t) with all its objects. A new
- * cache has no limit unless its info sets one, and then never drops an object by itself.
- *
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache,
-                                                       const ingot_object_cache_limits_t *limits);
 
 /** Counts since the cache was created, and its current content. */
 typedef struct ingot_object_cache_stats {

@@ -2,7 +2,7 @@
 /* Stable, advanced. */
 /**
  * @file object_cache.hpp
- * object_cache.h for C++17: takes objects as std::unique_ptr and returns them as reference-counted handles.
+ * object_cache.h for C++17: takes objects as std::unique_ptr and returns them as handles.
  * Header-only.
  *
  * ingot.hpp describes the conventions: handles, exceptions, threads.
@@ -22,12 +22,12 @@ namespace ingot
 {
 
 /** A reference to a cached object. It may outlive the cache. The last reference deletes the object. */
-template <typename T> class object : public detail::reference<ingot_object_t, ingot_object_retain, ingot_object_release>
+template <typename T> class object : public detail::owner<ingot_object_t, ingot_object_release>
 {
 public:
     object() noexcept = default;
     /** Takes ownership of a reference to an object that is a T. */
-    explicit object(ingot_object_t handle) noexcept : reference(handle) {}
+    explicit object(ingot_object_t handle) noexcept : detail::owner<ingot_object_t, ingot_object_release>(handle) {}
 
     /** Returns the object; NULL for an empty handle. It is shared: T decides what threads may do at once. */
     T *value() const noexcept { return static_cast<T *>(ingot_object_get_value(get())); }
@@ -43,13 +43,12 @@ struct object_place {
 };
 
 /** An in-memory cache for an application's own objects. */
-class object_cache
-    : public detail::reference<ingot_object_cache_t, ingot_object_cache_retain, ingot_object_cache_release>
+class object_cache : public detail::owner<ingot_object_cache_t, ingot_object_cache_release>
 {
 public:
     object_cache() noexcept = default;
     /** Takes ownership of a reference. */
-    explicit object_cache(ingot_object_cache_t handle) noexcept : reference(handle) {}
+    explicit object_cache(ingot_object_cache_t handle) noexcept : owner(handle) {}
     explicit object_cache(const ingot_object_cache_info_t &info) { check(ingot_object_cache_create(out(), &info)); }
     /** Creates an empty cache. @param max_groups  0: no limit. @throws error  INGOT_OUT_OF_MEMORY */
     static object_cache create(size_t max_groups = 0)
@@ -118,7 +117,6 @@ public:
     {
         check(ingot_object_cache_clear(get(), session, group));
     }
-    void set_limits(const ingot_object_cache_limits_t &limits) { check(ingot_object_cache_set_limits(get(), &limits)); }
     ingot_object_cache_stats_t stats() const
     {
         ingot_object_cache_stats_t stats = INGOT_OBJECT_CACHE_STATS_INIT;

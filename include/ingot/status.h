@@ -25,7 +25,7 @@ typedef enum ingot_status {
     INGOT_BUFFER_TOO_SMALL = 3,  /**< The size was set to the required size; the buffer is untouched. */
     INGOT_UNIMPLEMENTED = 4,     /**< This backend or driver cannot do it (no binaries, no SPIR-V, ...). */
     INGOT_NOT_FOUND = 5,         /**< A look-up found nothing, or the kernel does not exist. */
-    INGOT_NOT_CACHEABLE = 6,     /**< The program cannot have an id; ingot_program_desc_is_cacheable says why. */
+    INGOT_NOT_CACHEABLE = 6,     /**< The program cannot have an id; the error detail says why. */
     INGOT_BUILD_FAILED = 7,      /**< The compiler rejected the program; the detail holds the build log. */
     INGOT_BACKEND_ERROR = 8,     /**< Any other driver failure; ingot_last_error_code has the driver's code. */
     INGOT_BLOB_TRUNCATED = 9,    /**< The blob is shorter than its header says. */

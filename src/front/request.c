@@ -3,8 +3,8 @@
  */
 #include "front/request.h"
 
-#include <ingot/backend.h>
 #include <ingot/persist.h>
+#include <ingot/private/program.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -26,6 +26,7 @@
 
 using cache_harness::Harness;
 using cache_harness::kAlive;
+using cache_harness::Limits;
 
 namespace
 {
@@ -39,6 +40,8 @@ struct Settings {
 } settings;
 
 constexpr int kKeys = 48;
+constexpr Limits kFewEntries = {7, 0, 0};
+constexpr Limits kFewBytesAndGroups = {32, 8000, 3};
 constexpr size_t kHeld = 6;
 
 /* Counts live allocations. While set_failing(true) is in effect, fails about one allocation in 16. */
@@ -84,7 +87,8 @@ struct Tally {
 class Stress
 {
 public:
-    explicit Stress(bool memory_is_short) : memory_is_short_(memory_is_short), harness_({32, 0, 0}, allocator_.table())
+    Stress(bool memory_is_short, Limits limits)
+        : memory_is_short_(memory_is_short), limits_(limits), harness_(limits, allocator_.table())
     {
     }
 
@@ -251,8 +255,6 @@ private:
             put(key);
         else if (action < 984)
             take(key, tally);
-        else if (action < 992)
-            harness_.set_limits(random() % 40, random() % 3 * 8000, random() % 6);
         else
             harness_.counts();
     }
@@ -299,11 +301,9 @@ private:
         /* The cache also counts waits after which the request failed or made the value itself. */
         EXPECT_LE(expected_.waits, counts.waits);
         EXPECT_EQ(harness_.created() - harness_.destroyed(), counts.entries);
-        memory_cache_limits limits;
-        memory_cache_get_limits(harness_.get(), &limits);
-        EXPECT_LE(counts.entries, limits.max_entries);
-        EXPECT_TRUE(limits.max_bytes == 0 || counts.bytes <= limits.max_bytes) << counts.bytes;
-        EXPECT_TRUE(limits.max_groups == 0 || counts.groups <= limits.max_groups) << counts.groups;
+        EXPECT_LE(counts.entries, limits_.entries);
+        EXPECT_TRUE(limits_.bytes == 0 || counts.bytes <= limits_.bytes) << counts.bytes;
+        EXPECT_TRUE(limits_.groups == 0 || counts.groups <= limits_.groups) << counts.groups;
         EXPECT_EQ(harness_.created() - harness_.destroyed(), harness_.present(kKeys).size());
         expected_.hits = harness_.counts().hits;
     }
@@ -312,10 +312,8 @@ private:
     void walk_alone(unsigned round)
     {
         Random random(settings.seed + round);
-        constexpr size_t kLimit = 7;
         std::list<int> lru;
 
-        harness_.set_limits(kLimit);
         memory_cache_clear(harness_.get(), nullptr, EVICTED_CLEAR);
         for (int step = 0; step < 300; ++step) {
             const int key = static_cast<int>(random() % 12);
@@ -323,16 +321,16 @@ private:
             ASSERT_EQ(known != lru.end(), harness_.touch(key, nullptr, 0, &memos_[key])) << "step " << step;
             if (known != lru.end())
                 lru.erase(known);
-            else if (lru.size() == kLimit)
+            else if (lru.size() == limits_.entries)
                 lru.pop_front();
             lru.push_back(key);
         }
-        harness_.set_limits(32);
         expected_.hits = harness_.counts().hits;
         expected_.makings = harness_.counts().misses;
     }
 
     const bool memory_is_short_;
+    const Limits limits_;
     UnreliableAllocator allocator_;
     Harness harness_;
     cache_memo memos_[kKeys] = {};
@@ -345,12 +343,14 @@ private:
 
 TEST(CacheStress, HoldsInEveryOrder)
 {
-    Stress(false).run();
+    Stress(false, kFewEntries).run();
+    Stress(false, kFewBytesAndGroups).run();
 }
 
 TEST(CacheStress, HoldsWhenMemoryIsShort)
 {
-    Stress(true).run();
+    Stress(true, kFewEntries).run();
+    Stress(true, kFewBytesAndGroups).run();
 }
 
 int main(int argc, char **argv)

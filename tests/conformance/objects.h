@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <ingot/private/descriptor.h>
 #include <iterator>
 
 #include "conformance/device_under_test.h"

@@ -2,6 +2,7 @@
  * program_test.cpp - tests how a backend treats every part of a program's description, and programs that do not build.
  */
 #include <atomic>
+#include <ingot/private/program.h>
 #include <thread>
 
 #include "conformance/objects.h"
@@ -136,20 +137,6 @@ TEST(Program, HasNoOtherKernels)
     ingot_kernel_t kernel = nullptr;
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_create(&kernel, program.get(), 0, "thrice"));
     EXPECT_EQ(nullptr, kernel);
-}
-
-TEST(Program, ClonesKernelsOrSaysThatItDoesNot)
-{
-    const Context context = make_context();
-    const Program program = create_program(describe(context, device().two_kernels()));
-    const Kernel kernel = create_kernel(program, "twice");
-    ingot_kernel_t clone = nullptr;
-    const ingot_status_t status = ingot_kernel_clone(&clone, kernel.get());
-    const Kernel owned(clone);
-    ASSERT_TRUE(status == INGOT_SUCCESS || status == INGOT_UNIMPLEMENTED) << ingot_last_error_detail();
-    if (status == INGOT_SUCCESS && device().executes()) {
-        EXPECT_EQ(42, device().run(context.get(), clone, 21));
-    }
 }
 
 TEST(Program, FailureTellsTheBuildLogAndLeavesNoEntry)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <ingot/artifact.h>
+#include <ingot/private/descriptor.h>
 
 extern "C" {
 #include "core/artifact/artifact_blob.h"

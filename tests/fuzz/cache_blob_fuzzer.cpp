@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include <ingot/ingot.h>
+#include <ingot/private/descriptor.h>
 
 extern "C" {
 #include "core/blob/cache_blob.h"

@@ -150,7 +150,7 @@ Outcome resolve(const ingot_allocator_t *allocator, const hermetic_input &input)
     struct hermetic hermetic;
     Outcome outcome;
     hermetic_init(&hermetic, allocator);
-    require(hermetic_resolve(&hermetic, 1, &input) == INGOT_SUCCESS);
+    require(hermetic_resolve(&hermetic, &input) == INGOT_SUCCESS);
     outcome.digests.assign(reinterpret_cast<const char *>(hermetic.digests.bytes), hermetic.digests.size);
     outcome.reason = hermetic.reason != nullptr ? hermetic.reason : "";
     outcome.gap = hermetic.gap != nullptr ? hermetic.gap : "";
@@ -217,9 +217,9 @@ std::string refusal_of(const ingot_allocator_t *allocator, const hermetic_input 
     bytes_put(&kept, 1, "");
     const ingot_source_view_t view = {input.sources[0].kind, text.size(), text.c_str(), input.sources[0].name};
     const hermetic_input final = {
-        input.rules, &view, 1, nullptr, 0, {reinterpret_cast<const char *>(kept.bytes), "", "", ""}, true};
+        input.rules, &view, 1, nullptr, 0, {reinterpret_cast<const char *>(kept.bytes), "", ""}, true};
     hermetic_init(&hermetic, allocator);
-    require(hermetic_resolve(&hermetic, 1, &final) == INGOT_SUCCESS);
+    require(hermetic_resolve(&hermetic, &final) == INGOT_SUCCESS);
     const std::string refusal = hermetic.reason != nullptr ? hermetic.reason : "";
     hermetic_fini(&hermetic);
     bytes_writer_fini(&kept);
@@ -243,7 +243,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ingot_source_view_t sources[] = {{kind, source.size(), source.c_str(), "k.cl"}};
     const ingot_source_view_t headers[] = {{INGOT_SOURCE_HEADER, header.size(), header.c_str(), "inc.h"}};
     const ingot_text_rules_t rules = rules_of(size / 2);
-    const hermetic_input input = {&rules, sources, 1, headers, 1, {options.c_str(), "", "", ""}, false};
+    const hermetic_input input = {&rules, sources, 1, headers, 1, {options.c_str(), "", ""}, false};
     ingot_allocator_t allocator;
     require(memory_init(&allocator, nullptr) == INGOT_SUCCESS);
 

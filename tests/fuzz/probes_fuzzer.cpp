@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ingot/describe.h>
+#include <ingot/private/descriptor.h>
 
 extern "C" {
 #include "core/memo/probes.h"

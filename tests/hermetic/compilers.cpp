@@ -4,6 +4,7 @@
 #include "hermetic/compilers.h"
 
 #include <algorithm>
+#include <ingot/private/program.h>
 #include <stdexcept>
 
 namespace hermetic

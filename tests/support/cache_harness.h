@@ -59,12 +59,9 @@ class Harness
 {
 public:
     explicit Harness(Limits wanted = {1024, 0, 0}, const ingot_allocator_t *allocator = nullptr)
+        : allocator_(allocator != nullptr ? allocator : counted_.table())
     {
-        const memory_cache_limits limits = wanted;
-        if (allocator == nullptr)
-            allocator = counted_.table();
-        static const memory_cache_ops ops = {matches, destroy, evicted, same_key, false, nullptr};
-        status_ = memory_cache_create(&cache_, allocator, &ops, this, &limits);
+        restart(wanted);
     }
     Harness(const Harness &) = delete;
     Harness &operator=(const Harness &) = delete;
@@ -79,6 +76,14 @@ public:
     {
         memory_cache_destroy(std::exchange(cache_, nullptr));
         EXPECT_EQ(0u, counted_.live_count());
+    }
+
+    /* Makes an empty cache with other limits. Memos of the earlier one must not be used. */
+    void restart(const memory_cache_limits &limits)
+    {
+        static const memory_cache_ops ops = {matches, destroy, evicted, same_key, false, nullptr};
+        memory_cache_destroy(std::exchange(cache_, nullptr));
+        status_ = memory_cache_create(&cache_, allocator_, &ops, this, &limits);
     }
 
     ingot_status_t status() const { return status_; }
@@ -182,12 +187,6 @@ public:
         return counts;
     }
 
-    void set_limits(size_t entries, size_t bytes = 0, size_t groups = 0)
-    {
-        const memory_cache_limits limits = Limits{entries, bytes, groups};
-        memory_cache_set_limits(cache_, &limits);
-    }
-
     size_t created() const
     {
         std::lock_guard<std::mutex> guard(mutex_);
@@ -245,6 +244,7 @@ private:
     }
 
     FailingAllocator counted_;
+    const ingot_allocator_t *allocator_;
     memory_cache *cache_ = nullptr;
     ingot_status_t status_;
     mutable std::mutex mutex_;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <ingot/ingot.h>
+#include <ingot/private/descriptor.h>
 
 inline std::string describe_id(const std::vector<uint8_t> &id)
 {

@@ -29,10 +29,9 @@ using Kernel = Handle<ingot_kernel_t, ingot_kernel_release>;
 using Bytes = std::vector<uint8_t>;
 
 inline Source make_source(const std::string &text, const char *name = "test",
-                          ingot_source_kind_t kind = INGOT_SOURCE_OWN_TEXT, const char *compile_options = nullptr)
+                          ingot_source_kind_t kind = INGOT_SOURCE_OWN_TEXT)
 {
     ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-    info.compile_options = compile_options;
     info.kind = kind;
     info.bytes = text.data();
     info.size = text.size();

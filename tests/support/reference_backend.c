@@ -286,19 +286,6 @@ static void destroy_kernel(void *self, void *kernel)
     free(kernel);
 }
 
-static ingot_status_t clone_kernel(void *self, void *program, void *kernel, void **clone)
-{
-    struct kernel *made = malloc(sizeof(*made));
-
-    (void)program;
-    if (made == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a kernel");
-    *made = *(const struct kernel *)kernel;
-    COUNT(self, live_kernels, 1);
-    *clone = made;
-    return INGOT_SUCCESS;
-}
-
 static size_t get_program_size(void *self, void *program)
 {
     const struct program *known = program;
@@ -324,7 +311,6 @@ static const ingot_backend_ops_t operations = {
     .load = load,
     .create_kernel = create_kernel,
     .destroy_kernel = destroy_kernel,
-    .clone_kernel = clone_kernel,
     .get_program_size = get_program_size,
 };
 

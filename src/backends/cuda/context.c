@@ -29,12 +29,6 @@ static int takes_name_expressions(void *state)
     return 1;
 }
 
-static int takes_source_settings(void *state)
-{
-    (void)state;
-    return 1;
-}
-
 const ingot_backend_ops_t cuda_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "cuda",
@@ -51,7 +45,6 @@ const ingot_backend_ops_t cuda_ops = {
     .get_program_size = cuda_get_program_size,
     .takes_name_expressions = takes_name_expressions,
     .get_text_rules = cuda_get_text_rules,
-    .takes_source_settings = takes_source_settings,
 };
 
 static ingot_status_t check_contexts(uint32_t count, const CUcontext *contexts)

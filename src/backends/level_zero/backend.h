@@ -54,6 +54,5 @@ ingot_status_t level_zero_load(void *state, const ingot_build_request_t *request
 ingot_status_t level_zero_create_kernel(void *state, void *program, uint32_t device_index, const char *name,
                                         void **kernel);
 void level_zero_destroy_kernel(void *state, void *kernel);
-ingot_status_t level_zero_clone_kernel(void *state, void *program, void *kernel, void **clone);
 
 #endif

@@ -20,7 +20,7 @@ struct job {
     const struct level_zero_state *state;
     const ingot_build_request_t *request;
     size_t module_count;
-    struct level_zero_text *flags; /* one per source */
+    struct level_zero_text flags;
     struct level_zero_spec_constants constants;
     ingot_sink_t *log;
 };
@@ -67,7 +67,7 @@ static ingot_status_t create_module_of_source(const struct job *job, size_t sour
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
         .inputSize = job->request->sources[source].size,
         .pInputModule = job->request->sources[source].bytes,
-        .pBuildFlags = job->flags[source].chars,
+        .pBuildFlags = job->flags.chars,
         .pConstants = job->constants.of_source != NULL ? &job->constants.of_source[source] : NULL,
     };
     return create_module(job, device_index, &desc, module);
@@ -89,7 +89,7 @@ static ingot_status_t create_module_of_all_sources(const struct job *job, uint32
         for (size_t i = 0; i < count; ++i) {
             sizes[i] = job->request->sources[i].size;
             bytes[i] = job->request->sources[i].bytes;
-            flags[i] = job->flags[i].chars;
+            flags[i] = job->flags.chars;
         }
         const ze_module_program_exp_desc_t program = {
             .stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
@@ -155,27 +155,6 @@ static ingot_status_t build_for_device(const struct job *job, uint32_t device_in
     return status == INGOT_SUCCESS ? refuse_imports(job, modules[0]) : status;
 }
 
-static ingot_status_t flags_init(struct job *job)
-{
-    const ingot_build_request_t *request = job->request;
-    const char *more = job->module_count > 1 ? LIBRARY_FLAG : "";
-    ingot_status_t status = INGOT_SUCCESS;
-    job->flags = ingot_allocate(&job->state->allocator, request->source_count * sizeof(*job->flags));
-    if (job->flags == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", request->source_count);
-    for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
-        status = level_zero_build_flags(job->state, ingot_build_request_get_settings(request, i).compile_options,
-                                        request->link_options, more, &job->flags[i]);
-    return status;
-}
-
-static void flags_fini(struct job *job)
-{
-    for (size_t i = 0; job->flags != NULL && i < job->request->source_count; ++i)
-        level_zero_text_fini(job->state, &job->flags[i]);
-    ingot_deallocate(&job->state->allocator, job->flags, job->request->source_count * sizeof(*job->flags));
-}
-
 ingot_status_t level_zero_build(void *opaque, const ingot_build_request_t *request, size_t device_count,
                                 const uint32_t *device_indices, ingot_sink_t *log, void **out)
 {
@@ -185,7 +164,8 @@ ingot_status_t level_zero_build(void *opaque, const ingot_build_request_t *reque
     job.module_count = state->links_programs ? 1 : request->source_count;
     ingot_status_t status = ingot_spirv_check_request(request, log);
     if (status == INGOT_SUCCESS)
-        status = flags_init(&job);
+        status = level_zero_build_flags(state, request->compile_options, request->link_options,
+                                        job.module_count > 1 ? LIBRARY_FLAG : "", &job.flags);
     if (status == INGOT_SUCCESS)
         status = level_zero_spec_constants_init(state, request, &job.constants);
     if (status == INGOT_SUCCESS)
@@ -198,6 +178,6 @@ ingot_status_t level_zero_build(void *opaque, const ingot_build_request_t *reque
     }
     level_zero_destroy_program(opaque, program);
     level_zero_spec_constants_fini(state, &job.constants);
-    flags_fini(&job);
+    level_zero_text_fini(state, &job.flags);
     return status;
 }

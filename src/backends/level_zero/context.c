@@ -26,12 +26,6 @@ static int accepts_level_zero_source(void *state, ingot_source_kind_t kind)
     return kind == INGOT_SOURCE_SPIRV;
 }
 
-static int takes_source_settings(void *state)
-{
-    (void)state;
-    return 1;
-}
-
 const ingot_backend_ops_t level_zero_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "level_zero",
@@ -45,9 +39,7 @@ const ingot_backend_ops_t level_zero_ops = {
     .load = level_zero_load,
     .create_kernel = level_zero_create_kernel,
     .destroy_kernel = level_zero_destroy_kernel,
-    .clone_kernel = level_zero_clone_kernel,
     .get_program_size = level_zero_get_program_size,
-    .takes_source_settings = takes_source_settings,
 };
 
 static ingot_status_t add_given_devices(struct level_zero_state *state, uint32_t count,

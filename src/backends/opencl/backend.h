@@ -55,6 +55,5 @@ ingot_status_t opencl_load(void *state, const ingot_build_request_t *request, si
 /* kernel.c: a backend kernel is the cl_kernel itself. */
 ingot_status_t opencl_create_kernel(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
 void opencl_destroy_kernel(void *state, void *kernel);
-ingot_status_t opencl_clone_kernel(void *state, void *program, void *kernel, void **clone);
 
 #endif

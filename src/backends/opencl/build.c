@@ -12,7 +12,7 @@
 #include <CL/cl_ext.h>
 #include <string.h>
 
-/* The native programs of a request: one for each source, then one for each header of each source. */
+/* The native programs of a request: one for each source, then one for each header. */
 struct inputs {
     size_t source_count;
     size_t count;
@@ -56,35 +56,23 @@ static void inputs_fini(const struct opencl_state *state, struct inputs *inputs)
     ingot_deallocate(&state->allocator, (void *)inputs->names, inputs->count * sizeof(*inputs->names));
 }
 
-static ingot_status_t create_headers(const struct opencl_state *state, const ingot_build_request_t *request,
-                                     size_t source, ingot_sink_t *log, struct inputs *inputs, size_t *place)
-{
-    const ingot_source_settings_t settings = ingot_build_request_get_settings(request, source);
-    ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < settings.header_count && status == INGOT_SUCCESS; ++i, ++*place) {
-        inputs->names[*place] = settings.headers[i].name;
-        status = create_native(state, &settings.headers[i], log, &inputs->programs[*place]);
-    }
-    return status;
-}
-
 /* Fills `inputs`. The caller must call inputs_fini, even after a failure. */
 static ingot_status_t inputs_init(const struct opencl_state *state, const ingot_build_request_t *request,
                                   ingot_sink_t *log, struct inputs *inputs)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    size_t place = request->source_count;
-    inputs->source_count = inputs->count = request->source_count;
-    for (size_t i = 0; i < request->source_count; ++i)
-        inputs->count += ingot_build_request_get_settings(request, i).header_count;
+    inputs->source_count = request->source_count;
+    inputs->count = request->source_count + request->header_count;
     inputs->programs = ingot_allocate(&state->allocator, inputs->count * sizeof(*inputs->programs));
     inputs->names = ingot_allocate(&state->allocator, inputs->count * sizeof(*inputs->names));
     if (inputs->programs == NULL || inputs->names == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", inputs->count);
     for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
         status = create_native(state, &request->sources[i], log, &inputs->programs[i]);
-    for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
-        status = create_headers(state, request, i, log, inputs, &place);
+    for (size_t i = 0; i < request->header_count && status == INGOT_SUCCESS; ++i) {
+        inputs->names[request->source_count + i] = request->headers[i].name;
+        status = create_native(state, &request->headers[i], log, &inputs->programs[request->source_count + i]);
+    }
     return status;
 }
 
@@ -92,17 +80,15 @@ static ingot_status_t compile_each(const struct opencl_state *state, const ingot
                                    const struct inputs *inputs, const struct opencl_program *program, ingot_sink_t *log)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    size_t place = inputs->source_count;
+    const size_t headers = inputs->source_count; /* where they begin */
     for (size_t i = 0; i < inputs->source_count && status == INGOT_SUCCESS; ++i) {
-        const ingot_source_settings_t settings = ingot_build_request_get_settings(request, i);
-        const bool takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && settings.header_count > 0;
+        const bool takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && request->header_count > 0;
         const cl_int error = state->cl->clCompileProgram(
-            inputs->programs[i], (cl_uint)program->device_count, program->devices, settings.compile_options,
-            takes_headers ? (cl_uint)settings.header_count : 0, takes_headers ? inputs->programs + place : NULL,
-            takes_headers ? inputs->names + place : NULL, NULL, NULL);
+            inputs->programs[i], (cl_uint)program->device_count, program->devices, request->compile_options,
+            takes_headers ? (cl_uint)request->header_count : 0, takes_headers ? inputs->programs + headers : NULL,
+            takes_headers ? inputs->names + headers : NULL, NULL, NULL);
         status = opencl_conclude(state, "clCompileProgram", error, inputs->programs[i], program->device_count,
                                  program->devices, log);
-        place += settings.header_count;
     }
     return status;
 }
@@ -126,9 +112,8 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
 {
     program->native = inputs->programs[0];
     inputs->programs[0] = NULL; /* the program owns it now */
-    const cl_int error =
-        state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
-                                  ingot_build_request_get_settings(request, 0).compile_options, NULL, NULL);
+    const cl_int error = state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
+                                                   request->compile_options, NULL, NULL);
     return opencl_conclude(state, "clBuildProgram", error, program->native, program->device_count, program->devices,
                            log);
 }
@@ -153,13 +138,12 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
                             const uint32_t *device_indices, ingot_sink_t *log, void **out)
 {
     const struct opencl_state *state = opaque;
-    const bool in_one = request->source_count == 1 && *request->link_options == '\0' &&
-                        ingot_build_request_get_settings(request, 0).header_count == 0;
+    const bool in_one = request->source_count == 1 && *request->link_options == '\0' && request->header_count == 0;
     struct inputs inputs = {0, 0, NULL, NULL};
     struct opencl_program *program = NULL;
     ingot_status_t status = ingot_spirv_check_request(request, log);
-    for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
-        status = check_last_option(ingot_build_request_get_settings(request, i).compile_options, log);
+    if (status == INGOT_SUCCESS)
+        status = check_last_option(request->compile_options, log);
     if (status == INGOT_SUCCESS)
         status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)

@@ -48,12 +48,6 @@ static int accepts_opencl_source(void *opaque, ingot_source_kind_t kind)
     return kind == INGOT_SOURCE_OPENCL_C || (kind == INGOT_SOURCE_SPIRV && state->takes_spirv);
 }
 
-static int takes_source_settings(void *state)
-{
-    (void)state;
-    return 1;
-}
-
 const ingot_backend_ops_t opencl_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "opencl",
@@ -68,10 +62,8 @@ const ingot_backend_ops_t opencl_ops = {
     .load = opencl_load,
     .create_kernel = opencl_create_kernel,
     .destroy_kernel = opencl_destroy_kernel,
-    .clone_kernel = opencl_clone_kernel,
     .get_program_size = opencl_get_program_size,
     .get_text_rules = opencl_get_text_rules,
-    .takes_source_settings = takes_source_settings,
 };
 
 /* True if the platform is PoCL. False if it is not, or if its name cannot be queried. */

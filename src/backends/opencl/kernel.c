@@ -1,5 +1,5 @@
 /*
- * kernel.c - creates, clones and releases native kernels. A backend kernel is the cl_kernel itself.
+ * kernel.c - creates and releases native kernels. A backend kernel is the cl_kernel itself.
  *
  * An OpenCL kernel belongs to its program and not to one device, so the device of a request is only checked.
  */
@@ -32,22 +32,6 @@ void opencl_destroy_kernel(void *opaque, void *kernel)
 {
     const struct opencl_state *state = opaque;
     (void)state->cl->clReleaseKernel(kernel);
-}
-
-ingot_status_t opencl_clone_kernel(void *opaque, void *program, void *kernel, void **clone)
-{
-    const struct opencl_state *state = opaque;
-    cl_kernel native = NULL;
-    cl_int error = CL_SUCCESS;
-    (void)program;
-    if (state->version < OPENCL_VERSION_2_1 || state->cl->clCloneKernel == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "clCloneKernel needs OpenCL 2.1");
-    native = state->cl->clCloneKernel(kernel, &error);
-    if (native == NULL)
-        return opencl_fail(error == CL_INVALID_OPERATION ? INGOT_UNIMPLEMENTED : INGOT_BACKEND_ERROR, "clCloneKernel",
-                           error);
-    *clone = native;
-    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_opencl_kernel_get_native(const_ingot_kernel_t kernel, cl_kernel *native)

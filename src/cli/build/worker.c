@@ -8,9 +8,9 @@
  */
 #include "cli/build/worker.h"
 
-#include <ingot/backend.h>
 #include <ingot/private/event.h>
 #include <ingot/private/persist.h>
+#include <ingot/private/program.h>
 #include <ingot/private/wish.h>
 #include <poll.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "cli/commands/details.h"
 
 #include <ingot/artifact.h>
+#include <ingot/private/descriptor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  */
 #include "cli/store/entry.h"
 
+#include <ingot/private/descriptor.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  */
 #include <ingot/ingot.h>
 
+#include "core/base/trace.h"
 #include "core/revision.h"
 
 #define TEXT_OF(x) #x
@@ -41,7 +42,7 @@ const char *ingot_status_name(ingot_status_t status)
     return "unknown status";
 }
 
-const char *ingot_event_kind_name(ingot_event_kind_t kind)
+const char *event_kind_name(ingot_event_kind_t kind)
 {
     switch (kind) {
     case INGOT_EVENT_HIT: return "hit";

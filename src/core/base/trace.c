@@ -84,7 +84,7 @@ static void write_line(int file, const ingot_event_t *event)
     /* no %f, which prints the decimal separator of the application's locale */
     int length =
         snprintf(line, sizeof(line), "ingot,%s,%s,%" PRIu64 ".%03" PRIu64 ",%zu,%s,%s,%s\n",
-                 ingot_event_kind_name(event->kind), ingot_status_name(event->status), event->duration_ns / NS_PER_US,
+                 event_kind_name(event->kind), ingot_status_name(event->status), event->duration_ns / NS_PER_US,
                  event->duration_ns % NS_PER_US, event->bytes, group, name, reason);
     const struct write_signals held = write_signals_hold();
     if (length > 0) /* a failure to write the trace is ignored */

@@ -31,5 +31,7 @@ static inline bool trace_wanted(const struct trace *trace)
     return trace->wanted;
 }
 void trace_emit(const struct trace *trace, const ingot_event_t *event);
+/* Returns the kind's name in INGOT_TRACE's output, or "unknown event". */
+const char *event_kind_name(ingot_event_kind_t kind);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * cache_blob_text.c - describes a blob as JSON, without needing a device.
  */
+#include <ingot/private/descriptor.h>
 #include <string.h>
 
 #include "core/artifact/artifact_blob.h"

@@ -4,10 +4,10 @@
 #include "core/context/context.h"
 
 #include <ingot/private/event.h>
+#include <ingot/private/program.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/context/capacity.h"
 #include "core/context/environment.h"
 #include "util/struct_size.h"
 
@@ -56,13 +56,6 @@ static void destroy_context(struct ingot_context *context)
 static ingot_status_t fill_context(struct ingot_context *context, const ingot_context_info_t *info,
                                    const struct memory_cache_ops *program_ops, const struct environment *environment)
 {
-    struct memory_cache_limits limits = environment->limits;
-
-    if (info->cache_capacity != NULL) {
-        const ingot_status_t status = capacity_read(info->cache_capacity, &capacity_defaults, &limits);
-        if (status != INGOT_SUCCESS)
-            return status;
-    }
     if (!striped_count_spread(&context->references, &context->allocator))
         return error_out_of_memory();
     trace_init(&context->trace, info->on_event, info->on_event_user, environment->trace);
@@ -80,7 +73,8 @@ static ingot_status_t fill_context(struct ingot_context *context, const ingot_co
     if (has_memo && header_memo_create(&context->header_memo, &context->allocator, MEMO_SETTLE_NS) != INGOT_SUCCESS)
         return error_out_of_memory();
     context->program_ops = program_ops;
-    if (memory_cache_create(&context->programs, &context->allocator, program_ops, context, &limits) != INGOT_SUCCESS)
+    if (memory_cache_create(&context->programs, &context->allocator, program_ops, context, &environment->limits) !=
+        INGOT_SUCCESS)
         return error_out_of_memory();
     return INGOT_SUCCESS;
 }
@@ -106,7 +100,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     const bool ignores_environment = (known_info.flags & INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0;
     ingot_status_t status = check_ops(&known_ops);
     if (status == INGOT_SUCCESS)
-        status = environment_read(&environment, ignores_environment, known_info.cache_capacity == NULL);
+        status = environment_read(&environment, ignores_environment, known_info.cache_capacity);
     if (status != INGOT_SUCCESS)
         return status;
 
@@ -198,11 +192,6 @@ void ingot_context_release(ingot_context_t context)
     if (context->programs != NULL)
         memory_cache_close(context->programs);
     context_unreference(context);
-}
-
-uint32_t ingot_context_get_device_count(const_ingot_context_t context)
-{
-    return context != NULL ? context->device_count : 0;
 }
 
 const char *ingot_context_get_backend_name(const_ingot_context_t context)

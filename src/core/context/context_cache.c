@@ -1,36 +1,9 @@
 /*
- * context_cache.c - implements the public functions that limit, trim, clear and query a context's in-memory cache.
+ * context_cache.c - implements the public functions that clear and query a context's in-memory cache.
  */
 #include "core/base/error.h"
-#include "core/context/capacity.h"
 #include "core/context/context.h"
 #include "util/struct_size.h"
-
-ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const ingot_cache_capacity_t *capacity)
-{
-    struct memory_cache_limits limits;
-
-    if (context == NULL)
-        return error_null_argument("context");
-    const ingot_status_t status = capacity_read(capacity, &capacity_defaults, &limits);
-    if (status == INGOT_SUCCESS)
-        memory_cache_set_limits(context->programs, &limits);
-    return status;
-}
-
-ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to)
-{
-    struct memory_cache_limits own;
-    struct memory_cache_limits limits;
-
-    if (context == NULL)
-        return error_null_argument("context");
-    memory_cache_get_limits(context->programs, &own);
-    const ingot_status_t status = capacity_read(to, &own, &limits);
-    if (status == INGOT_SUCCESS)
-        memory_cache_trim(context->programs, &limits);
-    return status;
-}
 
 ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group)
 {
@@ -49,7 +22,6 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
 {
     ingot_cache_stats_t known = INGOT_CACHE_STATS_INIT;
     struct memory_cache_counts counts;
-    struct memory_cache_limits limits;
 
     if (context == NULL)
         return error_null_argument("context");
@@ -70,12 +42,12 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
     known.programs = counts.entries;
     known.bytes = counts.bytes;
     known.groups = counts.groups;
-    memory_cache_get_limits(context->programs, &limits);
-    known.max_programs = limits.max_entries;
-    known.max_bytes = limits.max_bytes;
-    known.max_groups = limits.max_groups;
-    known.flags = (limits.max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
-                  (limits.drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
+    const struct memory_cache_limits *limits = memory_cache_get_limits(context->programs);
+    known.max_programs = limits->max_entries;
+    known.max_bytes = limits->max_bytes;
+    known.max_groups = limits->max_groups;
+    known.flags = (limits->max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
+                  (limits->drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
     return STRUCT_WRITE(stats, known)
                ? INGOT_SUCCESS
                : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or its struct_size is not set");

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/context/capacity.h"
 #include "util/environment.h"
+#include "util/struct_size.h"
 #include "util/write_signals.h"
 
 static atomic_bool is_silent;
@@ -74,6 +74,32 @@ static ingot_status_t read_environment_value(const char *name, enum environment_
     return ingot_environment_refuse(name, "%s: \"%.80s\" is not %s", name, text, environment_expected(kind));
 }
 
+_Static_assert(INGOT_UNLIMITED == LIMIT_UNLIMITED && INGOT_NONE == LIMIT_NONE, "util/limit.h has the same values");
+
+/* Returns a limit of the cache, in which `unlimited` is the value for no limit. */
+static size_t size_of_limit(uint64_t given, size_t unlimited)
+{
+    return given < SIZE_MAX ? (size_t)given : unlimited;
+}
+
+static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits)
+{
+    ingot_cache_capacity_t known;
+    if (!STRUCT_READ(known, capacity))
+        return error_set(INGOT_INVALID_ARGUMENTS, "the struct_size of cache_capacity is not set");
+    if ((known.flags & ~(uint32_t)(INGOT_CACHE_OFF | INGOT_CACHE_LRU_GROUPS)) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "cache_capacity has unknown flags: %#x", (unsigned)known.flags);
+    limits->max_entries =
+        known.max_programs != 0 ? size_of_limit(known.max_programs, SIZE_MAX) : INGOT_CACHE_DEFAULT_PROGRAMS;
+    if ((known.flags & INGOT_CACHE_OFF) != 0 || known.max_programs == INGOT_NONE || known.max_bytes == INGOT_NONE ||
+        known.max_groups == INGOT_NONE)
+        limits->max_entries = 0;
+    limits->max_bytes = size_of_limit(known.max_bytes, 0);
+    limits->max_groups = size_of_limit(known.max_groups, 0);
+    limits->drops_least_used_group = (known.flags & INGOT_CACHE_LRU_GROUPS) != 0;
+    return INGOT_SUCCESS;
+}
+
 static ingot_status_t read_cache_limits(struct memory_cache_limits *limits)
 {
     ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
@@ -90,15 +116,20 @@ static ingot_status_t read_cache_limits(struct memory_cache_limits *limits)
         status = read_environment_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &capacity.max_bytes);
     if (status == INGOT_SUCCESS)
         status = read_environment_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &capacity.max_groups);
-    return status == INGOT_SUCCESS ? capacity_read(&capacity, &capacity_defaults, limits) : status;
+    return status == INGOT_SUCCESS ? read_capacity(&capacity, limits) : status;
 }
 
-ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits)
+ingot_status_t environment_read(struct environment *environment, bool ignore, const ingot_cache_capacity_t *capacity)
 {
     *environment = (struct environment){.compile_options = "",
                                         .link_options = "",
                                         .header_memo = true,
                                         .limits = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS}};
+    if (capacity != NULL) {
+        const ingot_status_t status = read_capacity(capacity, &environment->limits);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
     if (ignore)
         return INGOT_SUCCESS;
     environment->trace = secure_getenv("INGOT_TRACE");
@@ -107,7 +138,7 @@ ingot_status_t environment_read(struct environment *environment, bool ignore, bo
     uint64_t header_memo = 1;
     const ingot_status_t status = read_environment_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
     environment->header_memo = header_memo != 0;
-    return status == INGOT_SUCCESS && uses_limits ? read_cache_limits(&environment->limits) : status;
+    return status == INGOT_SUCCESS && capacity == NULL ? read_cache_limits(&environment->limits) : status;
 }
 
 static void tell_unknown(const char *name, size_t size, const struct trace *trace)

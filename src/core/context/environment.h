@@ -12,13 +12,13 @@ struct environment {
     const char *compile_options; /* "" if not set, like link_options */
     const char *link_options;
     bool header_memo;
-    struct memory_cache_limits limits; /* from the variables, or the defaults */
+    struct memory_cache_limits limits;
 };
 
-/* Reads the variables, or sets the defaults if `ignore` is true. Reads the cache's limits only if uses_limits is
- * true. If a value that would be used is malformed, returns INGOT_INVALID_ARGUMENTS with an error message that names
- * the variable. */
-ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits);
+/* Reads the variables, or sets the defaults if `ignore` is true. The cache's limits are the given ones; without any,
+ * the variables' ones. If a value that would be used is malformed, returns INGOT_INVALID_ARGUMENTS with an error
+ * message that names the variable. */
+ingot_status_t environment_read(struct environment *environment, bool ignore, const ingot_cache_capacity_t *capacity);
 
 /* Emits an event for each INGOT_* variable that Ingot does not know. The event suggests the most similar known name. */
 void environment_tell_unknown(const struct trace *trace);

@@ -15,7 +15,7 @@
 #include "core/hermetic/option_words.h"
 #include "core/hermetic/text_digests.h"
 
-enum { MOST_HEADERS = 4096 }; /* of the program and its sources; their names are compared in pairs */
+enum { MOST_HEADERS = 4096 }; /* their names are compared in pairs */
 
 /* ---- checks ---- */
 
@@ -95,12 +95,8 @@ static ingot_status_t check_all_options(const ingot_build_request_t *build, cons
                                         struct arena *arena)
 {
     ingot_status_t status = check_options(context, build->link_options, arena);
-    if (has_text(build))
-        return status;
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && !has_text(build))
         status = check_options(context, build->compile_options, arena);
-    for (size_t i = 0; build->source_settings != NULL && i < build->source_count && status == INGOT_SUCCESS; ++i)
-        status = check_options(context, build->source_settings[i].compile_options, arena);
     return status;
 }
 
@@ -108,19 +104,11 @@ static ingot_status_t check_all_options(const ingot_build_request_t *build, cons
 static const char *find_danger(const struct request *request)
 {
     const ingot_build_request_t *build = &request->build;
-    size_t header_count = build->header_count;
-    bool are_safe = are_safe_names(build->header_count, build->headers);
-    for (size_t i = 0; build->source_settings != NULL && i < build->source_count; ++i) {
-        const ingot_source_settings_t *settings = &build->source_settings[i];
-        const size_t shared = request->shared_headers;
-        are_safe = are_safe && are_safe_names(settings->header_count - shared, settings->headers + shared);
-        header_count += settings->header_count - shared;
-    }
     if (request->directory != NULL)
         return "the program depends on the current directory (-g)";
-    if (!are_safe)
+    if (!are_safe_names(build->header_count, build->headers))
         return "the name of a header may lead out of its directory";
-    if (header_count > MOST_HEADERS)
+    if (build->header_count > MOST_HEADERS)
         return "it has more than 4096 headers";
     for (size_t i = 0; i < build->name_expression_count; ++i) {
         for (const char *at = build->name_expressions[i]; *at != '\0'; ++at) {
@@ -139,8 +127,7 @@ struct gathering {
     size_t count;
 };
 
-static ingot_status_t make_source(ingot_source_t *source, const ingot_source_view_t *view, const char *options,
-                                  size_t header_count, const ingot_source_t *headers,
+static ingot_status_t make_source(ingot_source_t *source, const ingot_source_view_t *view,
                                   const ingot_allocator_t *allocator)
 {
     ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
@@ -148,9 +135,6 @@ static ingot_status_t make_source(ingot_source_t *source, const ingot_source_vie
     info.bytes = view->bytes;
     info.size = view->size;
     info.name = view->name;
-    info.compile_options = options;
-    info.headers = headers;
-    info.header_count = header_count;
     info.allocator = allocator;
     return ingot_source_create(source, &info);
 }
@@ -161,24 +145,6 @@ static void release_sources(size_t count, ingot_source_t *sources)
         ingot_source_release(sources[i]);
 }
 
-/* Makes a source with the options and headers that are its own. */
-static ingot_status_t make_source_with_settings(ingot_source_t *source, const ingot_build_request_t *build,
-                                                size_t number, struct arena *arena)
-{
-    const ingot_source_settings_t none = {NULL, NULL, 0};
-    const ingot_source_settings_t *settings = build->source_settings != NULL ? &build->source_settings[number] : &none;
-    ingot_source_t *headers = arena_take(arena, settings->header_count * sizeof(ingot_source_t));
-    ingot_status_t status = headers != NULL ? INGOT_SUCCESS : error_out_of_memory();
-    size_t count = 0;
-    for (; status == INGOT_SUCCESS && count < settings->header_count; count += status == INGOT_SUCCESS)
-        status = make_source(&headers[count], &settings->headers[count], NULL, 0, NULL, arena->allocator);
-    if (status == INGOT_SUCCESS)
-        status =
-            make_source(source, &build->sources[number], settings->compile_options, count, headers, arena->allocator);
-    release_sources(count, headers);
-    return status;
-}
-
 static ingot_status_t gather(struct gathering *gathering, const ingot_build_request_t *build)
 {
     const size_t count = build->source_count + build->header_count;
@@ -187,10 +153,9 @@ static ingot_status_t gather(struct gathering *gathering, const ingot_build_requ
     if (gathering->sources == NULL)
         return error_out_of_memory();
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        ingot_source_t *source = &gathering->sources[i];
-        status = i < build->source_count ? make_source_with_settings(source, build, i, &gathering->arena)
-                                         : make_source(source, &build->headers[i - build->source_count], NULL, 0, NULL,
-                                                       gathering->arena.allocator);
+        status = make_source(&gathering->sources[i],
+                             i < build->source_count ? &build->sources[i] : &build->headers[i - build->source_count],
+                             gathering->arena.allocator);
         gathering->count += status == INGOT_SUCCESS;
     }
     return status;
@@ -282,11 +247,8 @@ static ingot_status_t write_whole_request(struct bytes_writer *out, const struct
                                           const ingot_build_request_t *build, struct arena *arena)
 {
     struct text_digests digests;
-    struct request request = {.form = REQUEST_OF_TEXTS,
-                              .build = *build,
-                              .shared_headers = build->header_count,
-                              .files_size = desc->files_size,
-                              .files = desc->files};
+    struct request request = {
+        .form = REQUEST_OF_TEXTS, .build = *build, .files_size = desc->files_size, .files = desc->files};
     (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
     request.names_matter = digests.names_matter;
     request.directory = digests.directory;

@@ -26,45 +26,6 @@ static const char *join_options(struct arena *arena, const char *first, const ch
     return joined;
 }
 
-static bool has_settings(const struct ingot_program_desc *desc)
-{
-    for (size_t i = 0; i < desc->source_count; ++i) {
-        if (source_has_settings(desc->sources[i]))
-            return true;
-    }
-    return false;
-}
-
-/* Returns the program's headers, followed by the source's own headers. Sets arena->failed if out of memory. */
-static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_build_request_t *request,
-                                               const struct ingot_source *source)
-{
-    if (source->header_count == 0)
-        return request->headers;
-    ingot_source_view_t *views = arena_take(arena, (request->header_count + source->header_count) * sizeof(*views));
-    for (size_t i = 0; views != NULL && i < request->header_count + source->header_count; ++i)
-        views[i] =
-            i < request->header_count ? request->headers[i] : source_view(source->headers[i - request->header_count]);
-    return views;
-}
-
-/* Sets source_settings: for each source, all options and headers that apply to it. Sets arena->failed if out of
- * memory. */
-static void add_source_settings(ingot_build_request_t *request, const struct ingot_program_desc *desc,
-                                struct arena *arena)
-{
-    ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
-    for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
-        const struct ingot_source *source = desc->sources[i];
-        const char *own = join_options(arena, desc->compile_options, source->compile_options);
-        settings[i].compile_options =
-            desc->is_final ? source->compile_options : join_options(arena, own, desc->context->compile_options);
-        settings[i].headers = join_headers(arena, request, source);
-        settings[i].header_count = request->header_count + source->header_count;
-    }
-    request->source_settings = settings;
-}
-
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena)
 {
@@ -89,9 +50,7 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
         return error_out_of_memory();
     for (size_t i = 0; i < count; ++i)
         views[i] = source_view(desc->sources[i]);
-    if (has_settings(desc))
-        add_source_settings(request, desc, arena);
-    return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
+    return INGOT_SUCCESS;
 }
 
 /* Returns options without -I and its directory, or NULL if out of memory. */
@@ -106,36 +65,13 @@ static const char *keep_options(const struct ingot_program_desc *desc, const cha
     return copy;
 }
 
-/* True if each source has exactly the program's options and headers. */
-static bool are_settings_shared(const ingot_build_request_t *request, const ingot_source_settings_t *settings)
-{
-    for (size_t i = 0; i < request->source_count; ++i) {
-        if (settings[i].header_count != request->header_count ||
-            strcmp(settings[i].compile_options, request->compile_options) != 0)
-            return false;
-    }
-    return true;
-}
-
 ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                          struct arena *arena)
 {
     if (!program_desc_has_text(desc))
         return INGOT_SUCCESS;
     request->compile_options = keep_options(desc, request->compile_options, arena);
-    bool is_made = request->compile_options != NULL;
-    if (request->source_settings != NULL) {
-        ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
-        for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
-            settings[i] = request->source_settings[i];
-            settings[i].compile_options = keep_options(desc, settings[i].compile_options, arena);
-            is_made = is_made && settings[i].compile_options != NULL;
-        }
-        is_made = is_made && settings != NULL;
-        /* A descriptor that is made from a request has no settings if they say nothing. */
-        request->source_settings = is_made && !are_settings_shared(request, settings) ? settings : NULL;
-    }
-    return is_made ? INGOT_SUCCESS : error_out_of_memory();
+    return request->compile_options != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
 /* Returns a view of the source's digest instead of its bytes. */
@@ -167,17 +103,6 @@ static void take_digests(struct request *request, const struct ingot_program_des
     build->headers = views + build->source_count;
     request->names_matter = digests.names_matter;
     request->directory = digests.directory;
-    if (build->source_settings == NULL)
-        return;
-    ingot_source_settings_t *settings = arena_take(arena, build->source_count * sizeof(*settings));
-    for (size_t i = 0; settings != NULL && i < build->source_count; ++i) {
-        const struct ingot_source *source = desc->sources[i];
-        ingot_source_view_t *own = arena_take(arena, source->header_count * sizeof(*own));
-        for (size_t j = 0; own != NULL && j < source->header_count; ++j)
-            own[j] = view_of_digest(source->headers[j], arena);
-        settings[i] = (ingot_source_settings_t){build->source_settings[i].compile_options, own, source->header_count};
-    }
-    build->source_settings = settings;
 }
 
 ingot_status_t desc_request_write(struct bytes_writer *out, const struct ingot_program_desc *desc)

@@ -29,8 +29,8 @@ static ingot_status_t refuse_option(struct hermetic *hermetic, const char *what,
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Checks all options that apply: those of the program, of the sources, of Ingot's environment variables, and of the
- * compiler's environment variables. Adds them to the survey. If an option is unknown, sets the reason why the program
+/* Checks all options that apply: those of the program, of Ingot's environment variables, and of the compiler's
+ * environment variables. Adds them to the survey. If an option is unknown, sets the reason why the program
  * is not cacheable. */
 static ingot_status_t check_applied_options(struct hermetic *hermetic, const struct ingot_program_desc *desc,
                                             struct arena *arena, struct option_survey *survey)
@@ -40,8 +40,6 @@ static ingot_status_t check_applied_options(struct hermetic *hermetic, const str
     const ingot_text_rules_t *rules = &context->text_rules.of_backend;
     struct option_survey variables = {.has_directory = false};
     option_survey_add(survey, rules, arena, desc->compile_options);
-    for (size_t i = 0; i < desc->source_count; ++i)
-        option_survey_add(survey, rules, arena, desc->sources[i]->compile_options);
     if (!desc->is_final)
         option_survey_add(survey, rules, arena, context->compile_options);
     option_survey_add(&variables, rules, arena, of_variables);
@@ -59,34 +57,20 @@ static ingot_status_t check_applied_options(struct hermetic *hermetic, const str
     return is_odd ? refuse_option(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
 }
 
-/* Resolves the includes of all sources together, or, if any source has its own settings, of each source separately. */
-static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ingot_program_desc *desc,
-                                     const ingot_build_request_t *request, struct arena *arena)
+static ingot_status_t resolve_texts(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                    const ingot_build_request_t *request)
 {
     const struct ingot_context *context = desc->context;
-    const struct hermetic_input whole = {.rules = &context->text_rules.of_backend,
+    const struct hermetic_input input = {.rules = &context->text_rules.of_backend,
                                          .sources = request->sources,
                                          .source_count = request->source_count,
                                          .headers = request->headers,
                                          .header_count = request->header_count,
-                                         .options = {desc->compile_options, "",
+                                         .options = {desc->compile_options,
                                                      desc->is_final ? "" : context->compile_options,
                                                      context->text_rules.variable_options},
                                          .is_final = desc->is_final};
-    if (request->source_settings == NULL)
-        return hermetic_resolve(hermetic, 1, &whole);
-    struct hermetic_input *inputs = arena_take(arena, request->source_count * sizeof(*inputs));
-    if (inputs == NULL)
-        return INGOT_OUT_OF_MEMORY;
-    for (size_t i = 0; i < request->source_count; ++i) {
-        inputs[i] = whole;
-        inputs[i].sources = &request->sources[i];
-        inputs[i].source_count = 1;
-        inputs[i].headers = request->source_settings[i].headers;
-        inputs[i].header_count = request->source_settings[i].header_count;
-        inputs[i].options[desc->is_final ? 0 : 1] = desc->sources[i]->compile_options;
-    }
-    return hermetic_resolve(hermetic, request->source_count, inputs);
+    return hermetic_resolve(hermetic, &input);
 }
 
 static void put_framed_text(struct bytes_writer *out, const char *text)
@@ -101,10 +85,6 @@ static void put_source(struct bytes_writer *out, const struct ingot_source *sour
     bytes_put_u32(out, (uint32_t)source->kind);
     bytes_put(out, sizeof(digest), digest);
     put_framed_text(out, source->name);
-    put_framed_text(out, source->compile_options);
-    bytes_put_u64(out, source->header_count);
-    for (size_t i = 0; i < source->header_count; ++i)
-        put_source(out, source->headers[i]);
 }
 
 /* Computes the key under which the memo remembers the result: a digest of everything that the result depends on, except
@@ -165,7 +145,7 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
             header_memo_watch(memo, &hermetic->witness);
         status = desc_request_init(&request, desc, arena);
         if (status == INGOT_SUCCESS)
-            status = resolve_inputs(hermetic, desc, &request, arena);
+            status = resolve_texts(hermetic, desc, &request);
         result.size = 0;
         bytes_put_framed(&result, hermetic->digests.size, hermetic->digests.bytes);
         bytes_put(&result, hermetic->files.size, hermetic->files.bytes);
@@ -275,7 +255,7 @@ static ingot_status_t make_texts(struct hermetic_request *request, const struct 
                                  const ingot_build_request_t *native, struct arena *arena)
 {
     struct hermetic *hermetic = &request->hermetic;
-    const ingot_status_t status = resolve_inputs(hermetic, desc, native, arena);
+    const ingot_status_t status = resolve_texts(hermetic, desc, native);
     if (status != INGOT_SUCCESS)
         return status;
     if (are_texts_of(hermetic, desc))

@@ -13,8 +13,7 @@ struct desc_texts {
     struct hermetic hermetic;
     bool is_final;     /* true if the descriptor is made from a request */
     bool names_matter; /* what that request says */
-    /* true if options of the program, its sources or the environment have -I, which a hermetic build does not pass
-     * on */
+    /* true if options of the program or the environment have -I, which a hermetic build does not pass on */
     bool has_directories;
 };
 

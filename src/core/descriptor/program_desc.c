@@ -4,6 +4,7 @@
 #include "core/descriptor/program_desc.h"
 
 #include <ingot/private/descriptor.h>
+#include <ingot/private/program.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -59,12 +60,8 @@ bool program_desc_has_text(const struct ingot_program_desc *desc)
 bool program_desc_may_include(const struct ingot_program_desc *desc)
 {
     bool may = false;
-    for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i) {
-        const struct ingot_source *source = desc->sources[i];
-        may = may || source->may_include;
-        for (size_t j = 0; j < source->header_count; ++j)
-            may = may || source->headers[j]->may_include;
-    }
+    for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i)
+        may = may || desc->sources[i]->may_include;
     return may;
 }
 

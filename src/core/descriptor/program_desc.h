@@ -104,7 +104,7 @@ const char *program_desc_name(const struct ingot_program_desc *desc);
  * descriptor and what the arena contains. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena);
-/* Removes -I and its directory from all options of a request, if the descriptor's program has text sources. */
+/* Removes -I and its directory from the compile options of a request, if the descriptor's program has text sources. */
 ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                          struct arena *arena);
 /* Appends the request with digests (request.h) that the descriptor's id contains. Reads no file. */

@@ -75,26 +75,6 @@ static ingot_status_t check_name_expressions(const struct ingot_context *context
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_source_settings(const struct ingot_context *context, const ingot_program_info_t *info)
-{
-    for (size_t i = 0; i < info->source_count; ++i) {
-        const struct ingot_source *source = info->sources[i];
-        if (!source_has_settings(source))
-            continue;
-        if (context->ops.takes_source_settings == NULL || !context->ops.takes_source_settings(context->state))
-            return error_set(INGOT_UNIMPLEMENTED,
-                             "source %zu has its own options or headers, which the backend %s "
-                             "does not support",
-                             i, context->ops.name);
-        for (size_t j = 0; j < source->header_count * info->header_count; ++j) {
-            const char *name = source->headers[j / info->header_count]->name;
-            if (strcmp(name, info->headers[j % info->header_count]->name) == 0)
-                return error_set(INGOT_INVALID_ARGUMENTS, "two headers have the name %s", name);
-        }
-    }
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t program_info_check(const struct ingot_context *context, const ingot_program_info_t *info)
 {
     ingot_status_t status = check_sources(context, info);
@@ -104,7 +84,5 @@ ingot_status_t program_info_check(const struct ingot_context *context, const ing
         status = check_devices(context, info);
     if (status == INGOT_SUCCESS)
         status = check_name_expressions(context, info);
-    if (status == INGOT_SUCCESS)
-        status = check_source_settings(context, info);
     return status;
 }

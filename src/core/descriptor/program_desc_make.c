@@ -38,14 +38,6 @@ static size_t number_size(size_t number)
     return framed_size(number) - number;
 }
 
-static size_t settings_size(const struct ingot_source *source)
-{
-    size_t size = framed_size(strlen(source->compile_options)) + number_size(source->header_count);
-    for (size_t i = 0; i < source->header_count; ++i)
-        size += 16 + framed_size(strlen(source->headers[i]->name));
-    return size;
-}
-
 static size_t key_size(const struct ingot_program_desc *desc, const ingot_program_info_t *info,
                        const struct hermetic *hermetic)
 {
@@ -55,8 +47,6 @@ static size_t key_size(const struct ingot_program_desc *desc, const ingot_progra
     size += (info->source_count + info->header_count) * (4 + 16);
     for (size_t i = 0; i < info->header_count; ++i)
         size += framed_size(strlen(info->headers[i]->name));
-    for (size_t i = 0; i < info->source_count; ++i)
-        size += settings_size(info->sources[i]);
     size += framed_size(text_size(info->compile_options)) + framed_size(text_size(info->link_options));
     size += number_size(info->spec_constant_count);
     for (size_t i = 0; i < info->spec_constant_count; ++i)
@@ -106,17 +96,6 @@ static char *put_key_text(uint8_t **place, const char *text)
     return put_framed(place, text_size(text), text != NULL ? text : "");
 }
 
-static void put_settings(uint8_t **place, const struct ingot_source *source)
-{
-    put_framed(place, strlen(source->compile_options), source->compile_options);
-    put_key_number(place, source->header_count);
-    for (size_t i = 0; i < source->header_count; ++i) {
-        put_key_u64(place, source->headers[i]->hash.low);
-        put_key_u64(place, source->headers[i]->hash.high);
-        put_framed(place, strlen(source->headers[i]->name), source->headers[i]->name);
-    }
-}
-
 /* The first number of a key, which says what the key covers. */
 enum key_kind {
     KEY_PLAIN,     /* no included file affects the result, and no option names a directory */
@@ -156,8 +135,6 @@ static void write_desc_key(struct ingot_program_desc *desc, const ingot_program_
         put_key_u64(&place, source->hash.high);
         if (source->kind == INGOT_SOURCE_HEADER)
             put_framed(&place, strlen(source->name), source->name);
-        else
-            put_settings(&place, source);
     }
     desc->compile_options = put_key_text(&place, info->compile_options);
     desc->link_options = put_key_text(&place, info->link_options);

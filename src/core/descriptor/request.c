@@ -66,18 +66,6 @@ static void put_sources(const struct writing *writing)
     }
 }
 
-static void put_settings(const struct writing *writing)
-{
-    const ingot_build_request_t *build = &writing->request->build;
-    const size_t shared = writing->request->shared_headers;
-    bytes_put_u32(writing->out, build->source_settings != NULL ? (uint32_t)build->source_count : 0);
-    for (size_t i = 0; build->source_settings != NULL && i < build->source_count; ++i) {
-        const ingot_source_settings_t *settings = &build->source_settings[i];
-        put_string(writing->out, settings->compile_options);
-        put_headers(writing, settings->header_count - shared, settings->headers + shared);
-    }
-}
-
 void request_write(struct bytes_writer *out, enum request_form form, const struct request *request)
 {
     const struct writing writing = {out, form, request};
@@ -88,7 +76,7 @@ void request_write(struct bytes_writer *out, enum request_form form, const struc
     put_headers(&writing, build->header_count, build->headers);
     put_string(out, build->compile_options);
     put_string(out, build->link_options);
-    put_settings(&writing);
+    bytes_put_u32(out, 0); /* reserved */
     bytes_put_u32(out, (uint32_t)build->spec_constant_count);
     for (size_t i = 0; i < build->spec_constant_count; ++i) {
         bytes_put_u32(out, build->spec_constants[i].id);
@@ -172,7 +160,7 @@ static void get_text(struct reading *reading, ingot_source_view_t *text)
                                                     : bytes_get(&reading->in, DIGEST_SIZE);
 }
 
-enum { LEAST_HEADER = 8 + 8, LEAST_SOURCE = 4 + 8 + 8, LEAST_SETTINGS = 8 + 4, LEAST_CONSTANT = 4 + 8 };
+enum { LEAST_HEADER = 8 + 8, LEAST_SOURCE = 4 + 8 + 8, LEAST_CONSTANT = 4 + 8 };
 
 static size_t get_headers(struct reading *reading, const ingot_source_view_t **headers)
 {
@@ -200,20 +188,6 @@ static void get_sources(struct reading *reading, ingot_build_request_t *build, b
         get_text(reading, &made[i]);
     }
     build->sources = made;
-}
-
-static void get_settings(struct reading *reading, ingot_build_request_t *build)
-{
-    const size_t count = get_count(reading, MAX_COUNT, LEAST_SETTINGS);
-    if (count == 0)
-        return;
-    refuse(reading, count != build->source_count, "it does not have settings for each source");
-    ingot_source_settings_t *made = arena_take(reading->arena, count * sizeof(*made));
-    for (size_t i = 0; made != NULL && i < count && is_good(reading); ++i) {
-        made[i].compile_options = get_string(reading);
-        made[i].header_count = get_headers(reading, &made[i].headers);
-    }
-    build->source_settings = made;
 }
 
 static void get_constants(struct reading *reading, ingot_build_request_t *build)
@@ -256,7 +230,7 @@ static void get_request(struct reading *reading, struct request *request)
     build->header_count = get_headers(reading, &build->headers);
     build->compile_options = get_string(reading);
     build->link_options = get_string(reading);
-    get_settings(reading, build);
+    refuse(reading, bytes_get_u32(&reading->in) != 0, "its reserved number is not 0");
     get_constants(reading, build);
     get_name_expressions(reading, build);
     request->directory = bytes_get_framed(&reading->in, &directory_size);
@@ -326,12 +300,12 @@ static void visit_text(struct visit *visit, const char *start, size_t number, co
     visit->visit(visit->user, visit->path, text->size, text->bytes, is_text);
 }
 
-static void visit_headers(struct visit *visit, const char *start, size_t count, const ingot_source_view_t *headers)
+static void visit_headers(struct visit *visit, size_t count, const ingot_source_view_t *headers)
 {
     for (size_t i = 0; i < count; ++i) {
-        (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].name", start, i);
+        (void)snprintf(visit->path, PATH_CAPACITY, "header[%zu].name", i);
         visit_string(visit, headers[i].name);
-        visit_text(visit, start, i, &headers[i]);
+        visit_text(visit, "header", i, &headers[i]);
     }
 }
 
@@ -352,7 +326,6 @@ static void visit_kind(struct visit *visit, size_t number, ingot_source_kind_t k
 static void visit_sources(struct visit *visit)
 {
     const ingot_build_request_t *build = &visit->request->build;
-    char headers[PATH_CAPACITY / 2];
     for (size_t i = 0; i < build->source_count; ++i) {
         visit_kind(visit, i, build->sources[i].kind);
         if (build->sources[i].name[0] != '\0') {
@@ -360,12 +333,6 @@ static void visit_sources(struct visit *visit)
             visit_string(visit, build->sources[i].name);
         }
         visit_text(visit, "source", i, &build->sources[i]);
-        if (build->source_settings == NULL)
-            continue;
-        (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].compile_options", i);
-        visit_string(visit, build->source_settings[i].compile_options);
-        (void)snprintf(headers, sizeof(headers), "source[%zu].header", i);
-        visit_headers(visit, headers, build->source_settings[i].header_count, build->source_settings[i].headers);
     }
 }
 
@@ -374,7 +341,7 @@ void request_visit(const struct request *request, ingot_cache_blob_id_visit_t to
     const ingot_build_request_t *build = &request->build;
     struct visit visit = {.visit = to, .user = user, .request = request};
     visit_sources(&visit);
-    visit_headers(&visit, "header", build->header_count, build->headers);
+    visit_headers(&visit, build->header_count, build->headers);
     (void)snprintf(visit.path, PATH_CAPACITY, "compile_options");
     visit_string(&visit, build->compile_options);
     (void)snprintf(visit.path, PATH_CAPACITY, "link_options");

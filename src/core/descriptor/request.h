@@ -18,9 +18,6 @@ enum request_form { REQUEST_OF_DIGESTS, REQUEST_OF_TEXTS };
 struct request {
     enum request_form form; /* says whether the views in `build` have texts, or digests of texts */
     ingot_build_request_t build;
-    /* how many headers at the beginning of each source's settings are those of the program, which are not written
-     * again; 0 after request_read */
-    size_t shared_headers;
     bool names_matter; /* true if the names of sources affect the result, so that they are part of the digest */
     size_t files_size; /* the included files (hermetic.h), for people; only in a request with texts */
     const uint8_t *files;

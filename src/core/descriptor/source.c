@@ -50,46 +50,13 @@ ingot_status_t source_check_headers(size_t count, struct ingot_source *const *he
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_settings(const ingot_source_info_t *info)
-{
-    const bool has_some = info->header_count != 0 || (info->compile_options != NULL && *info->compile_options != '\0');
-    if (info->kind == INGOT_SOURCE_HEADER && has_some)
-        return error_set(INGOT_INVALID_ARGUMENTS, "a header cannot have its own options or headers");
-    if (info->header_count != 0 && !hermetic_kind_has_includes(info->kind))
-        return error_set(INGOT_INVALID_ARGUMENTS, "a source of kind %d cannot have headers", (int)info->kind);
-    if (info->header_count != 0 && info->headers == NULL)
-        return error_null_argument("info.headers");
-    if (info->header_count > UINT16_MAX)
-        return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 headers");
-    return source_check_headers(info->header_count, info->headers);
-}
-
 static void destroy_source(struct ingot_source *source)
 {
     const ingot_allocator_t allocator = source->allocator;
-    for (size_t i = 0; i < source->header_count; ++i)
-        ingot_source_release(source->headers[i]);
-    memory_free(&allocator, source->headers, source->header_count * sizeof(*source->headers));
-    memory_free_text(&allocator, source->compile_options);
     memory_free(&allocator, source->bytes, source->size + 1);
     memory_free_text(&allocator, source->name);
     striped_count_fini(&source->references, &allocator);
     memory_free(&allocator, source, sizeof(*source));
-}
-
-static bool copy_headers(struct ingot_source *source, const ingot_source_info_t *info)
-{
-    if (info->header_count == 0)
-        return true;
-    source->headers = memory_allocate(&source->allocator, info->header_count * sizeof(*source->headers));
-    if (source->headers == NULL)
-        return false;
-    source->header_count = info->header_count;
-    for (size_t i = 0; i < info->header_count; ++i) {
-        source->headers[i] = info->headers[i];
-        ingot_source_retain(info->headers[i]);
-    }
-    return true;
 }
 
 ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info)
@@ -99,9 +66,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
 
     if (source == NULL || !STRUCT_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "source or info is NULL, or its struct_size is not set");
-    ingot_status_t status = check_source_info(&known);
-    if (status == INGOT_SUCCESS)
-        status = check_settings(&known);
+    const ingot_status_t status = check_source_info(&known);
     if (status != INGOT_SUCCESS)
         return status;
     if (memory_init(&allocator, known.allocator) != INGOT_SUCCESS)
@@ -116,9 +81,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
     made->size = known.size;
     made->bytes = memory_allocate(&allocator, known.size + 1);
     made->name = memory_make_text(&allocator, known.name);
-    made->compile_options = memory_make_text(&allocator, known.compile_options);
-    const bool has_headers = copy_headers(made, &known);
-    if (made->bytes == NULL || made->name == NULL || made->compile_options == NULL || !has_headers) {
+    if (made->bytes == NULL || made->name == NULL) {
         destroy_source(made);
         return error_out_of_memory();
     }
@@ -161,24 +124,10 @@ void source_unreference(struct ingot_source *source)
         destroy_source(source);
 }
 
-static bool content_equals(const struct ingot_source *a, const struct ingot_source *b)
+bool source_equals(const struct ingot_source *a, const struct ingot_source *b)
 {
     return a == b || (a->kind == b->kind && a->size == b->size && a->hash.low == b->hash.low &&
                       a->hash.high == b->hash.high && memcmp(a->bytes, b->bytes, a->size) == 0);
-}
-
-bool source_equals(const struct ingot_source *a, const struct ingot_source *b)
-{
-    if (a == b)
-        return true;
-    if (!content_equals(a, b) || a->header_count != b->header_count ||
-        strcmp(a->compile_options, b->compile_options) != 0)
-        return false;
-    for (size_t i = 0; i < a->header_count; ++i) {
-        if (!content_equals(a->headers[i], b->headers[i]) || strcmp(a->headers[i]->name, b->headers[i]->name) != 0)
-            return false;
-    }
-    return true;
 }
 
 void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE])

@@ -4,7 +4,7 @@
  * Sources have no context, and many descriptors may share one. The fast hash is computed when the source is created,
  * and the digest when an id first needs it.
  *
- * The holders in `references` are the application and other sources. Each descriptor has a reference as well. If many
+ * The holder in `references` is the application. Each descriptor has a reference as well. If many
  * descriptors use a source, their references are spread over cells, so that threads that make descriptors do not all
  * write to the same memory.
  */
@@ -27,21 +27,12 @@ struct ingot_source {
     size_t size;
     char *bytes; /* `size` bytes, followed by a NUL */
     char *name;
-    char *compile_options;         /* options for this source only; "" if it has none */
-    struct ingot_source **headers; /* headers for this source only, with a reference to each */
-    size_t header_count;
     struct hash128 hash;
     bool is_text;            /* true if the language has includes; PTX does not */
     bool may_include;        /* true if it is a text whose includes may have to be resolved; see hermetic_concerns */
     atomic_int digest_state; /* 0: no digest, 1: it is being written, 2: it is written; release/acquire */
     uint8_t digest[DIGEST_SIZE];
 };
-
-/* True if the source has its own options or headers. */
-static inline bool source_has_settings(const struct ingot_source *source)
-{
-    return source->compile_options[0] != '\0' || source->header_count != 0;
-}
 
 /* Checks that all are headers and that no two have the same name. */
 ingot_status_t source_check_headers(size_t count, struct ingot_source *const *headers);

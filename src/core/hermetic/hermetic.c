@@ -449,7 +449,7 @@ static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, 
             inline_walk_source(walk, text);
             text = text->next;
         }
-        hermetic->ends[hermetic->source_count + i] = walk->out->size;
+        hermetic->ends[i] = walk->out->size;
         bytes_put(walk->out, 1, "");
     }
 }
@@ -471,11 +471,11 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
         put_files(&hermetic->files, &walk);
     if (graph->has_debug_information)
         put_current_directory(hermetic, graph);
-    if (status == INGOT_SUCCESS && walk.gap != NULL && hermetic->gap == NULL) {
+    if (status == INGOT_SUCCESS && walk.gap != NULL) {
         put_gap_message(&gap, walk.gap_text, walk.gap);
         status = take_written_text(&gap, &hermetic->gap);
     }
-    if (graph->assembly != NULL && hermetic->assembly == NULL)
+    if (graph->assembly != NULL)
         hermetic->assembly = memory_make_text(graph->arena.allocator, graph->assembly);
     if (graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed || hermetic->texts.failed)
         status = INGOT_OUT_OF_MEMORY;
@@ -491,7 +491,7 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
     bytes_writer_init(&reason, graph->arena.allocator);
     put_reason(&reason, graph);
     ingot_status_t status = INGOT_SUCCESS;
-    hermetic->names_matter = hermetic->names_matter || graph->names_matter;
+    hermetic->names_matter = graph->names_matter;
     if (reason.size == 0 && !reason.failed && !graph->input->is_final) {
         status = walk_sources_and_files(hermetic, graph);
         put_reason(&reason, graph);
@@ -504,7 +504,7 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
 
 void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator)
 {
-    *hermetic = (struct hermetic){.source_count = 0};
+    *hermetic = (struct hermetic){.end_count = 0};
     witness_init(&hermetic->witness, allocator);
     bytes_writer_init(&hermetic->digests, allocator);
     bytes_writer_init(&hermetic->files, allocator);
@@ -526,11 +526,10 @@ void hermetic_fini(struct hermetic *hermetic)
     hermetic->ends = NULL;
 }
 
-static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermetic_input *input)
+static ingot_status_t resolve_graph(struct hermetic *hermetic, const struct hermetic_input *input)
 {
     struct source_graph graph;
     graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
-    graph.expansion_steps = hermetic->expansion_steps;
     if (!graph.arena.failed && input->is_final)
         check_final_texts(&graph);
     else if (!graph.arena.failed)
@@ -538,50 +537,39 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
     graph_check_composed_names(&graph);
     if (input->is_final && graph.refusal > graph.given_refusal && graph.limit == NULL)
         graph.limit = "the compiler may reach asm, whose assembler may read files";
-    hermetic->expansion_steps = graph.expansion_steps;
-    hermetic->scan_steps += graph.scan_steps;
+    hermetic->scan_steps = graph.scan_steps;
     const ingot_status_t status = conclude_resolution(hermetic, &graph);
     graph_fini(&graph);
     return status;
 }
 
 /* Writes the digests of the texts, unless all are the sources themselves and names do not matter. */
-static void put_digests(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs)
+static void put_digests(struct hermetic *hermetic, const struct hermetic_input *input)
 {
     struct text_digests_writer writer;
     size_t start = 0;
-    size_t number = 0;
     text_digests_begin(&writer, &hermetic->digests, hermetic->names_matter,
                        hermetic->has_directory ? hermetic->directory : NULL);
-    for (size_t i = 0; i < input_count; ++i) {
-        for (size_t j = 0; j < inputs[i].source_count; ++j) {
-            const ingot_source_view_t *source = &inputs[i].sources[j];
-            const size_t size = hermetic->ends[number] - start;
-            const uint8_t *text = hermetic->texts.bytes + start;
-            const bool is_source = !hermetic_kind_has_includes(source->kind) ||
-                                   (size == source->size && (size == 0 || memcmp(text, source->bytes, size) == 0));
-            text_digests_put(&writer, source->name, is_source ? NULL : text, size);
-            start = hermetic->ends[number++] + 1;
-        }
+    for (size_t i = 0; i < input->source_count; ++i) {
+        const ingot_source_view_t *source = &input->sources[i];
+        const size_t size = hermetic->ends[i] - start;
+        const uint8_t *text = hermetic->texts.bytes + start;
+        const bool is_source = !hermetic_kind_has_includes(source->kind) ||
+                               (size == source->size && (size == 0 || memcmp(text, source->bytes, size) == 0));
+        text_digests_put(&writer, source->name, is_source ? NULL : text, size);
+        start = hermetic->ends[i] + 1;
     }
     text_digests_end(&writer);
 }
 
-ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs)
+ingot_status_t hermetic_resolve(struct hermetic *hermetic, const struct hermetic_input *input)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    size_t count = 0;
-    for (size_t i = 0; i < input_count; ++i)
-        count += inputs[i].source_count;
-    hermetic->ends = memory_allocate_zeroed(hermetic->files.allocator, count * sizeof(*hermetic->ends));
+    hermetic->ends = memory_allocate_zeroed(hermetic->files.allocator, input->source_count * sizeof(*hermetic->ends));
     if (hermetic->ends == NULL)
         return INGOT_OUT_OF_MEMORY;
-    hermetic->end_count = count;
-    for (size_t i = 0; i < input_count && status == INGOT_SUCCESS && hermetic->reason == NULL; ++i) {
-        status = resolve_one(hermetic, &inputs[i]);
-        hermetic->source_count += inputs[i].source_count;
-    }
-    if (status == INGOT_SUCCESS && hermetic->reason == NULL && input_count != 0 && !inputs[0].is_final)
-        put_digests(hermetic, input_count, inputs);
+    hermetic->end_count = input->source_count;
+    const ingot_status_t status = resolve_graph(hermetic, input);
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && !input->is_final)
+        put_digests(hermetic, input);
     return hermetic->digests.failed ? INGOT_OUT_OF_MEMORY : status;
 }

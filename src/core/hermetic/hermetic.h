@@ -26,10 +26,8 @@ struct hermetic {
     char *assembly; /* says that the compiler reached asm, if it refuses that; NULL otherwise; from alloc_text */
     struct bytes_writer texts; /* the text of each source, followed by a NUL; empty for a source that is not text */
     size_t *ends;              /* end_count offsets in `texts`, at which the sources' texts end, not counting the NUL */
-    size_t end_count;          /* number of sources of all inputs */
-    size_t source_count;       /* number of sources resolved so far */
-    size_t expansion_steps;    /* steps that the inputs resolved so far took; see macro_body.h */
-    size_t scan_steps;         /* number of bytes that the scans of their texts looked at */
+    size_t end_count;          /* number of sources */
+    size_t scan_steps;         /* number of bytes that the scans of the texts looked at */
     bool must_look;            /* set by the caller to true if included files may affect the result */
     bool names_matter;         /* true if names of files and sources affect the result */
     bool has_directory;        /* true if the result has the current directory, whose digest is `directory` */
@@ -44,12 +42,12 @@ bool hermetic_kind_has_includes(ingot_source_kind_t kind);
 bool hermetic_concerns(size_t size, const char *text);
 
 /*
- * Resolves the inputs independently of each other. Fails only with INGOT_OUT_OF_MEMORY; an include that cannot be
+ * Resolves the includes of all sources. Fails only with INGOT_OUT_OF_MEMORY; an include that cannot be
  * resolved or read sets `reason` or `gap`. hermetic_init must be called before, and hermetic_fini afterwards, even on
  * failure.
  */
 void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator);
 void hermetic_fini(struct hermetic *hermetic);
-ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs);
+ingot_status_t hermetic_resolve(struct hermetic *hermetic, const struct hermetic_input *input);
 
 #endif

@@ -7,7 +7,7 @@
 #include <ingot/backend.h>
 #include <stdbool.h>
 
-enum { HERMETIC_OPTIONS = 4 };
+enum { HERMETIC_OPTIONS = 3 };
 
 /* The name of a macro in the texts. If the compiler reaches the keyword asm, its log has this name. */
 #define HERMETIC_NO_ASM "INGOT_NO_ASM"
@@ -19,8 +19,8 @@ struct hermetic_input {
     size_t source_count;
     const ingot_source_view_t *headers; /* embedded headers */
     size_t header_count;
-    /* The options of the program, of a source, of Ingot's environment variables, and of the compiler's environment
-     * variables; "" for none. */
+    /* The options of the program, of Ingot's environment variables, and of the compiler's environment variables; ""
+     * for none. */
     const char *options[HERMETIC_OPTIONS];
     /* true if the sources are texts that an earlier resolution made. They are only checked: no file is looked for, and
      * whatever might make the compiler read one is a reason. The headers are then ignored. */

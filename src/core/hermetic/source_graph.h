@@ -133,7 +133,7 @@ struct source_graph {
     struct graph_text **buckets;
     size_t file_count;
     size_t expansions;      /* number of expansions of computed includes so far */
-    size_t expansion_steps; /* steps of these expansions and of those of the program's earlier inputs */
+    size_t expansion_steps; /* steps of these expansions */
     uint64_t total_bytes;
     bool cplusplus;             /* true if every source is C++ with raw strings */
     bool brings_assert;         /* true if a compiler may predefine assert, whose message contains __FILE__ */

@@ -228,28 +228,18 @@ void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason rea
 
 /* ---- keeping ---- */
 
-static bool is_too_large_for_limits(const struct memory_cache_limits *limits, size_t bytes)
+bool memory_cache_is_too_large(const struct memory_cache *cache, size_t bytes)
 {
-    const size_t most = limits->max_bytes != 0 ? limits->max_bytes : SIZE_MAX;
+    const size_t most = cache->limits.max_bytes != 0 ? cache->limits.max_bytes : SIZE_MAX;
     return most < CACHE_ENTRY_OVERHEAD || bytes > most - CACHE_ENTRY_OVERHEAD;
-}
-
-bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes)
-{
-    pthread_mutex_lock(&cache->lock);
-    const bool is_so = is_too_large_for_limits(&cache->limits, bytes);
-    pthread_mutex_unlock(&cache->lock);
-    return is_so;
 }
 
 static bool may_be_kept(const struct memory_cache *cache, const struct cache_request *request,
                         const struct cache_entry *entry, size_t bytes)
 {
-    const struct memory_cache_limits *limits = &cache->limits;
-
-    if (cache->closed || limits->max_entries == 0)
+    if (cache->closed || cache->limits.max_entries == 0)
         return false;
-    if (is_too_large_for_limits(limits, bytes))
+    if (memory_cache_is_too_large(cache, bytes))
         return false;
     if (bytes + CACHE_ENTRY_OVERHEAD > SIZE_MAX - cache->bytes)
         return false;
@@ -355,7 +345,7 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
     memory_cache_end_change(cache, &victims, true);
 }
 
-/* ---- limits ---- */
+/* ---- the whole cache ---- */
 
 void memory_cache_close(struct memory_cache *cache)
 {
@@ -367,35 +357,9 @@ void memory_cache_close(struct memory_cache *cache)
     memory_cache_end_change(cache, &victims, false);
 }
 
-/* Evicts what exceeds `limits`, and keeps them if keeps_limits is true. */
-static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool keeps_limits)
+const struct memory_cache_limits *memory_cache_get_limits(const struct memory_cache *cache)
 {
-    struct cache_victims victims;
-    memory_cache_begin_change(cache, &victims);
-    const struct memory_cache_limits own = cache->limits;
-    cache->limits = *limits;
-    memory_cache_make_room_for_group(cache, NULL, &victims);
-    evict_oldest_entries(cache, 0, 0, &victims);
-    if (!keeps_limits)
-        cache->limits = own;
-    memory_cache_end_change(cache, &victims, true);
-}
-
-void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)
-{
-    apply_limits(cache, limits, /*keeps_limits=*/true);
-}
-
-void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits)
-{
-    apply_limits(cache, limits, false);
-}
-
-void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits)
-{
-    pthread_mutex_lock(&cache->lock);
-    *limits = cache->limits;
-    pthread_mutex_unlock(&cache->lock);
+    return &cache->limits;
 }
 
 void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_counts *counts)

@@ -92,12 +92,8 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 /* ---- limits ---- */
 
 /* True if an entry of this size can never be kept, even in an empty cache. */
-bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes);
-/* Sets the limits, and evicts what exceeds them. */
-void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
-/* Evicts what exceeds these limits. The cache's own limits do not change. */
-void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits);
-void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);
+bool memory_cache_is_too_large(const struct memory_cache *cache, size_t bytes);
+const struct memory_cache_limits *memory_cache_get_limits(const struct memory_cache *cache);
 /* Evicts the entries of the groups that the filter selects, except those that are in another group or were also
  * requested without one. Entries that are being made for these groups will not be kept. The filter is called under
  * cache->lock and must not call the cache. */

@@ -75,33 +75,14 @@ static void keep_limit(struct memory_cache *cache, const char *family, size_t li
         drop_group(cache, group, reason, victims);
 }
 
-/* Drops groups of every family that exceeds the limit, which may have been lowered. Requires the lock. */
-static void keep_family_limits(struct memory_cache *cache, struct cache_victims *victims)
-{
-    bool is_kept = false;
-    while (!is_kept) {
-        struct cache_group *unused = NULL;
-        struct cache_group *group = cache->groups.oldest;
-        while (group != NULL && count_groups(cache, group->name, NULL, &unused) <= cache->limits.max_family_groups)
-            group = group->newer;
-        is_kept = group == NULL;
-        if (!is_kept)
-            keep_limit(cache, group->name, cache->limits.max_family_groups, NULL, EVICTED_FAMILY, victims);
-    }
-}
-
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
     /* Other groups may have been used since, but the one that was just added stays. */
-    const struct cache_group *added = name != NULL ? groups_find(&cache->groups, name) : NULL;
+    const struct cache_group *added = groups_find(&cache->groups, name);
 
-    if (limits->max_family_groups != 0 && cache->pool.ops.same_family != NULL) {
-        if (name != NULL)
-            keep_limit(cache, name, limits->max_family_groups, added, EVICTED_FAMILY, victims);
-        else
-            keep_family_limits(cache, victims);
-    }
+    if (limits->max_family_groups != 0 && cache->pool.ops.same_family != NULL)
+        keep_limit(cache, name, limits->max_family_groups, added, EVICTED_FAMILY, victims);
     if (limits->max_groups != 0 && cache->groups.count > limits->max_groups)
         keep_limit(cache, NULL, limits->max_groups, added, EVICTED_GROUPS, victims);
 }

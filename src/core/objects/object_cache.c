@@ -5,9 +5,8 @@
  * group: "SIZE:SESSIONGROUP", where SIZE is the session's length in decimal, so that different pairs have different
  * names. As for programs, the public handle of an object is the cache's entry.
  *
- * There are two counts, as in a context. `holders` counts the application's references. `references` counts one for
- * each object, and one for all holders together. When the last holder releases the cache, it is closed; when the last
- * reference is dropped, it is destroyed.
+ * `references` counts one for each object, and one for the application. When the application releases the cache, it is
+ * closed; when the last reference is dropped, it is destroyed.
  */
 #include <ingot/object_cache.h>
 
@@ -22,7 +21,6 @@
 #include "util/struct_size.h"
 
 struct ingot_object_cache {
-    atomic_size_t holders;
     atomic_size_t references;
     ingot_allocator_t allocator;
     ingot_object_destructor_t destructor;
@@ -407,12 +405,6 @@ ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_ob
     return status;
 }
 
-void ingot_object_retain(ingot_object_t object)
-{
-    if (object != NULL)
-        cache_entry_retain((struct cache_entry *)object);
-}
-
 void ingot_object_release(ingot_object_t object)
 {
     if (object != NULL)
@@ -459,7 +451,6 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     struct ingot_object_cache *made = memory_allocate_zeroed(&allocator, sizeof(*made));
     if (made == NULL)
         return error_out_of_memory();
-    atomic_init(&made->holders, 1);
     atomic_init(&made->references, 1);
     made->allocator = allocator;
     made->destructor = known.destructor;
@@ -475,16 +466,9 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     return INGOT_SUCCESS;
 }
 
-void ingot_object_cache_retain(ingot_object_cache_t cache)
-{
-    if (cache != NULL)
-        atomic_fetch_add_explicit(&cache->holders, 1, memory_order_relaxed);
-}
-
 void ingot_object_cache_release(ingot_object_cache_t cache)
 {
-    /* acq_rel: all holders' calls happen before the cache is closed */
-    if (cache == NULL || atomic_fetch_sub_explicit(&cache->holders, 1, memory_order_acq_rel) != 1)
+    if (cache == NULL)
         return;
     memory_cache_close(cache->objects);
     unreference_cache(cache);
@@ -498,18 +482,6 @@ ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *
         return error_null_argument("cache");
     memory_cache_clear_groups(cache->objects, is_wanted_group, &wanted, EVICTED_CLEAR);
     return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache, const ingot_object_cache_limits_t *limits)
-{
-    struct memory_cache_limits known;
-
-    if (cache == NULL)
-        return error_null_argument("cache");
-    const ingot_status_t status = read_object_limits(limits, &known);
-    if (status == INGOT_SUCCESS)
-        memory_cache_set_limits(cache->objects, &known);
-    return status;
 }
 
 ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, ingot_object_cache_stats_t *stats)

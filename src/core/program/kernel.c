@@ -1,5 +1,5 @@
 /*
- * kernel.c - implements the public functions for kernels: requesting, cloning and locking them; see kernel_table.h.
+ * kernel.c - implements the public functions for kernels: requesting and locking them; see kernel_table.h.
  */
 #include <string.h>
 
@@ -124,64 +124,9 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel)
-{
-    if (clone == NULL || kernel == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "clone or kernel is NULL");
-    const struct program_body *body = cache_entry_value(kernel->program);
-    struct ingot_context *context = body->desc->context;
-    if (context->ops.clone_kernel == NULL)
-        return error_set(INGOT_UNIMPLEMENTED, "the backend %s cannot clone kernels", context->ops.name);
-    struct ingot_kernel *made = kernel_alloc(context, kernel->program, kernel->device, kernel->name);
-    if (made == NULL)
-        return error_out_of_memory();
-    made->is_clone = true;
-    atomic_init(&made->references, 1);
-    const ingot_status_t status =
-        context->ops.clone_kernel(context->state, body->native, kernel->native, &made->native);
-    if (status != INGOT_SUCCESS) {
-        kernel_destroy(made, context);
-        return status;
-    }
-    cache_entry_retain(made->program);
-    *clone = made;
-    return INGOT_SUCCESS;
-}
-
-void ingot_kernel_retain(ingot_kernel_t kernel)
-{
-    if (kernel == NULL)
-        return;
-    if (kernel->is_clone)
-        atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
-    else
-        cache_entry_retain(kernel->program);
-}
-
-static void end_clone(void *kernel, void *context)
-{
-    kernel_destroy(kernel, context);
-}
-
-__attribute__((noinline)) static void release_clone(struct ingot_kernel *clone)
-{
-    struct cache_entry *program = clone->program;
-
-    /* acq_rel: all use of the clone happens before it is freed */
-    if (atomic_fetch_sub_explicit(&clone->references, 1, memory_order_acq_rel) != 1)
-        return;
-    const struct program_body *body = cache_entry_value(program);
-    error_keep(end_clone, clone, body->desc->context);
-    cache_entry_release(program);
-}
-
 void ingot_kernel_release(ingot_kernel_t kernel)
 {
-    if (kernel == NULL)
-        return;
-    if (kernel->is_clone)
-        release_clone(kernel);
-    else
+    if (kernel != NULL)
         entry_release(kernel->program);
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
+static void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
 {
     if (kernel == NULL)
         return;
@@ -69,10 +69,10 @@ struct kernel_table *kernel_table_get(struct program_body *body)
     return known;
 }
 
-/* ---- shared kernels ---- */
+/* ---- kernels ---- */
 
-struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_entry *program, uint32_t device,
-                                  const char *name)
+static struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_entry *program, uint32_t device,
+                                         const char *name)
 {
     const size_t name_size = strlen(name) + 1;
     struct ingot_kernel *kernel = memory_allocate_zeroed(&context->allocator, sizeof(*kernel) + name_size);

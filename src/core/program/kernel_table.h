@@ -1,9 +1,9 @@
 /*
  * kernel_table.h - makes and keeps the kernels of a program.
  *
- * A shared kernel belongs to its program. The first request makes it. If several threads request it at once, each makes
+ * A kernel belongs to its program. The first request makes it. If several threads request it at once, each makes
  * one, and all get the one that is finished first. It lives as long as the program, and a reference to it is a
- * reference to the program, so it needs no count. A clone has its own count. There are no locks.
+ * reference to the program, so it needs no count. There are no locks.
  */
 #ifndef INGOT_CORE_PROGRAM_KERNEL_TABLE_H
 #define INGOT_CORE_PROGRAM_KERNEL_TABLE_H
@@ -13,29 +13,21 @@
 #include "core/program/program_body.h"
 
 struct ingot_kernel {
-    pthread_mutex_t lock;     /* applications hold it while they set arguments and launch */
-    atomic_size_t references; /* used only in a clone */
+    pthread_mutex_t lock; /* applications hold it while they set arguments and launch */
     void *native;
     /* the next fields are adjacent, because each request reads them */
-    struct cache_entry *program; /* the program that owns a shared kernel; a clone holds a reference to it */
+    struct cache_entry *program; /* the program that owns the kernel */
     uint32_t device;
-    bool is_clone;
     char name[];
 };
 
-/* The shared kernels of a program. An array follows in memory: the offset of each kernel's name in the `names` of the
+/* The kernels of a program. An array follows in memory: the offset of each kernel's name in the `names` of the
  * program's body. */
 struct kernel_table {
     size_t count;
     _Atomic(struct ingot_kernel *) made[]; /* one per device position and name position, in this order; NULL until
                                             * requested; release/acquire */
 };
-
-/* Allocates a kernel whose native part the caller adds. Returns NULL if out of memory. */
-struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_entry *program, uint32_t device,
-                                  const char *name);
-/* Frees a kernel. Does nothing if kernel is NULL. */
-void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context);
 
 /* Returns the size of a program's table, even if it has not been made yet. */
 size_t kernel_table_size(const struct program_body *body);

@@ -4,6 +4,7 @@
 #include "core/program/program.h"
 
 #include <ingot/private/descriptor.h>
+#include <ingot/private/program.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * load that binary. If a blob lacks the binaries of some devices, they are compiled in the same way.
  */
 #include <ingot/private/descriptor.h>
-#include <ingot/private/native_program.h>
+#include <ingot/private/program.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

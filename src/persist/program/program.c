@@ -14,6 +14,7 @@
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/persist.h>
+#include <ingot/private/program.h>
 #include <ingot/private/request.h>
 #include <stdbool.h>
 

@@ -191,8 +191,7 @@ static const uint8_t *find_marker(const uint8_t *begin, const uint8_t *end)
     return end;
 }
 
-/* Cuts a text of the request into pieces, and the larger ones out of the request. A source's own headers are visited
- * with it, but come after all sources. So a text that precedes what was cut out stays in the request. */
+/* Cuts a text of the request into pieces, and the larger ones out of the request. */
 static void cut_text(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
     static const char suffix[] = ".text";
@@ -201,8 +200,7 @@ static void cut_text(void *user, const char *path, size_t size, const uint8_t *v
     const uint8_t *bytes = cutting->request->bytes;
     const uint8_t *end = value + size;
     (void)is_text;
-    if (length < sizeof(suffix) || strcmp(path + length - (sizeof(suffix) - 1), suffix) != 0 ||
-        value < bytes + cutting->done)
+    if (length < sizeof(suffix) || strcmp(path + length - (sizeof(suffix) - 1), suffix) != 0)
         return;
     for (const uint8_t *at = value; at < end && cutting->status == INGOT_SUCCESS;) {
         uint8_t digest[INGOT_REQUEST_DIGEST_SIZE];

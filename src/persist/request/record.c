@@ -6,7 +6,7 @@
  */
 #include "persist/request/record.h"
 
-#include <ingot/backend.h>
+#include <ingot/private/program.h>
 #include <ingot/private/request.h>
 #include <stdatomic.h>
 #include <stdio.h>

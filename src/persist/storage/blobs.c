@@ -13,7 +13,7 @@
  */
 #include "persist/storage/blobs.h"
 
-#include <ingot/backend.h>
+#include <ingot/private/program.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef INGOT_PERSIST_STORAGE_BLOBS_H
 #define INGOT_PERSIST_STORAGE_BLOBS_H
 
-#include <ingot/private/native_program.h>
+#include <ingot/private/program.h>
 #include <ingot/storage.h>
 #include <stdbool.h>
 

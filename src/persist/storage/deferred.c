@@ -7,8 +7,8 @@
  */
 #include "persist/storage/deferred.h"
 
-#include <ingot/backend.h>
 #include <ingot/private/persist.h>
+#include <ingot/private/program.h>
 #include <string.h>
 
 #include "persist/base/files.h"

@@ -9,6 +9,7 @@
 
 #include <ingot/backend.h>
 #include <ingot/private/persist.h>
+#include <ingot/private/program.h>
 #include <string.h>
 
 #include "persist/base/files.h"

@@ -9,6 +9,7 @@
 
 #include <ingot/backend.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/program.h>
 
 #include "conformance/objects.h"
 #include "support/cuda_driver.h"
@@ -147,25 +148,6 @@ TEST(CudaProgram, HasTheNameOfItsSourceOnlyIfItsIdHasIt)
     EXPECT_EQ(INGOT_BUILD_FAILED,
               ingot_program_get(&program, describe_named("no_such_type x;\n", "named_source.cu").get(), 0));
     EXPECT_TRUE(last_error_has("named_source.cu(1)")) << ingot_last_error_detail();
-}
-
-/* Of the options of these sources, nothing is left in a request. */
-TEST(CudaProgram, HasARequestIfOnlyItsSourcesNameDirectories)
-{
-    const Context context = make();
-    const Source first = make_source("__device__ int f(int x) { return x; }\n", "a", INGOT_SOURCE_CUDA_CPP, "-I .");
-    const Source second = make_source(kTwice, "b", INGOT_SOURCE_CUDA_CPP);
-    const ingot_source_t sources[] = {first.get(), second.get()};
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = sources;
-    info.source_count = 2;
-    info.compile_options = "-DX";
-    ingot_program_desc_t desc = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
-    const Desc held(desc);
-    ingot_buffer_t request = INGOT_BUFFER_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_get_request(desc, &request)) << ingot_last_error_detail();
-    request.release(&request);
 }
 
 TEST(CudaProgram, IsBuiltAndLoadedOrFailsCleanlyAtEveryAllocation)
@@ -322,7 +304,5 @@ TEST(CudaKernel, IsMadeOnceMemoryIsThere)
     ingot_kernel_t kernel = nullptr;
     fail("cuModuleGetFunction", CUDA_ERROR_OUT_OF_MEMORY, 1);
     EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program.get(), 0, "twice")) << ingot_last_error_detail();
-    ingot_kernel_t clone = nullptr;
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_kernel_clone(&clone, kernel));
     ingot_kernel_release(kernel);
 }

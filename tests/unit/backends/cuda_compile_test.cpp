@@ -34,7 +34,6 @@ struct Compilation {
     std::string link_options{};
     std::vector<const char *> expressions{};
     std::vector<ingot_spec_constant_t> constants{};
-    std::vector<ingot_source_settings_t> settings{}; /* none, or one per source */
     int driver_version = 13000;
     int major = 9;
     int minor = 0;
@@ -60,7 +59,6 @@ struct Compilation {
         request.link_options = link_options.c_str();
         request.spec_constants = constants.data();
         request.spec_constant_count = constants.size();
-        request.source_settings = settings.empty() ? nullptr : settings.data();
         request.name_expressions = expressions.data();
         request.name_expression_count = expressions.size();
         ingot_allocator_t malloc_based{};
@@ -170,17 +168,13 @@ TEST(CudaCompile, TakesHeadersByNameAndFilesByDirectory)
     }
 }
 
-TEST(CudaCompile, CompilesEachSourceWithItsOwnSettings)
+TEST(CudaCompile, LinksSeveralSources)
 {
-    const std::string text = "#include <name.h>\n#define PASTE_(a, b) a##_##b\n#define PASTE(a, b) PASTE_(a, b)\n"
-                             "extern \"C\" __global__ void PASTE(OWN, VALUE)(int *x) { x[0] = 1; }\n";
-    Compilation both{{cuda(text), cuda(text)}};
-    const std::string ten = "#define VALUE ten\n", twenty = "#define VALUE twenty\n";
-    const ingot_source_view_t first = {INGOT_SOURCE_HEADER, ten.size(), ten.c_str(), "name.h"};
-    const ingot_source_view_t second = {INGOT_SOURCE_HEADER, twenty.size(), twenty.c_str(), "name.h"};
-    both.settings = {{"-DOWN=one", &first, 1}, {"-DOWN=two", &second, 1}};
-    ASSERT_EQ(INGOT_SUCCESS, both.run()) << ingot_last_error_detail() << both.log;
-    EXPECT_EQ((Names{"one_ten", "two_twenty"}), both.kernels());
+    Compilation both{{cuda(kCalling), cuda(kHelper)}};
+    ASSERT_EQ(INGOT_SUCCESS, both.run()) << ingot_last_error_detail();
+    EXPECT_EQ(Names{"call"}, both.kernels());
+    EXPECT_EQ(90, both.architecture());
+    EXPECT_FALSE(cuda_cubin_is_relocatable(both.image.size(), both.image.data()));
 }
 
 TEST(CudaCompile, LinksOneSourceWithLinkOptionsOrMadeRelocatable)

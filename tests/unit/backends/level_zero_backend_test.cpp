@@ -3,6 +3,7 @@
  * its public header, its table of operations, dynamic linking, and binaries of Intel's offline compiler.
  */
 #include <gtest/gtest.h>
+#include <ingot/private/program.h>
 
 #include <algorithm>
 #include <cstring>
@@ -166,10 +167,9 @@ std::string product()
     return getenv("ProductFamilyOverride");
 }
 
-Desc describe(const Context &context, const std::string &module, const char *own_options = nullptr,
-              const char *options = nullptr)
+Desc describe(const Context &context, const std::string &module, const char *options = nullptr)
 {
-    return describe_source(context.get(), make_source(module, nullptr, INGOT_SOURCE_SPIRV, own_options).get(), options);
+    return describe_source(context.get(), make_source(module, nullptr, INGOT_SOURCE_SPIRV).get(), options);
 }
 
 Program build(const Context &context)
@@ -181,7 +181,11 @@ Program build(const Context &context)
 
 TEST(LevelZeroContextCreate, TakesAllDevicesOfTheDriverWhenNoneIsNamed)
 {
-    EXPECT_EQ(driver().devices().size(), ingot_context_get_device_count(make().get()));
+    const Context all = make();
+    const auto count = static_cast<uint32_t>(driver().devices().size());
+    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_device_info(all.get(), count - 1, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_get_device_info(all.get(), count, &info));
 }
 
 TEST(LevelZeroContextCreate, TakesSomeDevicesInAnyOrderButNoneTwice)
@@ -268,6 +272,26 @@ TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
     EXPECT_EQ(INGOT_BACKEND_ERROR, level_zero_fail(INGOT_BACKEND_ERROR, "zeCall", ZE_RESULT_ERROR_DEVICE_LOST));
     EXPECT_STREQ("zeCall: ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)", ingot_last_error_detail());
     EXPECT_EQ(static_cast<int64_t>(ZE_RESULT_ERROR_DEVICE_LOST), ingot_last_error_code());
+}
+
+/* Returns the machine code of a module that is compiled with `options`. */
+static std::string code_with(const char *options)
+{
+    const Context context = make();
+    const Program program = create_program(describe(context, spirv_of("two_kernels"), options));
+    Sink binary;
+    if (program != nullptr) {
+        EXPECT_EQ(INGOT_SUCCESS,
+                  level_zero_ops.get_binary(ingot_context_get_backend_state(context.get(), &level_zero_ops),
+                                            ingot_program_get_backend_program(program.get(), &level_zero_ops), 0,
+                                            binary.get()));
+    }
+    return binary.text();
+}
+
+TEST(LevelZeroBuild, CompilesWithTheProgramsOptions)
+{
+    EXPECT_NE(code_with(nullptr), code_with("-ze-opt-disable"));
 }
 
 TEST(LevelZeroBuild, RefusesWhatIsNotSpirvBeforeTheDriverEndsTheProcessOverIt)

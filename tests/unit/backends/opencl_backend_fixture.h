@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <ingot/private/opencl.h>
+#include <ingot/private/program.h>
 
 #include <CL/cl_icd.h>
 
@@ -36,10 +37,10 @@ inline std::vector<cl_device_id> one_device()
     return {platform().devices()[0]};
 }
 
-inline Context make(const OpenclContext &native)
+inline Context make(const OpenclContext &native, const ingot_context_info_t *info = nullptr)
 {
     ingot_context_t context = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, nullptr))
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, info))
         << ingot_last_error_detail();
     return Context(context);
 }
@@ -181,8 +182,12 @@ inline const cl_icd_dispatch &counting_functions()
 /* A context with its native one. */
 struct Programs {
     OpenclContext native;
-    const Context context = make(native);
-    explicit Programs(const std::vector<cl_device_id> &devices = one_device()) : native(devices) {}
+    const Context context;
+    explicit Programs(const std::vector<cl_device_id> &devices = one_device(),
+                      const ingot_context_info_t *info = nullptr)
+        : native(devices), context(make(native, info))
+    {
+    }
 
     ingot_cache_stats_t stats() const { return stats_of(context); }
 };

@@ -28,7 +28,11 @@ static int write_binary(const char *path)
 TEST(OpenclContextCreate, TakesAllDevicesOfTheContextWhenNoneIsNamed)
 {
     const OpenclContext native(platform().devices());
-    EXPECT_EQ(platform().devices().size(), ingot_context_get_device_count(make(native).get()));
+    const Context all = make(native);
+    const auto count = static_cast<uint32_t>(platform().devices().size());
+    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_device_info(all.get(), count - 1, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_get_device_info(all.get(), count, &info));
 }
 
 TEST(OpenclContextCreate, TakesSomeDevicesInAnyOrderButNoneTwice)

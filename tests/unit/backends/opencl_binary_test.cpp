@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <ingot/private/program.h>
 
 #include "support/child_process.h"
 

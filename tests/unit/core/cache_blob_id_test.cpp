@@ -4,6 +4,7 @@
  */
 #include <algorithm>
 #include <cstdlib>
+#include <ingot/private/program.h>
 
 #include "core/descriptor/cache_blob_id_format.h"
 #include "support/failing_allocator.h"

@@ -4,6 +4,7 @@
  */
 #include <algorithm>
 #include <chrono>
+#include <ingot/private/descriptor.h>
 #include <random>
 
 #include "support/reference_context.h"

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 #include <ingot/backend.h>
+#include <ingot/private/program.h>
 
 #include "support/reference_context.h"
 #include "support/scratch_directory.h"

@@ -1,6 +1,7 @@
 /*
  * fork_test.cpp - tests that a child of fork() can use Ingot.
  */
+#include <ingot/private/program.h>
 #include <pthread.h>
 #include <unistd.h>
 

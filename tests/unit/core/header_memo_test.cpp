@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <ingot/private/descriptor.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <sys/mman.h>

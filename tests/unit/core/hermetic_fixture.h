@@ -94,9 +94,9 @@ public:
     }
     ingot_status_t resolve(struct hermetic *hermetic, bool is_final = false) const
     {
-        const struct hermetic_input wanted = {rules_,          sources_.data(),        sources_.size(), headers_.data(),
-                                              headers_.size(), {options_, "", "", ""}, is_final};
-        return hermetic_resolve(hermetic, 1, &wanted);
+        const struct hermetic_input wanted = {rules_,          sources_.data(),    sources_.size(), headers_.data(),
+                                              headers_.size(), {options_, "", ""}, is_final};
+        return hermetic_resolve(hermetic, &wanted);
     }
 
 private:
@@ -110,7 +110,7 @@ inline Strings split_texts(const struct hermetic *hermetic)
 {
     Strings texts;
     size_t start = 0;
-    for (size_t i = 0; i < hermetic->source_count; ++i) {
+    for (size_t i = 0; i < hermetic->end_count; ++i) {
         EXPECT_LT(hermetic->ends[i], hermetic->texts.size);
         EXPECT_EQ(0, hermetic->texts.bytes[hermetic->ends[i]]);
         texts.emplace_back(reinterpret_cast<const char *>(hermetic->texts.bytes) + start, hermetic->ends[i] - start);

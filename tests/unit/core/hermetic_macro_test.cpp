@@ -189,25 +189,6 @@ TEST_F(HermeticMacro, BoundsTheArgumentsOfCalls)
     EXPECT_EQ(too_many_steps, resolve(calls(200)).reason);
 }
 
-/* Sources with their own settings are resolved separately, but share the limit. */
-TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
-{
-    const std::string source = growing_macros() + "#include M39\n#include M39\n";
-    const ingot_source_view_t view = {INGOT_SOURCE_OPENCL_C, source.size(), source.c_str(), "k.cl"};
-    const ingot_text_rules_t rules = careful_rules();
-    const struct hermetic_input input = {&rules, &view, 1, nullptr, 0, {"", "", "", ""}, false};
-    for (const size_t count : {2u, 20u}) {
-        const std::vector<struct hermetic_input> inputs(count, input);
-        ingot_allocator_t allocator;
-        struct hermetic hermetic;
-        ASSERT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
-        hermetic_init(&hermetic, &allocator);
-        EXPECT_EQ(INGOT_SUCCESS, hermetic_resolve(&hermetic, count, inputs.data()));
-        EXPECT_STREQ(count == 2 ? nullptr : too_many_steps, hermetic.reason);
-        hermetic_fini(&hermetic);
-    }
-}
-
 /* Each macro here expands to a single token, but during its expansion, the names of all macros before it must be
  * hidden. */
 TEST_F(HermeticMacro, BoundsAChainOfNames)

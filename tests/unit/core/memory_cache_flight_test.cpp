@@ -216,7 +216,6 @@ TEST(CacheFlight, HitNeverWaitsForTheMakingOfAnother)
         threads.start([&] {
             EXPECT_TRUE(harness.touch(2));
             EXPECT_FALSE(harness.touch(3));
-            harness.set_limits(100);
             EXPECT_FALSE(harness.contains(1));
         });
         threads.join(); /* all of that ends while this value is being made */
@@ -332,21 +331,6 @@ TEST(CacheFlight, ClearOfAGroupConcernsItsMakingsOnly)
     answer = ask(harness, 1, clearing("a"));
     cache_entry_release(answer.entry);
     EXPECT_TRUE(harness.contains(1));
-}
-
-TEST(CacheFlight, LimitsChangedMeanwhileHold)
-{
-    Harness harness;
-    const Answer answer = ask(harness, 1, [&](cache_entry **entry, size_t *bytes) {
-        for (int key = 2; key < 10; ++key)
-            harness.touch(key);
-        harness.set_limits(0);
-        *bytes = 5;
-        return harness.create(1, entry);
-    });
-    EXPECT_EQ(0u, harness.counts().entries);
-    cache_entry_release(answer.entry);
-    EXPECT_EQ(harness.created(), harness.destroyed());
 }
 
 TEST(CacheFlight, EvictedBeforeTheWaitersWakeStillReachesThem)

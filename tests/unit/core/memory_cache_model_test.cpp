@@ -82,9 +82,17 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     };
 
     for (int step = 0; step < 3000; ++step) {
+        if (step % 200 == 199) {
+            limits = Limits{pick(16), pick(2) * (own + 300) * pick(12), pick(5)};
+            limits.drops_least_used_group = pick(2) != 0;
+            harness.restart(limits);
+            memos.clear();
+            lru.clear();
+            groups.clear();
+        }
         const int key = static_cast<int>(pick(24));
         const size_t action = pick(100);
-        if (action < 90) {
+        if (action < 95) {
             const auto known = std::find_if(lru.begin(), lru.end(), [&](const Known &one) { return one.key == key; });
             const std::string group = pick(4) == 0 ? "" : std::string(1, static_cast<char>('a' + pick(5)));
             const size_t bytes = pick(500);
@@ -107,12 +115,6 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
                 groups.push_back(group);
                 fit_groups();
             }
-            fit();
-        } else if (action < 95) {
-            limits = Limits{pick(16), pick(2) * (own + 300) * pick(12), pick(5)};
-            limits.drops_least_used_group = pick(2) != 0;
-            memory_cache_set_limits(harness.get(), &limits);
-            fit_groups();
             fit();
         } else if (action < 98) {
             const std::string group(1, static_cast<char>('a' + pick(5)));

@@ -8,6 +8,7 @@
 
 using cache_harness::Eviction;
 using cache_harness::Harness;
+using cache_harness::Limits;
 
 static void expect_all_gone(const Harness &harness)
 {
@@ -107,12 +108,11 @@ TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
         hit(1);
     hit(2);
     hit(0);
-    harness.set_limits(2);
+    harness.touch(3);
     EXPECT_EQ(nullptr, cache_memo_lookup(&memos[1]));
     hit(2);
-    harness.touch(3); /* later than all hits so far, so 0 is evicted */
-    harness.set_limits(1);
-    EXPECT_EQ((std::vector<int>{3}), harness.present(9));
+    harness.touch(4); /* 0 was used before 2 and 3 */
+    EXPECT_EQ((std::vector<int>{2, 3, 4}), harness.present(9));
 }
 
 TEST(MemoryCacheLimits, BytesNeverOverflow)
@@ -125,7 +125,7 @@ TEST(MemoryCacheLimits, BytesNeverOverflow)
     EXPECT_GE(harness.counts().bytes, SIZE_MAX / 2);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
     EXPECT_EQ(0u, harness.counts().bytes);
-    harness.set_limits(100, 100000);
+    harness.restart(Limits{100, 100000, 0});
     harness.touch(4);
     harness.touch(5, nullptr, SIZE_MAX);
     harness.touch(6, nullptr, SIZE_MAX - 100);
@@ -165,12 +165,11 @@ TEST(MemoryCacheClear, EvictionCallbackMayCallTheCache)
         ++calls;
         if (eviction.key < 100)
             harness.touch(eviction.key + 100);
-        harness.set_limits(calls < 10 ? 4 : 5);
         EXPECT_FALSE(harness.contains(eviction.key));
     };
     for (int key = 0; key < 20; ++key)
         harness.touch(key);
-    EXPECT_EQ(5u, harness.counts().entries);
+    EXPECT_EQ(4u, harness.counts().entries);
     EXPECT_GE(calls, 20);
 }
 
@@ -240,8 +239,7 @@ TEST(MemoryCacheMemory, NoMemoryFromSomePointOnIsAStatus)
 
 TEST(MemoryCacheRecount, CountsAnewAndEvictsWhatIsOver)
 {
-    Harness harness;
-    harness.set_limits(100, 100000);
+    Harness harness({100, 100000, 0});
     for (const int key : {1, 2, 3})
         harness.touch(key, nullptr, 10000);
     const size_t before = harness.counts().bytes;

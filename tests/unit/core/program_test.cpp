@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <ingot/private/descriptor.h>
+#include <ingot/private/program.h>
 
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
@@ -274,33 +275,6 @@ TEST_F(IncludingProgram, IsCacheableAgainAfterTheDriverFailed)
     EXPECT_FALSE(blob_of(create_program(desc)).empty());
 }
 
-TEST_F(ProgramTest, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
-{
-    Recorder recorder;
-    context = device.make(recorder.info());
-    std::vector<Desc> descs;
-    for (int i = 0; i < 10; ++i) {
-        descs.push_back(with_options("-DN=" + std::to_string(i)).make(context));
-        (void)create_program(descs.back());
-    }
-    (void)create_program(descs[0]);
-    ingot_cache_capacity_t to = INGOT_CACHE_CAPACITY_INIT;
-    to.max_programs = 4;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_trim_cache(context.get(), &to));
-    EXPECT_EQ(4u, stats_of(context).programs);
-    EXPECT_EQ(6u, stats_of(context).evictions_count);
-    EXPECT_EQ("max_programs", recorder.reasons.back());
-    for (const size_t kept : {0, 7, 8, 9})
-        EXPECT_EQ(INGOT_SUCCESS, look_up(descs[kept])) << kept;
-    (void)create_program(descs[1]);
-    EXPECT_EQ(5u, stats_of(context).programs) << "the limit is what it was";
-    to.max_bytes = 1;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_trim_cache(context.get(), &to));
-    EXPECT_EQ(0u, stats_of(context).programs);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_trim_cache(context.get(), nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_trim_cache(nullptr, &to));
-}
-
 TEST_F(ProgramDescTest, RefusesWhatIsMalformed)
 {
     ingot_program_desc_t desc = nullptr;
@@ -345,7 +319,6 @@ TEST(Handles, AreCheckedForNull)
     ingot_source_release(nullptr);
     ingot_context_release(nullptr);
     ingot_program_desc_release(nullptr);
-    EXPECT_EQ(0u, ingot_context_get_device_count(nullptr));
 }
 
 TEST_F(KernelTest, IsSharedAndComparesItsName)
@@ -401,24 +374,6 @@ TEST_F(KernelTest, LeavesBothMapsWithItsProgram)
     clear(context);
     EXPECT_EQ(0, device.counts.live_kernels);
     EXPECT_EQ(0, device.counts.live_programs);
-}
-
-TEST_F(KernelTest, ClonesAreTheirOwn)
-{
-    Kernel kernel = create_kernel(create_program(ProgramText().make(context)), "twice");
-    ingot_kernel_t clone = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_clone(&clone, kernel.get()));
-    EXPECT_NE(kernel.get(), clone);
-    EXPECT_EQ(2, device.counts.live_kernels);
-    kernel.reset();
-    context.reset();
-    Kernel held(clone);
-    ingot_kernel_retain(clone);
-    ingot_kernel_release(clone);
-    EXPECT_EQ(6, run(held, 3)) << "a clone holds its program";
-    held.reset();
-    EXPECT_EQ(0, device.counts.live_kernels);
-    EXPECT_EQ(1u, device.counts.states_destroyed);
 }
 
 namespace

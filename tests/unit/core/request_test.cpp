@@ -33,7 +33,7 @@ Bytes digest(const Bytes &value)
     return result;
 }
 
-const std::string kFirst = "kernel f x\n", kSecond = "kernel g x\n", kHeader = "kernel h x\n", kOwn = "kernel i x\n";
+const std::string kFirst = "kernel f x\n", kSecond = "kernel g x\n", kHeader = "kernel h x\n";
 const uint64_t kValue = 258;
 const Bytes kDirectory = digest(text("/home/u"));
 const Bytes kFiles = join({digest(text("int x;")), framed("x.h")});
@@ -48,9 +48,6 @@ struct Sample {
     std::array<ingot_source_view_t, 2> sources = {view(INGOT_SOURCE_OPENCL_C, "dir/a.cl", kFirst),
                                                   view(INGOT_SOURCE_OWN_TEXT, "", kSecond)};
     ingot_source_view_t header = view(INGOT_SOURCE_HEADER, "h.h", kHeader);
-    std::array<ingot_source_view_t, 2> all_headers = {header, view(INGOT_SOURCE_HEADER, "own.h", kOwn)};
-    std::array<ingot_source_settings_t, 2> settings = {
-        {{"-DA -DB", all_headers.data(), 2}, {"-DA", all_headers.data(), 1}}};
     ingot_spec_constant_t constant = {7, sizeof(kValue), &kValue};
     std::array<const char *, 2> expressions = {"a<int>", "b"};
     request whole = {};
@@ -61,9 +58,7 @@ struct Sample {
         whole.files = kFiles.data();
         whole.form = REQUEST_OF_TEXTS;
         whole.build = {
-            sizeof(whole.build), sources.data(), 2, &header, 1, "-DA", "-link", &constant, 1, expressions.data(), 2,
-            settings.data()};
-        whole.shared_headers = 1;
+            sizeof(whole.build), sources.data(), 2, &header, 1, "-DA", "-link", &constant, 1, expressions.data(), 2};
         whole.names_matter = names_matter;
         whole.directory = names_matter ? kDirectory.data() : nullptr;
     }
@@ -99,12 +94,6 @@ Bytes by_hand(request_form form, bool names_matter)
                  part(kHeader),
                  framed("-DA"),
                  framed("-link"),
-                 number(2, 4),
-                 framed("-DA -DB"),
-                 number(1, 4),
-                 framed("own.h"),
-                 part(kOwn),
-                 framed("-DA"),
                  number(0, 4),
                  number(1, 4),
                  number(7, 4),
@@ -189,8 +178,6 @@ TEST(Request, IsVisitedFieldByField)
     EXPECT_EQ("00000100", fields["source[1].kind"]);
     EXPECT_EQ("dir/a.cl", fields["source[0].name"]);
     EXPECT_EQ(kFirst, fields["source[0].text"]);
-    EXPECT_EQ("-DA -DB", fields["source[0].compile_options"]);
-    EXPECT_EQ(kOwn, fields["source[0].header[0].text"]);
     EXPECT_EQ("h.h", fields["header[0].name"]);
     EXPECT_EQ("-link", fields["link_options"]);
     EXPECT_EQ(8u, fields["spec_constant[7]"].size());

@@ -11,6 +11,10 @@
 
 #include "support/reference_context.h"
 
+extern "C" {
+#include "core/base/trace.h"
+}
+
 TEST(Status, HasANameForEveryValue)
 {
     for (int status = INGOT_SUCCESS; status <= INGOT_DEADLOCK; ++status)
@@ -22,8 +26,8 @@ TEST(Status, HasANameForEveryValue)
 TEST(Status, HasANameForEveryEvent)
 {
     for (int kind = INGOT_EVENT_HIT; kind <= INGOT_EVENT_STORAGE_MISS; ++kind)
-        EXPECT_STRNE("unknown event", ingot_event_kind_name(static_cast<ingot_event_kind_t>(kind))) << kind;
-    EXPECT_STREQ("unknown event", ingot_event_kind_name(static_cast<ingot_event_kind_t>(1000)));
+        EXPECT_STRNE("unknown event", event_kind_name(static_cast<ingot_event_kind_t>(kind))) << kind;
+    EXPECT_STREQ("unknown event", event_kind_name(static_cast<ingot_event_kind_t>(1000)));
 }
 
 TEST(Version, IsThatOfTheHeaderWithARevision)
@@ -132,11 +136,6 @@ TEST(ErrorDetail, SurvivesTheReleaseOfEverythingThatABackendMade)
             *kernel = &made;
             return INGOT_SUCCESS;
         }
-        static ingot_status_t clone(void *, void *, void *, void **kernel)
-        {
-            *kernel = &made;
-            return INGOT_SUCCESS;
-        }
     };
     ingot_backend_ops_t ops{};
     ops.struct_size = sizeof(ops);
@@ -149,17 +148,13 @@ TEST(ErrorDetail, SurvivesTheReleaseOfEverythingThatABackendMade)
     ops.get_kernel_names = Careless::names;
     ops.create_kernel = Careless::kernel;
     ops.destroy_kernel = Careless::destroy_program;
-    ops.clone_kernel = Careless::clone;
     ingot_context_t context = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_create(&context, &ops, &ops, 1, nullptr));
     Context owned(context);
     Desc desc = ProgramText().make(owned);
     Program program = create_program(desc);
     Kernel kernel = create_kernel(program, "k");
-    ingot_kernel_t cloned = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_clone(&cloned, kernel.get()));
     const Failure failure;
-    ingot_kernel_release(cloned);
     kernel.reset();
     program.reset();
     desc.reset();

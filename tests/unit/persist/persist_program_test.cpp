@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <ingot/backend.h>
+#include <ingot/private/program.h>
 
 #include "support/own_storage.h"
 #include "support/persist_session.h"

@@ -106,42 +106,18 @@ static void plan_fini(struct plan *plan)
     cuda_bytes_fini(&plan->head, &plan->target->allocator);
 }
 
-static ingot_status_t compile_with(struct plan *plan, size_t index, const struct cuda_options *options,
-                                   struct cuda_bytes *cubin)
+static ingot_status_t compile_source(struct plan *plan, size_t index, struct cuda_bytes *cubin)
 {
-    const ingot_source_settings_t settings = ingot_build_request_get_settings(plan->request, index);
     const struct cuda_nvrtc_job job = {
         .allocator = &plan->target->allocator,
         .driver_version = plan->target->driver_version,
         .request = plan->request,
         .source = &plan->request->sources[index],
-        .headers = settings.headers,
-        .header_count = settings.header_count,
         .expression_count = index == plan->first_cuda_source ? plan->request->name_expression_count : 0,
-        .options = options,
+        .options = &plan->compile_options,
         .log = plan->log,
     };
     return cuda_nvrtc_compile(&job, &plan->head, cubin);
-}
-
-/* Compiles one source. The source's own options cannot choose an architecture, because a program has only one. */
-static ingot_status_t compile_source(struct plan *plan, size_t index, struct cuda_bytes *cubin)
-{
-    const ingot_allocator_t *allocator = &plan->target->allocator;
-    struct cuda_options own;
-    if (plan->request->source_settings == NULL)
-        return compile_with(plan, index, &plan->compile_options, cubin);
-    ingot_status_t status =
-        cuda_options_init(&own, allocator, plan->request->source_settings[index].compile_options, "", EXTRA_OPTIONS);
-    if (status == INGOT_SUCCESS) {
-        (void)cuda_options_take_architecture(&own);
-        cuda_options_add(&own, plan->compile_architecture);
-        if (plan->links)
-            cuda_options_add(&own, RELOCATABLE_OPTION);
-        status = compile_with(plan, index, &own, cubin);
-    }
-    cuda_options_fini(&own, allocator);
-    return status;
 }
 
 static ingot_status_t add_source_to_link(struct plan *plan, struct cuda_link *link, size_t index)

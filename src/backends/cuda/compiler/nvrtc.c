@@ -26,15 +26,15 @@ static ingot_status_t fail_nvrtc_call(const struct cuda_nvrtc *nvrtc, const char
 static ingot_status_t create_nvrtc_program(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
                                            nvrtcProgram *program)
 {
-    const size_t count = job->header_count;
+    const size_t count = job->request->header_count;
     const size_t size = (2 * count + 1) * sizeof(char *); /* not 0, even without headers */
     const char **texts = ingot_allocate(job->allocator, size);
     if (texts == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu headers", count);
     const char **names = texts + count;
     for (size_t i = 0; i < count; ++i) {
-        texts[i] = job->headers[i].bytes;
-        names[i] = job->headers[i].name;
+        texts[i] = job->request->headers[i].bytes;
+        names[i] = job->request->headers[i].name;
     }
     const char *name = job->source->name[0] != '\0' ? job->source->name : NULL;
     const nvrtcResult result = nvrtc->create(program, job->source->bytes, name, (int)count, texts, names);

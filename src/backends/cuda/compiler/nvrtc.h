@@ -10,10 +10,8 @@
 struct cuda_nvrtc_job {
     const ingot_allocator_t *allocator;
     int driver_version;
-    const ingot_build_request_t *request; /* for its name expressions */
+    const ingot_build_request_t *request; /* for its headers and name expressions */
     const ingot_source_view_t *source;
-    const ingot_source_view_t *headers;
-    size_t header_count;
     size_t expression_count; /* 0 if the expressions belong to another source */
     const struct cuda_options *options;
     ingot_sink_t *log;

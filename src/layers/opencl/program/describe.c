@@ -5,7 +5,7 @@
  */
 #include "layers/opencl/program/describe.h"
 
-#include <ingot/backend.h>
+#include <ingot/private/program.h>
 
 #include <stdlib.h>
 #include <string.h>
