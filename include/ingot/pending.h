@@ -71,8 +71,10 @@ INGOT_API ingot_status_t ingot_pending_poll(ingot_pending_t pending);
  */
 INGOT_API ingot_status_t ingot_pending_wait(ingot_pending_t pending, uint64_t max_time_ms);
 
-/** Ends a pending program that is not needed any more. Does not wait. Its wish stays, and may be answered. Does nothing
- *  for NULL. */
+/** Ends a pending program that is not needed any more. Its wish stays, and may be answered. If another thread of this
+ *  process compiles the program at the moment, as part of a take, waits until that has ended. So the application may
+ *  then destroy the program's context. In an event callback of the thread that compiles it, does not wait; do not take
+ *  the program there. Does nothing for NULL. */
 INGOT_API void ingot_pending_drop(ingot_pending_t pending);
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 #include "front/pending.h"
 
 #include <ingot/private/wish.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -25,15 +26,17 @@
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 
 struct ingot_pending {
-    struct begun_program listed; /* first; the lock guards this and the next five */
+    struct begun_program listed; /* first; the lock guards this and the next six */
     ingot_status_t state;        /* that ingot_pending_poll returned last */
     unsigned long made_in;       /* the process of which another thread makes it now; 0: none */
+    pthread_t maker;             /* that thread */
     bool is_made;                /* another thread has made it, and `self` keeps it */
-    bool is_dropped;             /* the thread that makes it destroys it */
+    bool is_dropped;             /* by an event callback of the thread that makes it, which destroys it */
     uint64_t last_take;          /* the number of the last take that has made it or tried to */
     const struct pending_ops *ops;
     void *self;
     struct begun begun;
+    bool has_wish;     /* the wish that begin has left, or found */
     uint64_t asked_ns; /* when servers were asked last */
     char why[256];     /* the detail of a state that is neither INGOT_SUCCESS nor INGOT_BUSY */
 };
@@ -81,6 +84,7 @@ ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, co
     *pending = (struct ingot_pending){.listed = {NULL, cache}, .ops = ops, .self = self};
     set_state(pending, cache_storage(cache) != NULL ? ops->begin(self, cache, &pending->begun)
                                                     : cache_refuse(cache, INGOT_NOT_FOUND));
+    pending->has_wish = pending->state == INGOT_BUSY;
     pending->asked_ns = files_steady_clock_ns();
     if (cache != NULL) {
         lock_take();
@@ -161,6 +165,7 @@ static struct ingot_pending *claim_other(struct ingot_cache *cache, uint64_t tak
     if (other != NULL) {
         other->last_take = take;
         other->made_in = process_number();
+        other->maker = pthread_self();
     }
     return other;
 }
@@ -236,7 +241,7 @@ ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *o
     const bool is_made = pending->is_made;
     lock_give();
     const ingot_status_t status = is_made ? INGOT_SUCCESS : make_own(pending, cache, take);
-    if (status == INGOT_SUCCESS && pending->state == INGOT_BUSY && cache_storage(cache) != NULL)
+    if (status == INGOT_SUCCESS && pending->has_wish && cache_storage(cache) != NULL)
         withdraw_wish(cache->storage, &pending->begun);
     *self = pending->self;
     pending->self = NULL;
@@ -250,6 +255,9 @@ void ingot_pending_drop(ingot_pending_t pending)
         return;
     lock_take();
     delist_pending(pending);
+    /* Whoever makes it uses the application's context, which may end once this returns. */
+    while (is_in_work(pending) && !pthread_equal(pending->maker, pthread_self()))
+        lock_wait();
     pending->is_dropped = is_in_work(pending);
     const bool is_dropped = pending->is_dropped;
     lock_give();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -142,6 +143,7 @@ TEST_F(PendingOpencl, BecomesReadyWhenSomebodyElseStoresIt)
     EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, 0));
     maker.join();
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
+    EXPECT_EQ(0u, wish_count()) << "nobody needs to answer it any more";
     EXPECT_EQ(1, builds_);
 }
 
@@ -393,7 +395,7 @@ protected:
     ingot_pending_t victim_ = nullptr;
 };
 
-TEST_F(PendingOpenclDropped, WhileAnotherThreadMakesIt)
+TEST_F(PendingOpenclDropped, InACallbackOfTheThreadThatMakesIt)
 {
     const ingot::cache cache = open();
     ingot_pending_t pending = begin(cache.get(), source_of(0));
@@ -402,6 +404,45 @@ TEST_F(PendingOpenclDropped, WhileAnotherThreadMakesIt)
     started_.wait();
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
     elsewhere.join();
+    EXPECT_EQ(2, builds_);
+}
+
+/* What the maker uses may end once the drop returns. */
+class PendingOpenclDroppedElsewhere : public PendingOpencl
+{
+protected:
+    void note_build() override
+    {
+        if (++builds_ == 1) {
+            started_.open();
+            others_.wait();
+            return;
+        }
+        making_.open();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        EXPECT_FALSE(is_dropped_) << "the drop waits";
+        others_.open();
+    }
+
+    Gate started_, making_, others_;
+    std::atomic<bool> is_dropped_{false};
+};
+
+TEST_F(PendingOpenclDroppedElsewhere, WhileAnotherThreadMakesIt)
+{
+    const ingot::cache cache = open();
+    ingot_pending_t pending = begin(cache.get(), source_of(0));
+    ingot_pending_t victim = begin(cache.get(), source_of(1));
+    std::thread elsewhere([&] { EXPECT_EQ(INGOT_SUCCESS, build(cache.get(), source_of(0))); });
+    started_.wait();
+    std::thread dropper([&] {
+        making_.wait();
+        ingot_pending_drop(victim);
+        is_dropped_ = true;
+    });
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
+    elsewhere.join();
+    dropper.join();
     EXPECT_EQ(2, builds_);
 }
 
