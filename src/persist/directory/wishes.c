@@ -94,13 +94,12 @@ static bool is_wish_name(const char *name)
     return strspn(name, "0123456789abcdef") == NAME_DIGITS && name[NAME_DIGITS] == '\0';
 }
 
-/* Sets *age_ns. Returns false if there is no file of this name. */
-static bool get_age(const struct folder *folder, const char *name, uint64_t *age_ns)
+/* Returns false if there is no file of this name, or another user's, which is left alone. */
+static bool find_own(const struct folder *folder, const char *name, struct file_facts *facts, uint64_t *age_ns)
 {
-    struct file_facts facts;
-    if (files_facts_at(folder->fd, name, &facts) < 0)
+    if (files_facts_at(folder->fd, name, facts) < 0 || !files_are_own(facts, folder->root.directory->owner))
         return false;
-    *age_ns = directory_age_ns(files_wall_clock_ns(), facts.modified_ns);
+    *age_ns = directory_age_ns(files_wall_clock_ns(), facts->modified_ns);
     return true;
 }
 
@@ -116,10 +115,11 @@ static bool count_wish(void *user, const char *name)
 static bool remove_old_wish(void *user, const char *name)
 {
     struct folder *folder = user;
+    struct file_facts facts;
     uint64_t age_ns = 0;
     /* or what a killed process has left */
-    if ((is_wish_name(name) || paths_is_temporary(name)) && get_age(folder, name, &age_ns) && age_ns > TOO_OLD_NS &&
-        files_remove(folder->fd, name) == 0)
+    if ((is_wish_name(name) || paths_is_temporary(name)) && find_own(folder, name, &facts, &age_ns) &&
+        age_ns > TOO_OLD_NS && files_remove(folder->fd, name) == 0)
         folder->wish_count = 0; /* there is room */
     return true;
 }
@@ -152,6 +152,7 @@ static ingot_status_t write_wish(const struct folder *folder, const char *name, 
 ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
 {
     struct folder folder;
+    struct file_facts facts;
     char name[NAME_DIGITS + 1];
     uint64_t age_ns = 0;
     if (id_size == 0 || id_size > INGOT_WISH_MAX_SIZE)
@@ -163,7 +164,7 @@ ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
         return ingot_set_error_detail(INGOT_BUSY, "another process compiles the program");
     ingot_status_t status = open_folder(self, &folder);
     name_wish(name, id_size, id);
-    if (status == INGOT_SUCCESS && get_age(&folder, name, &age_ns) && age_ns < FRESH_NS)
+    if (status == INGOT_SUCCESS && find_own(&folder, name, &facts, &age_ns) && age_ns < FRESH_NS)
         status = ingot_set_error_detail(INGOT_BUSY, "the program is wished for already");
     if (status == INGOT_SUCCESS)
         status = find_room(&folder);
@@ -204,10 +205,11 @@ static size_t read_wish(const struct visit *visit, const char *name, bool *is_ba
 static bool visit_wish(void *user, const char *name)
 {
     const struct visit *visit = user;
+    struct file_facts facts;
     uint64_t age_ns = 0;
-    if (!is_wish_name(name) || !get_age(visit->folder, name, &age_ns))
+    if (!is_wish_name(name) || !find_own(visit->folder, name, &facts, &age_ns))
         return true;
-    bool is_useless = age_ns > TOO_OLD_NS;
+    bool is_useless = age_ns > TOO_OLD_NS || !facts.is_file;
     const size_t size = is_useless ? 0 : read_wish(visit, name, &is_useless);
     if (is_useless)
         (void)files_remove(visit->folder->fd, name);

@@ -3,6 +3,8 @@
  */
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstring>
 
@@ -156,6 +158,8 @@ TEST_F(PersistWish, IsRemovedIfItIsTooOldOrMalformed)
     write_file(folder() / std::string(32, 'a'), bytes_of("not what its name says"));
     write_file(folder() / std::string(32, 'b'), Bytes());
     write_file(folder() / std::string(32, 'c'), Bytes(INGOT_WISH_MAX_SIZE + 1));
+    fs::create_symlink(file, folder() / std::string(32, 'd'));
+    fs::create_symlink("nowhere", folder() / std::string(32, 'e'));
     write_file(folder() / "another file", bytes_of("stays"));
     EXPECT_EQ(1u, wishes_in(store).size());
     EXPECT_EQ(2, std::distance(fs::directory_iterator(folder()), fs::directory_iterator()));
@@ -163,6 +167,19 @@ TEST_F(PersistWish, IsRemovedIfItIsTooOldOrMalformed)
     EXPECT_TRUE(wishes_in(store).empty());
     EXPECT_FALSE(fs::exists(file));
     EXPECT_TRUE(fs::exists(folder() / "another file"));
+}
+
+TEST_F(PersistWish, StaysIfAnotherUserOwnsIt)
+{
+    const Store store(root_);
+    ASSERT_EQ(INGOT_BUSY, persist_program_begin(session_.describe().get(), store.get()));
+    const fs::path file = fs::directory_iterator(folder())->path();
+    if (chown(file.c_str(), 12345, gid_t(-1)) != 0)
+        GTEST_SKIP() << "only root gives files to others";
+    EXPECT_TRUE(wishes_in(store).empty());
+    make_old(file);
+    EXPECT_TRUE(wishes_in(store).empty());
+    EXPECT_TRUE(fs::exists(file));
 }
 
 TEST_F(PersistWish, IsNotLeftIfThereAreTooMany)
