@@ -15,6 +15,7 @@
 #include "persist/request/record.h"
 #include "persist/storage/events.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/turns/build_turn.h"
 
 /* What builders need to know of a program. */
 struct wanted {
@@ -78,6 +79,8 @@ ingot_status_t wish_leave(ingot_storage_t storage, const_ingot_program_desc_t de
     if (status != INGOT_SUCCESS)
         return status;
     status = leave_in_tiers(storage, &wanted);
+    if (status == INGOT_BUSY)
+        build_turn_note_wish(storage, wanted.id_size, wanted.id);
     return status == INGOT_NOT_FOUND ? ingot_set_error_detail(status, "no store that can be written keeps wishes")
                                      : status;
 }

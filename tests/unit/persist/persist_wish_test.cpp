@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <ingot/private/persist.h>
 #include <ingot/private/wish.h>
@@ -200,6 +201,37 @@ TEST_F(PersistWish, IsNotLeftIfThereAreTooMany)
     EXPECT_EQ(INGOT_BUSY, persist_program_begin(another.get(), store.get()));
     EXPECT_FALSE(fs::exists(files[7]));
     EXPECT_TRUE(fs::exists(files[8]));
+}
+
+/* A plain call that compiles later, as an application does in each frame. */
+TEST_F(PersistWish, IsLookedAfterOncePerSecondByPlainCalls)
+{
+    using clock = std::chrono::steady_clock;
+    const Store store(root_);
+    void *native = nullptr;
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    const auto get = [&](const Desc &desc) {
+        return persist_program_get(&native, &program, desc.get(), store.get(), PROGRAM_WISH, &origin);
+    };
+    for (int i = 0;; ++i) {
+        ASSERT_LT(i, 100);
+        const Desc desc = session_.describe(numbered_source(i));
+        const clock::time_point started = clock::now();
+        ASSERT_EQ(INGOT_BUSY, get(desc));
+        ASSERT_EQ(INGOT_SUCCESS, take(store, id_of(desc)));
+        ASSERT_EQ(INGOT_BUSY, get(desc));
+        if (clock::now() - started > std::chrono::milliseconds(900)) {
+            (void)take(store, id_of(desc));
+            continue; /* the machine is busy */
+        }
+        EXPECT_TRUE(wishes_in(store).empty());
+        std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+        EXPECT_EQ(INGOT_BUSY, get(desc));
+        EXPECT_EQ(1u, wishes_in(store).size()) << "the first one may be lost";
+        break;
+    }
+    EXPECT_EQ(0u, session_.counts.builds);
 }
 
 TEST_F(PersistWish, IsNotLeftWhereNobodyWouldAnswer)

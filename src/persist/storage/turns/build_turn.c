@@ -393,6 +393,20 @@ bool build_turn_wait(struct build_turn *turn)
     return false;
 }
 
+void build_turn_note_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct flight flight;
+    flight_init(&flight, storage, id_size, id);
+    flight_note_wish(&flight);
+}
+
+bool build_turn_is_wished(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct flight flight;
+    flight_init(&flight, storage, id_size, id);
+    return flight_is_wished(&flight);
+}
+
 /* Other processes get the turn first, because a thread of this process could not take their lock before. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end)
 {

@@ -48,6 +48,10 @@ bool build_turn_is_busy(const struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end);
 
+/* Notes that a builder was asked for the program; true if that was less than a second ago. */
+void build_turn_note_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+bool build_turn_is_wished(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+
 /* If the store limits how many builds run at the same time, waits for a place. Afterwards the thread may compile.
  * Returns NULL if builds are not limited, or if the limit is unusable. The same thread gives the permit back. */
 struct build_permit *build_permit_take(ingot_storage_t storage);

@@ -28,6 +28,7 @@
 #define NOTE_COUNT 64u
 #define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
 #define WAIT_GAP_NS (10 * NS_PER_SECOND) /* a later wait for the same id does not continue an earlier one */
+#define WISH_GAP_NS NS_PER_SECOND        /* a wish is new for so long */
 
 /* What is known about an id whose flight has ended, or has not begun. */
 struct note {
@@ -36,6 +37,7 @@ struct note {
     uint64_t useless_until_ns; /* waiting for the id is useless until then; 0: it is not */
     uint64_t waiting_since_ns; /* a wait for another process, which may consist of several calls, began then */
     uint64_t waited_until_ns;  /* its last call so far ended then; 0: there was none */
+    uint64_t wished_until_ns;  /* a builder was asked for the id, and is not asked again until then; 0: it was not */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -148,6 +150,22 @@ void flight_note_wait(const struct flight *flight, uint64_t since_ns, uint64_t n
     struct note *note = find_note(flight, true);
     note->waiting_since_ns = since_ns;
     note->waited_until_ns = now_ns;
+    give_lock();
+}
+
+bool flight_is_wished(const struct flight *flight)
+{
+    take_lock();
+    const struct note *note = find_note(flight, false);
+    const bool is_wished = note != NULL && files_steady_clock_ns() < note->wished_until_ns;
+    give_lock();
+    return is_wished;
+}
+
+void flight_note_wish(const struct flight *flight)
+{
+    take_lock();
+    find_note(flight, true)->wished_until_ns = files_steady_clock_ns() + WISH_GAP_NS;
     give_lock();
 }
 

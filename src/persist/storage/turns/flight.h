@@ -49,4 +49,9 @@ void flight_end(struct flight *flight, bool is_pointless);
 uint64_t flight_wait_since(const struct flight *flight, uint64_t now_ns);
 void flight_note_wait(const struct flight *flight, uint64_t since_ns, uint64_t now_ns);
 
+/* True if flight_note_wish was called for the id less than a second ago. */
+bool flight_is_wished(const struct flight *flight);
+/* Notes that a builder was asked for the id. */
+void flight_note_wish(const struct flight *flight);
+
 #endif
