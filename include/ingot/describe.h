@@ -28,6 +28,14 @@ extern "C" {
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size_t *text_size, char *text);
 
+/**
+ * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids.
+ * Explains a miss if @p expected is the requested id and @p found is a stored one. Size protocol and statuses as
+ * ingot_cache_blob_id_describe.
+ */
+INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
+                                                     const uint8_t *found, size_t *text_size, char *text);
+
 #ifdef __cplusplus
 }
 #endif

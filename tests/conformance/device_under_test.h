@@ -78,7 +78,7 @@ public:
     /* Returns kernel "add" (x + AMOUNT). A file "amount.h" in this directory defines AMOUNT. */
     virtual ProgramText with_include(const std::string &directory) const = 0;
     virtual std::string amount_header(int amount) const = 0;
-    /* Returns a program that is not cacheable (see ingot_program_desc_is_cacheable). */
+    /* Returns a program that is not cacheable (INGOT_NOT_CACHEABLE). */
     virtual ProgramText not_cacheable() const = 0;
     /* Returns an option that does not change what is computed. The compiler accepts it, and so does the linker, if the
      * linker takes options. */

@@ -3,9 +3,10 @@
  */
 #pragma once
 
+#include <ingot/describe.h>
+
 #include <cstring>
 #include <fstream>
-#include <ingot/private/descriptor.h>
 #include <iterator>
 
 #include "conformance/device_under_test.h"

@@ -2,7 +2,6 @@
  * program_test.cpp - tests how a backend treats every part of a program's description, and programs that do not build.
  */
 #include <atomic>
-#include <ingot/private/program.h>
 #include <thread>
 
 #include "conformance/objects.h"
@@ -58,8 +57,9 @@ TEST(Program, SeesItsEmbeddedHeadersIfItGetsTheOriginalText)
         ProgramText text = device().with_header(amount);
         text.sources[0].bytes = "#define NOT_CACHEABLE __DATE__\n" + text.sources[0].bytes;
         const Desc desc = describe(make_context(), text);
-        const char *reason = nullptr;
-        EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(desc.get(), &reason));
+        size_t size = 0;
+        const uint8_t *id = nullptr;
+        EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_get_cache_blob_id(desc.get(), &size, &id));
         expect_computes(10 + amount, text, "add", 10);
     }
 }

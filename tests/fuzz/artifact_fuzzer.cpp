@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <ingot/artifact.h>
+#include <ingot/describe.h>
 #include <ingot/private/descriptor.h>
 
 extern "C" {

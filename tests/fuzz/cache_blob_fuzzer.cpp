@@ -10,6 +10,7 @@
 
 #include <xxhash.h>
 
+#include <ingot/describe.h>
 #include <ingot/ingot.h>
 #include <ingot/private/descriptor.h>
 

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ingot/describe.h>
 #include <ingot/ingot.h>
 #include <ingot/private/descriptor.h>
 

@@ -121,14 +121,6 @@ INGOT_API ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const
                                                      void *user);
 
 /**
- * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids.
- * Explains a miss if @p expected is the requested id and @p found is a stored one. Size protocol and statuses as
- * ingot_cache_blob_id_describe.
- */
-INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
-                                                     const uint8_t *found, size_t *text_size, char *text);
-
-/**
  * Describes a blob's content as a JSON object, as a NUL-terminated text; size protocol. Its members are "source_name",
  * "files" (the included files, each with its name and the digest of its content), "kernels", "binaries" (each with the
  * digest of the device's identity and its size in bytes), "build_time_ns" (0: unknown) and "build_log". Those of an

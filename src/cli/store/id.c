@@ -6,6 +6,7 @@
  */
 #include "cli/store/id.h"
 
+#include <ingot/describe.h>
 #include <ingot/private/descriptor.h>
 #include <stdio.h>
 #include <stdlib.h>
