@@ -5,7 +5,7 @@ _ingot() {
     if ((COMP_CWORD == 1)); then
         words=$("$tool" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
     elif [[ $word == -* ]]; then
-        words=$("$tool" help "$command" 2>/dev/null | grep -o -e '--[a-z-]*' | sort -u)
+        words=$("$tool" help "$command" 2>/dev/null | sed -n 's/^ \{2,6\}\(-., \)\{0,1\}\(--[a-z-]*\).*/\2/p')
     elif [[ $command == show || $command == explain ]]; then
         words=$("$tool" ls --names 2>/dev/null)
     fi

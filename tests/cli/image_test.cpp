@@ -1,5 +1,6 @@
 /*
- * image_test.cpp - tests images of stores: what `ingot push --image` and `ingot pull --image` write, read and move.
+ * image_test.cpp - tests images of stores: what `ingot push --image` and `ingot pull --image` write, read and move, and
+ * that a pull from a store keeps namespaces as one from an image does.
  */
 #include <fstream>
 
@@ -32,6 +33,20 @@ tar = {"mediaType": "application/vnd.oci.image.layer.v1.tar", **blob(b"a file of
 short = {"mediaType": ours[0]["mediaType"], **blob(b"\0" * 100)}
 image = {"schemaVersion": 2, "config": {**blob(b"{}"), **manifest}, "layers": [tar, short, *ours]}
 index["manifests"][0].update(blob(json.dumps(image).encode()))
+json.dump(index, open(sys.argv[1] + "/index.json", "w"))
+)";
+
+/* Puts a layer with a namespace that leads out of the store between two others. */
+const char kEscape[] = R"(
+import hashlib, json, sys
+index = json.load(open(sys.argv[1] + "/index.json"))
+image = json.load(open(sys.argv[1] + "/blobs/sha256/" + index["manifests"][0]["digest"][7:]))
+layer = image["layers"][0]
+image["layers"] = [layer, {**layer, "annotations": {"ingot.namespace": "../x"}}, layer]
+data = json.dumps(image).encode()
+name = hashlib.sha256(data).hexdigest()
+open(sys.argv[1] + "/blobs/sha256/" + name, "wb").write(data)
+index["manifests"][0].update({"digest": "sha256:" + name, "size": len(data)})
 json.dump(index, open(sys.argv[1] + "/index.json", "w"))
 )";
 
@@ -112,6 +127,48 @@ TEST_F(CliImage, KeepsNamespaces)
     EXPECT_EQ("0 7", counts("part", "app"));
     EXPECT_NE(std::string::npos, pull("other", layout).output.find("0 entries pulled; the store already had 12"))
         << "all are there";
+}
+
+TEST_F(CliImage, APullFromAStoreKeepsNamespacesToo)
+{
+    fill(0, 5);
+    fill(3, 10, 1, "app");
+    Result result = pull("other", {"--from", root().string()});
+    EXPECT_TRUE(result.is(0, "12 entries pulled; the store already had 0\n"));
+    EXPECT_EQ("5 7", counts("other", "app"));
+    result = pull("part", {"--from", root().string(), "--namespace", "app"});
+    EXPECT_TRUE(result.is(0, "7 entries pulled; the store already had 0\n"));
+    EXPECT_EQ("0 7", counts("part", "app"));
+    fs::create_directory(path("empty"));
+    EXPECT_TRUE(pull("other", {"--from", path("empty")}).is(3, "is not a store"));
+}
+
+TEST_F(CliImage, BringsAnEntryBackThatALayerCovers)
+{
+    const std::vector<std::string> layout{"--layout", path("layout")};
+    fill(0, 10, 0, nullptr, kSize);
+    ASSERT_EQ(0, push(layout).code);
+    fill(0, 3, 1, nullptr, kSize);
+    ASSERT_EQ(0, push(layout).code);
+    fill(0, 1, 0, nullptr, kSize);
+    EXPECT_TRUE(push(layout).says("10 entries; 1 of them are new"));
+    EXPECT_TRUE(pull("other", layout).says("10 entries pulled"));
+    const store_fixture::Store other{fs::path(path("other"))};
+    for (const unsigned number : {0u, 1u, 9u}) {
+        std::vector<uint8_t> blob;
+        EXPECT_EQ(INGOT_SUCCESS, other.load(id_of(int(number)), &blob));
+        EXPECT_EQ(random_bytes(number + (number == 1 ? 100000u : 0u), kSize), blob) << number;
+    }
+}
+
+TEST_F(CliImage, RefusesALayerWhoseNamespaceLeadsOutOfTheStore)
+{
+    fill(0, 5);
+    ASSERT_EQ(0, push({"--layout", path("layout")}).code);
+    ASSERT_EQ(0, run_command({"/usr/bin/env", "python3", "-c", kEscape, path("layout")}).code);
+    EXPECT_TRUE(
+        pull("other", {"--layout", path("layout")}).is(4, "5 entries pulled; the store already had 5, 1 failed"));
+    EXPECT_FALSE(fs::exists(path("x")));
 }
 
 TEST_F(CliImage, KeepsLayersThatAreStillOfUse)

@@ -367,6 +367,7 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
     }
     add_plain(1);
     EXPECT_EQ("--sort\n--source\n", complete("ls --so", 2));
+    EXPECT_EQ("\n", complete("bundle --fr", 2)) << "the text mentions an option of another command";
     setenv("INGOT_PERSIST_DIR", root().c_str(), 1);
     EXPECT_EQ(names()[0] + "\n", complete("show ''", 2));
     unsetenv("INGOT_PERSIST_DIR");

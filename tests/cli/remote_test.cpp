@@ -37,7 +37,8 @@ TEST_F(CliRemote, KnowsWrongUsage)
 {
     EXPECT_EQ(2, run({"push", "--check", "ftp://host"}).code);
     EXPECT_EQ(2, run({"push", "--check", "redis://a", "redis://b"}).code);
-    EXPECT_EQ(2, tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", ""}}).code);
+    EXPECT_TRUE(tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", ""}})
+                    .is(2, "ingot: INGOT_PERSIST_REMOTE is not set; name a URL\n"));
     EXPECT_EQ(
         2, tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", "redis://a"}, {"INGOT_PERSIST_REMOTE_MODE", "x"}}).code);
 }

@@ -224,7 +224,7 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
               "  compiled        2, which took 40.0 ms\n"
               "  passed through  6, of which 2 failed\n"
               "                  4 were left to the driver's own cache, because their device generates code at launch: "
-              "--now stores them, or \"--record FILE\" and then \"ingot build FILE\"\n"
+              "--now stores them, or \"--record DIR\" and then \"ingot build DIR\"\n"
               "  stored          2\n"
               "  refused         10\n"
               "  awaited         8, and 2 times too long\n",

@@ -13,9 +13,13 @@ enum { CONNECT_MS = 5000, STALL_MS = 30000 };
 
 int server_make_info(ingot_remote_info_t *info, const char *url)
 {
-    if (url != NULL && setenv("INGOT_PERSIST_REMOTE", url, 1) != 0)
-        return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
+    const char *named = url != NULL ? url : secure_getenv("INGOT_PERSIST_REMOTE");
+    if (named == NULL || named[0] == '\0') {
+        (void)fprintf(stderr, "ingot: INGOT_PERSIST_REMOTE is not set; name a URL\n");
+        return EXIT_USAGE;
+    }
     *info = (ingot_remote_info_t)INGOT_REMOTE_INFO_INIT;
+    info->url = url;
     info->flags = INGOT_REMOTE_FROM_ENVIRONMENT;
     return EXIT_DONE;
 }
@@ -36,11 +40,8 @@ int server_open(ingot_storage_t *server, const struct common_options *options, c
     info.lost_time_ms = INGOT_UNLIMITED;
     info.on_event = store_tell_event;
     const ingot_status_t status = ingot_remote_open(server, &info);
-    if (status == INGOT_SUCCESS && *server != NULL)
-        return EXIT_DONE;
     if (status == INGOT_SUCCESS)
-        (void)fprintf(stderr, "ingot: INGOT_PERSIST_REMOTE is not set; name a URL\n");
-    else
-        (void)store_failed("opening the server", status);
+        return EXIT_DONE;
+    (void)store_failed("opening the server", status);
     return status == INGOT_OUT_OF_MEMORY ? EXIT_FAILED : EXIT_USAGE;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ingot/backend.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 
 #include "cli/base/exit_code.h"
 #include "util/environment.h"
+
+#define NO_STORE "%s is not a store: it has neither lock nor CACHEDIR.TAG"
 
 enum { LOCK_TIMEOUT_MS = 10000 };
 
@@ -69,7 +72,7 @@ static bool is_store_there(const char *path, enum store_access store_access)
     if (access(path, F_OK) != 0)
         (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
     else if (store_access == STORE_WRITE && !is_store(path))
-        (void)fprintf(stderr, "ingot: %s is not a store: it has neither lock nor CACHEDIR.TAG\n", path);
+        (void)fprintf(stderr, "ingot: " NO_STORE "\n", path);
     else
         return true;
     return false;
@@ -209,6 +212,8 @@ ingot_status_t store_open_source(ingot_storage_t *source, const char *path, cons
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     if (is_file(path))
         return ingot_persist_open_bundle(source, path, trust);
+    if (access(path, F_OK) == 0 && !is_store(path))
+        return ingot_set_error_detail(INGOT_NOT_FOUND, NO_STORE, path);
     info.path = path;
     info.name_space = name_space[0] != '\0' ? name_space : NULL;
     info.flags = INGOT_PERSIST_READ_ONLY;

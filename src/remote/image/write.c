@@ -22,9 +22,11 @@
 
 /* An entry of the store. */
 struct item {
-    uint8_t key[KEY_SIZE]; /* of the namespace, the id, and the blob with its seal */
+    uint8_t key[KEY_SIZE];     /* of the namespace and the id */
+    uint8_t content[KEY_SIZE]; /* of the blob with its seal */
     uint64_t size;
-    size_t layer; /* the number of the kept layer that has it, from 1; 0: none */
+    size_t layer;   /* the number of the kept layer that has it, from 1; 0: none */
+    size_t covered; /* the number of the first kept layer that has another blob for the id; 0: none */
 };
 
 struct writing {
@@ -52,11 +54,17 @@ static int compare_items(const void *a, const void *b)
     return memcmp(((const struct item *)a)->key, ((const struct item *)b)->key, KEY_SIZE);
 }
 
+/* Finds the entry with the same namespace and id. */
 static struct item *find_item(const struct writing *writing, const struct item *wanted)
 {
     return writing->item_count != 0
                ? bsearch(wanted, writing->items, writing->item_count, sizeof(*wanted), compare_items)
                : NULL;
+}
+
+static bool is_same(const struct item *a, const struct item *b)
+{
+    return memcmp(a->content, b->content, KEY_SIZE) == 0;
 }
 
 /* Reads the blob of an entry, and makes its item. */
@@ -76,8 +84,8 @@ static ingot_status_t read_item(struct item *item, ingot_storage_t storage, cons
     (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)name_space, strlen(name_space) + 1);
     (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)&id_size, sizeof(id_size));
     (void)crypto_generichash_blake2b_update(&state, entry->id, entry->id_size);
-    (void)crypto_generichash_blake2b_update(&state, kept.bytes, kept.size);
     (void)crypto_generichash_blake2b_final(&state, item->key, KEY_SIZE);
+    (void)crypto_generichash_blake2b(item->content, KEY_SIZE, kept.bytes, kept.size, NULL, 0);
     kept.release(&kept);
     return INGOT_SUCCESS;
 }
@@ -119,16 +127,19 @@ static bool is_unusable(ingot_status_t status)
            status == INGOT_BLOB_VERSION || status == INGOT_UNTRUSTED;
 }
 
-/* Notes that a layer has an entry of the store. */
+/* Notes that a layer has an entry of the store, or another blob for its id. Readers take an id from the first layer
+ * that has it, so an entry that is covered by another blob must come to the front again. */
 static ingot_status_t note_living(const ingot_persist_entry_t *entry, void *user)
 {
     struct writing *writing = user;
     struct item wanted;
     const ingot_status_t status = read_item(&wanted, writing->bundle, writing->name_space, entry);
     struct item *item = status == INGOT_SUCCESS ? find_item(writing, &wanted) : NULL;
-    if (item != NULL && item->layer == 0) {
+    if (item != NULL && item->layer == 0 && item->covered == 0 && is_same(item, &wanted)) {
         item->layer = writing->layer;
         writing->living_bytes += item->size;
+    } else if (item != NULL && item->layer == 0 && item->covered == 0) {
+        item->covered = writing->layer;
     }
     return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS; /* a damaged entry is none */
 }
@@ -146,9 +157,11 @@ static ingot_status_t keep_layer(struct writing *writing, const struct layer *la
     ingot_storage_release(writing->bundle);
     if (writing->living_bytes != 0 && writing->living_bytes >= layer->size / 2)
         return status != INGOT_SUCCESS || image_add(&writing->made, layer) ? status : out_of_memory();
-    for (size_t i = 0; i < writing->item_count; ++i)
-        if (writing->items[i].layer == writing->layer)
-            writing->items[i].layer = 0;
+    for (size_t i = 0; i < writing->item_count; ++i) {
+        struct item *item = &writing->items[i];
+        item->layer = item->layer != writing->layer ? item->layer : 0;
+        item->covered = item->covered != writing->layer ? item->covered : 0;
+    }
     return status;
 }
 
@@ -177,7 +190,7 @@ static int is_new(const ingot_persist_entry_t *entry, void *user)
     const struct item *item = status == INGOT_SUCCESS ? find_item(writing, &wanted) : NULL;
     if (status == INGOT_OUT_OF_MEMORY)
         writing->status = status;
-    return item != NULL && item->layer == 0;
+    return item != NULL && is_same(item, &wanted) && item->layer == 0;
 }
 
 /* Puts the bundle of a namespace in front of the image's other layers. */

@@ -4,7 +4,8 @@
  * Idle connections are in a pool. A request takes one from the pool or creates one, so any number of threads may make
  * requests at once. A connection whose request failed is closed, because the rest of an answer may still arrive on it.
  * A connection from the pool may be dead without a sign: the machine slept, or a router forgot it. So a request that
- * gets no answer on one is made again at once on a new one, within its own limits. All commands can be repeated.
+ * gets no answer on one is made again at once on a new one, within its own limits. All commands can be repeated, except
+ * that a wish is lost if the answer to BZPOPMIN is, and is then left again by the next process that misses it.
  */
 #include "remote/redis/redis.h"
 
@@ -339,10 +340,11 @@ static enum outcome redis_leave_wish(void *self, struct request *request, size_t
     enum outcome outcome = order(self, request, REDIS_REPLY_INTEGER, "ZADD %s NX %llu %b", name, now_s, id, size);
     if (outcome != OUTCOME_DONE)
         return outcome;
+    /* The wish is left now. The rest only limits all wishes, and the next one that is left makes up for a failure. */
     outcome = order(self, request, REDIS_REPLY_INTEGER, "EXPIRE %s %u", name, WISH_TIME_S);
     if (outcome == OUTCOME_DONE)
-        outcome = order(self, request, REDIS_REPLY_INTEGER, "ZREMRANGEBYRANK %s 0 -%u", name, MOST_WISHES + 1);
-    return outcome == OUTCOME_MISSING ? OUTCOME_DONE : outcome; /* the wish was taken, or there are not too many */
+        (void)order(self, request, REDIS_REPLY_INTEGER, "ZREMRANGEBYRANK %s 0 -%u", name, MOST_WISHES + 1);
+    return OUTCOME_DONE;
 }
 
 static enum outcome redis_take_wish(void *self, struct request *request, uint64_t wait_ms, ingot_buffer_t *id)

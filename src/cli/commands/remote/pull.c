@@ -1,7 +1,10 @@
 /*
  * pull.c - `ingot pull`: stores in a store what a bundle, a server or an image has.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
@@ -25,14 +28,16 @@ struct pulling {
     const char *url;           /* NULL: from the environment */
     struct text_list requests; /* those of --for */
     ingot_storage_t from;      /* the source or the server */
-    ingot_storage_t store;
+    ingot_storage_t store;     /* the part with name_space; NULL if it could not be opened, which store_code says */
+    char name_space[80];       /* longer ones are refused, so a part of one is enough */
+    int store_code;
+    bool keeps_name_spaces; /* each entry goes where its own namespace says; otherwise, all go into `store` */
     uint64_t present_count;
     uint64_t entry_count;
     uint64_t failed_count;
     bool is_quiet;
 #if INGOT_WITH_REMOTE
     struct image_options image;
-    int code; /* of the last layer */
 #endif
 };
 
@@ -54,6 +59,35 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
+/* ---- the store ---- */
+
+/* Opens the part of the store with this namespace, or keeps what was opened for it last. Returns an exit_code. */
+static int open_part(struct pulling *pulling, const char *name_space)
+{
+    struct common_options common = pulling->common;
+    if (pulling->store != NULL || pulling->store_code != EXIT_DONE) {
+        if (strcmp(pulling->name_space, name_space) == 0)
+            return pulling->store_code;
+        ingot_storage_release(pulling->store);
+        pulling->store = NULL;
+    }
+    (void)snprintf(pulling->name_space, sizeof(pulling->name_space), "%s", name_space);
+    common.name_space = name_space[0] != '\0' ? name_space : NULL;
+    pulling->store_code = store_open(&pulling->store, &common, STORE_MAKE, NULL);
+    return pulling->store_code;
+}
+
+/* Opens the part that --namespace names. Parts that an entry or a layer names may fail later, each for itself. */
+static int open_first_part(struct pulling *pulling)
+{
+    return open_part(pulling, pulling->common.name_space != NULL ? pulling->common.name_space : "");
+}
+
+static bool is_wanted(const struct pulling *pulling, const char *name_space)
+{
+    return pulling->common.name_space == NULL || strcmp(pulling->common.name_space, name_space) == 0;
+}
+
 /* ---- a bundle or a store ---- */
 
 /* Copies an entry with its seal, unless the store has one. If one cannot be stored, others may still be. */
@@ -62,6 +96,12 @@ static int copy_entry(const ingot_persist_entry_t *entry, void *user)
     struct pulling *pulling = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = entry->status;
+    if (pulling->keeps_name_spaces && !is_wanted(pulling, entry->name_space))
+        return 1;
+    if (pulling->keeps_name_spaces && open_part(pulling, entry->name_space) != EXIT_DONE) {
+        ++pulling->failed_count;
+        return 1;
+    }
     if (status == INGOT_SUCCESS &&
         ingot_storage_load(pulling->store, entry->id_size, entry->id, &blob) == INGOT_SUCCESS) {
         store_release_blob(&blob);
@@ -92,11 +132,15 @@ static int report_pull(const struct pulling *pulling)
     return pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* The source gets the store's policy, so that a refusal names the source. */
+/* The source gets the store's policy, so that a refusal names the source. The entries of a store keep their namespaces;
+ * a bundle has none. */
 static int pull_from_store(struct pulling *pulling)
 {
     ingot_persist_trust_t trust;
-    store_take_namespace(&pulling->common);
+    struct stat facts;
+    pulling->keeps_name_spaces = stat(pulling->source, &facts) == 0 && S_ISDIR(facts.st_mode);
+    if (!pulling->keeps_name_spaces)
+        store_take_namespace(&pulling->common);
     int code = store_read_trust(&trust, &pulling->common);
     if (code != EXIT_DONE)
         return code;
@@ -105,7 +149,7 @@ static int pull_from_store(struct pulling *pulling)
         store_tell_failure(status, "%s", pulling->source);
         return EXIT_NO_STORE;
     }
-    code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
+    code = open_first_part(pulling);
     if (code == EXIT_DONE)
         code = entry_visit_all(pulling->from, copy_entry, pulling);
     if (code == EXIT_DONE)
@@ -118,37 +162,35 @@ static int pull_from_store(struct pulling *pulling)
 #if INGOT_WITH_REMOTE
 /* ---- an image ---- */
 
-/* Copies the entries of a layer into the part of the store that has its namespace. */
+/* Copies the entries of a layer into the part of the store that has its namespace. If it cannot be done, other layers
+ * may still be of use. */
 static ingot_status_t pull_layer(ingot_storage_t bundle, ingot_status_t status, const char *name_space, void *user)
 {
     struct pulling *pulling = user;
-    struct common_options common = pulling->common;
-    if (common.name_space != NULL && strcmp(common.name_space, name_space) != 0)
+    if (!is_wanted(pulling, name_space))
         return INGOT_SUCCESS;
-    common.name_space = name_space[0] != '\0' ? name_space : NULL;
-    if (status != INGOT_SUCCESS) {
-        ++pulling->failed_count;
+    if (status != INGOT_SUCCESS)
         (void)store_failed("reading a layer", status);
-        return INGOT_SUCCESS;
-    }
     pulling->from = bundle;
-    pulling->code = store_open(&pulling->store, &common, STORE_MAKE, NULL);
-    if (pulling->code == EXIT_DONE)
-        pulling->code = entry_visit_all(bundle, copy_entry, pulling);
-    ingot_storage_release(pulling->store);
-    return pulling->code == EXIT_DONE ? INGOT_SUCCESS : INGOT_IO_ERROR;
+    if (status != INGOT_SUCCESS || open_part(pulling, name_space) != EXIT_DONE ||
+        entry_visit_all(bundle, copy_entry, pulling) != EXIT_DONE)
+        ++pulling->failed_count;
+    return INGOT_SUCCESS;
 }
 
 static int pull_image(struct pulling *pulling)
 {
     char layout[IMAGE_PATH_SIZE];
-    const int code = image_fetch(&pulling->common, &pulling->image, layout);
-    if (code != EXIT_DONE)
-        return code;
-    const ingot_status_t status = ingot_image_for_each(layout, pull_layer, pulling);
-    if (status != INGOT_SUCCESS && pulling->code == EXIT_DONE)
-        return store_failed("reading an image", status);
-    return pulling->code == EXIT_DONE ? report_pull(pulling) : pulling->code;
+    int code = image_fetch(&pulling->common, &pulling->image, layout);
+    if (code == EXIT_DONE)
+        code = open_first_part(pulling);
+    const ingot_status_t status = code == EXIT_DONE ? ingot_image_for_each(layout, pull_layer, pulling) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        code = store_failed("reading an image", status);
+    else if (code == EXIT_DONE)
+        code = report_pull(pulling);
+    ingot_storage_release(pulling->store);
+    return code;
 }
 
 /* ---- a server ---- */
@@ -179,13 +221,18 @@ static int pull_from_server(struct pulling *pulling)
     int code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
     if (code == EXIT_DONE && pulling->requests.count == 0) {
         store_take_namespace(&pulling->common);
-        code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
+        code = open_first_part(pulling);
         if (code == EXIT_DONE)
             code = pull_all(pulling);
         ingot_storage_release(pulling->store);
     }
-    ingot_storage_release(pulling->from); /* the workers open it as the environment says, which now has this URL */
-    return code == EXIT_DONE && pulling->requests.count != 0 ? build_pull(&pulling->common, &pulling->requests) : code;
+    ingot_storage_release(pulling->from);
+    if (code != EXIT_DONE || pulling->requests.count == 0)
+        return code;
+    /* The workers open the server that the environment names. */
+    if (pulling->url != NULL && setenv("INGOT_PERSIST_REMOTE", pulling->url, 1) != 0)
+        return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
+    return build_pull(&pulling->common, &pulling->requests);
 }
 #else
 static int pull_from_server(struct pulling *pulling)
@@ -235,7 +282,8 @@ const struct command command_pull = {
         "Takes all that a Redis server or an S3 bucket has in the namespace INGOT_PERSIST_NAMESPACE; other servers "
         "cannot list what they have. With --for, loads what the requests of a store need on the devices of this "
         "machine from any server, "
-        "and compiles nothing. With --from, takes all entries of a bundle or of another store.\n\n"
+        "and compiles nothing. With --from, takes all entries of a bundle or of another store. Those of a store keep "
+        "their namespaces, of which --namespace chooses one.\n\n"
         "With --image, takes what an image in a registry has, into the namespaces that \"ingot push --image\" took it "
         "from, or with --namespace only what is of that namespace. skopeo moves the image, with its credentials, to a "
         "directory beside the store, and only what is not there yet. With --layout alone, the image is only read.\n\n"

@@ -37,8 +37,8 @@ static const char pattern[] = "[processes!ingot run: no process built OpenCL pro
                               "  compiled        {builds|0}[builds?, which took {build_ns:duration|0 ns}]\n"
                               "  passed through  {passed|0}, of which {failed|0} failed\n"
                               "[left?                  {left} were left to the driver's own cache, because their "
-                              "device generates code at launch: --now stores them, or \"--record FILE\" and then "
-                              "\"ingot build FILE\"\n]"
+                              "device generates code at launch: --now stores them, or \"--record DIR\" and then "
+                              "\"ingot build DIR\"\n]"
                               "  stored          {stored|0}\n"
                               "  refused         {refused|0}\n"
                               "  awaited         {awaited|0}, and {wait_timeouts|0} times too long\n]";
