@@ -7,7 +7,7 @@
  *
  * If waiting for an id is useless, its flights are not in the list, and that is noted for some time. Otherwise, a
  * thread that comes later would be listed, and those that come after it would wait for it. Notes only save time, so
- * there are few places for them, and a new note replaces the one that has its place.
+ * there are few places for them, and a new note replaces the one of its places that matters least.
  *
  * One lock guards everything here. It is held for a few instructions. A fork does not wait for it: the application may
  * hold a lock of its own while it requests a program and while it forks. So a child begins with a new lock and none of
@@ -25,7 +25,8 @@
 #include "util/nanoseconds.h"
 #include "util/thread.h"
 
-#define NOTE_COUNT 64u
+#define NOTE_COUNT 1024u
+#define NOTE_PLACES 8u                   /* where the note about an id may be */
 #define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
 #define WAIT_GAP_NS (10 * NS_PER_SECOND) /* a later wait for the same id does not continue an earlier one */
 #define WISH_GAP_NS NS_PER_SECOND        /* a wish is new for so long */
@@ -115,15 +116,29 @@ static struct flight *find_same_flight(const struct flight *wanted)
 
 /* ---- notes; all of these functions require the lock ---- */
 
+/* Returns when a note stops to say anything: the last of its times. */
+static uint64_t last_ns(const struct note *note)
+{
+    const uint64_t waited_ns = note->waited_until_ns != 0 ? note->waited_until_ns + WAIT_GAP_NS : 0;
+    const uint64_t last = waited_ns > note->useless_until_ns ? waited_ns : note->useless_until_ns;
+    return last > note->wished_until_ns ? last : note->wished_until_ns;
+}
+
 /* Returns the note about a flight's id. If there is none, returns NULL, or makes one if `makes` is true. */
 static struct note *find_note(const struct flight *flight, bool makes)
 {
     const uint64_t id_hash = checksum_bucket_of(flight->id_size, flight->id);
-    struct note *note = &notes[id_hash % NOTE_COUNT];
-    const bool is_there = note->storage == flight->storage && note->id_hash == id_hash;
-    if (!is_there && makes)
-        *note = (struct note){.storage = flight->storage, .id_hash = id_hash};
-    return is_there || makes ? note : NULL;
+    struct note *least = &notes[id_hash % NOTE_COUNT];
+    for (uint64_t i = 0; i < NOTE_PLACES; ++i) {
+        struct note *note = &notes[(id_hash + i) % NOTE_COUNT];
+        if (note->storage == flight->storage && note->id_hash == id_hash)
+            return note;
+        if (last_ns(note) < last_ns(least))
+            least = note;
+    }
+    if (makes)
+        *least = (struct note){.storage = flight->storage, .id_hash = id_hash};
+    return makes ? least : NULL;
 }
 
 static bool is_useless(const struct flight *flight)
