@@ -105,6 +105,33 @@ TEST_F(CliBuilder, LeavesAnErrorToTheApplication)
     take(wrong, INGOT_BUILD_FAILED);
 }
 
+/* The builder takes a wish before it does anything for it, so a program that ends its worker does so once. */
+TEST_F(CliBuilder, GoesOnAfterAProgramThatCrashesTheCompiler)
+{
+    const ingot::cache cache = open(root());
+    std::string text = "kernel void crash(global int *x) { x[0] = ";
+    for (int i = 0; i < 300000; ++i)
+        text += "- ";
+    ingot_pending_drop(begin(cache, text + "x[1]; }\n"));
+    ingot_pending_t right = begin(cache, source_of(1));
+    const std::string output = build_until_idle();
+    EXPECT_NE(std::string::npos, output.find(": crashed the worker: ")) << output;
+    EXPECT_NE(std::string::npos, output.find("1 built, 0 present, 0 compiled elsewhere, 1 crashed the worker"))
+        << output;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(right));
+}
+
+/* A wish whose request is gone ends with an outcome, and not with a wait. */
+TEST_F(CliBuilder, TellsThatARequestIsMissing)
+{
+    const ingot::cache cache = open(root());
+    ingot_pending_t pending = begin(cache, source_of(1));
+    ASSERT_EQ(0, tool({"evict", "--all", "--dir", root().string()}).code);
+    const std::string output = build_until_idle();
+    EXPECT_NE(std::string::npos, output.find(": failed: INGOT_NOT_FOUND: ")) << output;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, take(pending));
+}
+
 TEST_F(CliBuilder, ThatIsKilledCostsOnlyTime)
 {
     const ingot::cache cache = open(root());
@@ -139,6 +166,18 @@ TEST_F(CliBuilder, RefusesServersWithoutWishes)
         const Result result = tool({"build", "--watch", "--dir", root().string(), "--remote", url});
         EXPECT_EQ(2, result.code) << result.output;
         EXPECT_NE(std::string::npos, result.output.find("only a Redis keeps wishes")) << result.output;
+    }
+}
+
+/* The options are for the requests of other stores, and would be ignored. */
+TEST_F(CliBuilder, RefusesAPolicyByOptions)
+{
+    for (const std::vector<std::string> &options : {std::vector<std::string>{"--require"}, {"--keys", "builder.key"}}) {
+        std::vector<std::string> arguments = {"build", "--watch", "--dir", root().string()};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        const Result result = tool(arguments);
+        EXPECT_EQ(2, result.code) << result.output;
+        EXPECT_NE(std::string::npos, result.output.find("are not for --watch")) << result.output;
     }
 }
 

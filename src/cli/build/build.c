@@ -49,8 +49,10 @@ static const struct command_option build_options[] = {
     {"watch", 'w', VALUE_NONE, NULL, offsetof(struct building, is_watch),
      .help = "Build what applications wish for, until the command is ended: wishes in the store, or in the Redis that "
              "--remote or INGOT_PERSIST_REMOTE names. Each is reported when it is answered"},
+#if INGOT_WITH_REMOTE
     {"remote", 'R', VALUE_TEXT, "URL", offsetof(struct building, url),
      .help = "For --watch: the Redis whose wishes are answered, and which gets the programs, too"},
+#endif
     {"idle", 'I', VALUE_TIME, "TIME", offsetof(struct building, idle_ns),
      .help = "For --watch: end after this time without a wish. Default: never"},
     {"into", 'i', VALUE_TEXT, "DIR", offsetof(struct building, common.directory),
@@ -103,6 +105,8 @@ static int check_build_arguments(const struct building *building)
         wrong = "--stale builds the requests that the store keeps, into the store: name no other store";
     else if (building->is_stale && (building->is_required || building->key_files != NULL))
         wrong = "--require and --keys are for other stores: INGOT_PERSIST_TRUST is this store's policy";
+    else if (building->is_watch && (building->is_required || building->key_files != NULL))
+        wrong = "--require and --keys are not for --watch: INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS are its policy";
     else if (building->limits.job_count > SCHEDULE_MOST_JOBS)
         wrong = "--jobs: use a number of processes from 1 to 1024";
     return wrong != NULL ? command_refuse(&command_build, "%s", wrong) : EXIT_DONE;

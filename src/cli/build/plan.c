@@ -161,22 +161,28 @@ static const char *platform_of(const cJSON *id, const char *backend)
     return strcmp(backend, "cuda") == 0 ? "CUDA" : json_text(id, "device[0].platform_name");
 }
 
-/* Adds the device of a result to its request, unless the request has it. Returns false unless the id names exactly one
- * device: the id of a program for several devices differs from the ids for each of them. */
+bool plan_describe_device(const cJSON *id, char text[DEVICE_TEXT_SIZE])
+{
+    const char *backend = json_text(id, "backend");
+    const char *name = json_text(id, "device[0].device_name");
+    const char *platform = backend != NULL ? platform_of(id, backend) : NULL;
+    if (name == NULL || platform == NULL || json_text(id, "device[1].device_name") != NULL)
+        return false;
+    (void)snprintf(text, DEVICE_TEXT_SIZE, "%s: %s (%s)", backend, name, platform);
+    return true;
+}
+
+/* Adds the device of a result to its request, unless the request has it. */
 static bool add_device(struct plan_request *request, const cJSON *id)
 {
     char text[DEVICE_TEXT_SIZE];
-    const char *backend = request->kept.backend;
-    const char *name = json_text(id, "device[0].device_name");
-    const char *platform = platform_of(id, backend);
-    if (name == NULL || platform == NULL || json_text(id, "device[1].device_name") != NULL)
+    if (!plan_describe_device(id, text))
         return false;
-    (void)snprintf(text, sizeof(text), "%s: %s (%s)", backend, name, platform);
     for (size_t i = 0; i < request->device_count; ++i) {
         if (strcmp(request->devices[i].text, text) == 0)
             return true;
     }
-    const size_t end = strlen(platform) + strlen(" ()");
+    const size_t end = strlen(platform_of(id, request->kept.backend)) + strlen(" ()");
     request->devices = memory_grow(request->devices, request->device_count, sizeof(*request->devices));
     request->devices[request->device_count++] =
         (struct plan_device){memory_copy_text(text), strlen(text) > end ? strlen(text) - end : 0};

@@ -4,6 +4,7 @@
 #ifndef INGOT_CLI_BUILD_PLAN_H
 #define INGOT_CLI_BUILD_PLAN_H
 
+#include <cjson/cJSON.h>
 #include <ingot/private/request.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,6 +60,10 @@ int plan_read_stale(struct plan *plan, ingot_storage_t store);
 
 /* Returns the store with the requests and texts of a source. It stays open. */
 ingot_status_t plan_open_source(struct plan *plan, size_t source, ingot_storage_t *store);
+
+/* Writes the text of the device that an id names, as in struct device. Returns false unless it names exactly one: the
+ * id of a program for several devices differs from the ids for each of them. id: as id_read returns it. */
+bool plan_describe_device(const cJSON *id, char text[DEVICE_TEXT_SIZE]);
 
 /* True if the request should be built for `devices->items[device]`. If a device that it was built for does not exist
  * here, the devices of the same platform take its place: a driver may rename a device. */

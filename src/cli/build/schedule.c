@@ -28,6 +28,10 @@
 #define DEFAULT_TIME_NS (UINT64_C(600) * NS_PER_SECOND)
 #define DEFAULT_MEMORY_BYTES (UINT64_C(4) << 30)
 
+#define LEAST_PAUSE_NS (NS_PER_SECOND / 4)
+#define MOST_PAUSE_NS (8 * NS_PER_SECOND)
+#define MOST_END_NS (10 * NS_PER_SECOND) /* for a worker to end when no task is left */
+
 enum { PERIOD_MS = 25, WATCH_PERIOD_MS = 250, TEXT_SIZE = 2048 };
 
 /* A worker process. */
@@ -38,7 +42,9 @@ struct slot {
     cJSON *task;       /* what it is doing, as it said; NULL: nothing */
     size_t again;      /* the task that the next process tries for the second time, or WORKER_NO_TASK */
     size_t done_count; /* tasks that it has done */
-    uint64_t since_ns; /* when it was started, or began its task */
+    uint64_t since_ns; /* when it was started or ready, or began or ended its task */
+    uint64_t pause_ns; /* how long after the end of a watching process without an outcome the next one is started */
+    uint64_t start_ns; /* when the next process may be started */
 };
 
 struct schedule {
@@ -89,6 +95,16 @@ static void start_worker(struct schedule *schedule, size_t number)
         stop_work(schedule, "no worker process: ", strerror(errno));
 }
 
+/* A watching process has ended without an outcome. The next one might, too, so it waits longer each time. */
+static void put_off_worker(struct slot *slot, const char *why)
+{
+    slot->pause_ns = slot->pause_ns == 0              ? LEAST_PAUSE_NS
+                     : slot->pause_ns < MOST_PAUSE_NS ? 2 * slot->pause_ns
+                                                      : MOST_PAUSE_NS;
+    slot->start_ns = now_ns() + slot->pause_ns;
+    (void)fprintf(stderr, "\ringot: a worker process ended, and is replaced: %s\n", why);
+}
+
 /* Kills a worker if it is still running, and handles its end. Reports its task as failed, or keeps the task for the
  * slot's next worker. */
 static void end_worker(struct schedule *schedule, struct slot *slot, const char *outcome, const char *why)
@@ -98,7 +114,10 @@ static void end_worker(struct schedule *schedule, struct slot *slot, const char 
     const size_t task = slot->task != NULL ? json_get_u64(slot->task, "task") : WORKER_NO_TASK;
     const bool is_again = slot->again == task;
     slot->again = WORKER_NO_TASK;
-    if (!slot->is_ready) {
+    if (schedule->setup.is_watch && schedule->devices != NULL && slot->task == NULL) {
+        if (!slot->is_finished)
+            put_off_worker(slot, why != NULL ? why : end);
+    } else if (!slot->is_ready) {
         stop_work(schedule,
                   "a worker process ended while it opened the store and listed the devices: ", why != NULL ? why : end);
     } else if (slot->done_count != 0 && strcmp(outcome, "timed_out") != 0 && !is_again && !schedule->setup.is_watch) {
@@ -112,6 +131,13 @@ static void end_worker(struct schedule *schedule, struct slot *slot, const char 
     }
     cJSON_Delete(slot->task);
     slot->task = NULL;
+}
+
+/* All results are in the stores by then: a driver probably hangs. */
+static void end_idle_worker(struct schedule *schedule, struct slot *slot)
+{
+    (void)fprintf(stderr, "\ringot: a worker process did not end after its last program, and is killed\n");
+    end_worker(schedule, slot, "crashed", NULL);
 }
 
 static void check_worker_limits(struct schedule *schedule, struct slot *slot)
@@ -131,13 +157,14 @@ static void check_worker_limits(struct schedule *schedule, struct slot *slot)
 
 /* ---- what the workers send -------------------------------------------------------------------------------------- */
 
-/* Takes a worker's list of devices. That of the first worker is kept, and later workers must send the same. */
+/* Takes a worker's list of devices. That of the first worker is kept. Later workers must send the same, because tasks
+ * are counted; wishes are not. */
 static void take_devices(struct schedule *schedule, const cJSON *message)
 {
     const cJSON *devices = cJSON_GetObjectItem(message, "devices");
     const cJSON *device;
     if (schedule->devices != NULL) {
-        if (!cJSON_Compare(schedule->devices, devices, true))
+        if (!schedule->setup.is_watch && !cJSON_Compare(schedule->devices, devices, true))
             stop_work(schedule, "the devices changed during the build; run the command again", "");
         return;
     }
@@ -161,6 +188,7 @@ static void take_message(struct schedule *schedule, cJSON *message)
     struct slot *slot = &schedule->slots[number < schedule->limits->job_count ? number : 0];
     if (cJSON_IsArray(cJSON_GetObjectItem(message, "devices"))) {
         slot->is_ready = true;
+        slot->since_ns = now_ns();
         take_devices(schedule, message);
     } else if (cJSON_HasObjectItem(message, "task")) {
         cJSON_Delete(slot->task);
@@ -175,6 +203,8 @@ static void take_message(struct schedule *schedule, cJSON *message)
         cJSON_Delete(slot->task);
         slot->task = NULL;
         slot->again = WORKER_NO_TASK;
+        slot->since_ns = now_ns();
+        slot->pause_ns = 0;
         ++slot->done_count;
     }
     cJSON_Delete(message);
@@ -195,10 +225,11 @@ static bool employ_workers(struct schedule *schedule)
     bool is_working = false;
     for (size_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
         struct slot *slot = &schedule->slots[i];
-        if (slot->process.pid == 0 && !slot->is_finished && (slot->again != WORKER_NO_TASK || left != 0))
+        const bool is_put_off = slot->start_ns > now_ns();
+        if (slot->process.pid == 0 && !slot->is_finished && !is_put_off && (slot->again != WORKER_NO_TASK || left != 0))
             start_worker(schedule, i);
         left -= slot->process.pid != 0 && !slot->is_ready && left != 0;
-        is_working = is_working || slot->process.pid != 0;
+        is_working = is_working || slot->process.pid != 0 || is_put_off;
     }
     return is_working && schedule->code == EXIT_DONE;
 }
@@ -221,6 +252,10 @@ static void follow_workers(struct schedule *schedule)
             end_worker(schedule, slot, "crashed", NULL);
         else if (slot->process.pid != 0 && (slot->task != NULL || !slot->is_ready))
             check_worker_limits(schedule, slot);
+        else if (slot->process.pid != 0 && !schedule->setup.is_watch &&
+                 atomic_load(schedule->setup.next_task) >= schedule->report->job_count &&
+                 now_ns() - slot->since_ns > MOST_END_NS)
+            end_idle_worker(schedule, slot);
     }
     free(has_ended);
 }

@@ -8,25 +8,38 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-enum { WISHES_REFUSED = 64 };
+enum { WISHES_REFUSED = 4096 };
+
+/* A wish that is for another machine. */
+struct refused_wish {
+    uint64_t hash; /* 0: none */
+    uint64_t first_ns;
+    uint64_t last_ns;
+};
 
 struct wishes {
     ingot_storage_t store;
-    ingot_storage_t server;           /* NULL: the store's wishes are taken */
-    int notice;                       /* tells of new wishes in a directory; -1: it is looked through all the time */
-    uint64_t refused[WISHES_REFUSED]; /* hashes of the last wishes that were not for this machine */
+    ingot_storage_t server;       /* NULL: the store's wishes are taken */
+    int notice;                   /* tells of new wishes in a directory; -1: it is looked through all the time */
+    struct refused_wish *refused; /* the last WISHES_REFUSED */
     size_t refused_count;
-    /* Prepares the answer to a wish. Returns false if this machine has none. */
-    bool (*prepare)(void *user, size_t size, const uint8_t *id);
-    /* Is told when the server fails, and when it works again. */
+    uint64_t pause_ns; /* how long a refused wish of a server is left alone */
+    /* True if the id names a device of this machine. Calls no driver, because the wish is not taken yet. */
+    bool (*is_ours)(void *user, size_t size, const uint8_t *id);
+    /* Is told when wishes cannot be read or taken, and when that works again. */
     void (*tell)(void *user, const char *text);
     void *user;
+    ingot_buffer_t taken; /* the wish that was taken last */
     bool has_failed;
 };
 
 /* Returns INGOT_UNIMPLEMENTED, with a detail, if the store or the server keeps no wishes. */
 ingot_status_t wishes_open(struct wishes *wishes);
-/* Takes a wish whose answer was prepared, and waits for one for at most a second. Returns false if there was none. */
+/* Takes a wish that is for this machine into `taken`, and waits some seconds for one at most. Returns false if there
+ * was none. */
 bool wishes_take(struct wishes *wishes);
+/* Gives back the taken wish: it is for this machine's device, but for another driver or compiler. A directory does not
+ * get it back. */
+void wishes_refuse(struct wishes *wishes);
 
 #endif

@@ -28,6 +28,7 @@
 #if INGOT_WITH_REMOTE
 #include "cli/store/server.h"
 #endif
+#include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"
@@ -39,8 +40,9 @@ enum { ATTEMPTS = 20, ATTEMPT_MS = 100, FLUSH_MS = 30000, REQUEST_ID_SIZE = 512 
 struct worker_store {
     const char *name_space;
     ingot_storage_t store;
-    ingot_storage_t server; /* this and the next one are NULL if no server is asked */
+    ingot_storage_t server; /* this and the next ones are NULL if no server is asked */
     ingot_storage_t chain;  /* the store with the server behind it */
+    ingot_storage_t upward; /* the server with the store behind it, which copies what it loads to the server */
 };
 
 struct task {
@@ -59,9 +61,9 @@ struct worker {
     uint64_t build_ns;  /* how long the last program took to compile; 0: unknown */
     char message[2048]; /* why the last task failed */
     const struct worker_store *wish_place;
-    struct plan_request wish; /* the request of the wish that is being answered, its device and its program */
-    size_t wish_device;
+    struct plan_request wish; /* the request of the wish that is being answered, and its program */
     ingot_program_desc_t wish_desc;
+    uint64_t lost_uploads; /* of the wishes' server, so far */
 };
 
 static void note_event(const ingot_event_t *event, void *user)
@@ -124,6 +126,8 @@ static const char *answer_desc(struct worker *worker, const struct worker_store 
 {
     if (load_result(place->store, desc) == INGOT_SUCCESS) {
         ingot_persist_record_request(place->store, desc, NULL); /* if the store keeps requests */
+        if (worker->setup->is_watch && place->upward != NULL)
+            (void)load_result(place->upward, desc); /* upload_answer sees whether the server has it then */
         return "present";
     }
     const ingot_status_t pulled = place->chain != NULL ? load_result(place->chain, desc) : INGOT_NOT_FOUND;
@@ -166,10 +170,11 @@ static const struct worker_store *open_store(struct worker *worker, const char *
     if (server_open(&place->server, &options, NULL, flags) != EXIT_DONE)
         _exit(EXIT_FAILED);
     ingot_storage_t tiers[] = {place->store, place->server};
-    ingot_storage_retain(place->server);
+    ingot_storage_t upward[] = {place->server, place->store};
     settings = (ingot_persist_settings_t){.struct_size = sizeof(settings), .write_through = worker->setup->is_watch};
     if (ingot_persist_set_settings(place->server, &settings) != INGOT_SUCCESS ||
-        ingot_persist_chain(&place->chain, 2, tiers) != INGOT_SUCCESS)
+        ingot_persist_chain(&place->chain, 2, tiers) != INGOT_SUCCESS ||
+        ingot_persist_chain(&place->upward, 2, upward) != INGOT_SUCCESS)
         _exit(EXIT_FAILED);
 #endif
     return place;
@@ -326,9 +331,9 @@ static void tell_devices(const struct worker *worker)
     }
 }
 
-static void begin_task(struct worker *worker, size_t number, const struct plan_request *request, size_t device)
+static void begin_task(struct worker *worker, size_t number, const struct plan_request *request, const char *device)
 {
-    cJSON *message = describe_task(worker, request, worker->devices.items[device].text);
+    cJSON *message = describe_task(worker, request, device);
     json_add_u64(message, "task", number);
     if (!message_send(worker->setup->socket, message))
         _exit(EXIT_FAILED);
@@ -340,17 +345,24 @@ static void begin_task(struct worker *worker, size_t number, const struct plan_r
 static void do_task(struct worker *worker, size_t number)
 {
     const struct task *task = &worker->tasks[number];
-    begin_task(worker, number, task->request, task->device);
+    begin_task(worker, number, task->request, worker->devices.items[task->device].text);
     tell_outcome(worker, answer_request(worker, task));
 }
 
 /* ---- wishes ---- */
 
-static void drop_wish(struct worker *worker)
+/* True if one of the chosen devices has the text of the wish's device. */
+static bool is_wish_ours(void *user, size_t size, const uint8_t *wish)
 {
-    ingot_program_desc_release(worker->wish_desc);
-    ingot_request_close(&worker->wish.kept);
-    worker->wish_desc = NULL;
+    const struct worker *worker = user;
+    char text[DEVICE_TEXT_SIZE];
+    bool is_ours = false;
+    cJSON *id = id_read(size, wish);
+    const bool has_device = plan_describe_device(id, text);
+    for (size_t i = 0; i < worker->devices.count && has_device && !is_ours; ++i)
+        is_ours = is_device_chosen(worker, i) && strcmp(worker->devices.items[i].text, text) == 0;
+    cJSON_Delete(id);
+    return is_ours;
 }
 
 static ingot_status_t load_request(const struct worker_store *place, size_t size, const uint8_t *wish,
@@ -385,45 +397,96 @@ static ingot_status_t make_wish_desc(struct worker *worker, size_t device, size_
     return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
-/* Loads the request of a wish, and finds the device. What a client uploads in the background may still be missing. */
-static bool prepare_wish(void *user, size_t size, const uint8_t *wish)
+/* Makes the wish's program for the device of this text. Several devices may have it, and one that fails does not hide
+ * the others. Returns INGOT_BLOB_MISMATCH if the wish is for none, but for another driver, for example. */
+static ingot_status_t find_device(struct worker *worker, const ingot_buffer_t *wish, const char *device)
 {
-    struct worker *worker = user;
-    ingot_kept_request_t *kept = &worker->wish.kept;
-    ingot_status_t status = INGOT_NOT_FOUND;
-    for (int i = 0; i < ATTEMPTS && status == INGOT_NOT_FOUND; ++i) {
-        if (i != 0)
-            (void)poll(NULL, 0, ATTEMPT_MS);
-        status = load_request(worker->wish_place, size, wish, kept);
-        if (status != INGOT_SUCCESS)
+    ingot_status_t failure = INGOT_BLOB_MISMATCH;
+    for (size_t i = 0; i < worker->devices.count; ++i) {
+        if (!is_device_chosen(worker, i) || strcmp(worker->devices.items[i].text, device) != 0)
             continue;
-        status = INGOT_BLOB_MISMATCH;
-        for (size_t j = 0; j < worker->devices.count && status == INGOT_BLOB_MISMATCH; ++j) {
-            worker->wish_device = j;
-            if (is_device_chosen(worker, j) && strcmp(worker->devices.items[j].backend->name, kept->backend) == 0)
-                status = make_wish_desc(worker, j, size, wish);
+        const ingot_status_t status = make_wish_desc(worker, i, wish->size, wish->bytes);
+        if (status == INGOT_SUCCESS)
+            return status;
+        if (status != INGOT_BLOB_MISMATCH && failure == INGOT_BLOB_MISMATCH) {
+            failure = status;
+            (void)fail_task(worker, "", status);
         }
-        if (status != INGOT_SUCCESS)
-            ingot_request_close(kept);
-        if (worker->wish_place->server == NULL)
-            break; /* in a directory, the request is there before the wish */
     }
-    return status == INGOT_SUCCESS;
+    return failure;
 }
 
-static void answer_wish(struct worker *worker)
+/* Makes the wish's program from its request. What a client uploads in the background to a server may be missing yet. */
+static ingot_status_t prepare_wish(struct worker *worker, const ingot_buffer_t *wish, const char *device)
+{
+    ingot_kept_request_t *kept = &worker->wish.kept;
+    const int attempts = worker->wish_place->server != NULL ? ATTEMPTS : 1;
+    ingot_status_t status = INGOT_NOT_FOUND;
+    for (int i = 0; i < attempts && status == INGOT_NOT_FOUND; ++i) {
+        if (i != 0)
+            (void)poll(NULL, 0, ATTEMPT_MS);
+        status = load_request(worker->wish_place, wish->size, wish->bytes, kept);
+        if (status != INGOT_SUCCESS) {
+            (void)fail_task(worker, "", status);
+            continue;
+        }
+        status = find_device(worker, wish, device);
+        if (status != INGOT_SUCCESS)
+            ingot_request_close(kept);
+    }
+    return status;
+}
+
+/* Waits until the server has what was stored. Returns the outcome. */
+static const char *upload_answer(struct worker *worker, const char *outcome)
+{
+#if INGOT_WITH_REMOTE
+    const ingot_storage_t server = worker->wish_place->server;
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    if (server == NULL)
+        return outcome;
+    const ingot_status_t status = ingot_remote_flush(server, FLUSH_MS);
+    (void)ingot_remote_get_stats(server, &stats); /* the server is a remote tier */
+    const uint64_t lost_before = worker->lost_uploads;
+    worker->lost_uploads = stats.failed_uploads + stats.dropped_uploads;
+    if (strcmp(outcome, "built") != 0 && strcmp(outcome, "present") != 0)
+        return outcome;
+    if (status != INGOT_SUCCESS)
+        return fail_task(worker, "not_stored", status);
+    if (worker->lost_uploads != lost_before) {
+        (void)snprintf(worker->message, sizeof(worker->message), "the server did not take the program");
+        return "not_stored";
+    }
+#endif
+    return outcome;
+}
+
+/* Answers a wish that was taken. Tells the tool before each step, so that limits apply, and a crash has a name. */
+static void answer_wish(struct worker *worker, struct wishes *wishes)
 {
     const struct worker_store *place = worker->wish_place;
-    hex_put(worker->wish.key, INGOT_REQUEST_DIGEST_SIZE, worker->wish.kept.digest);
-    worker->wish.name_space = (char *)place->name_space;
-    begin_task(worker, 0, &worker->wish, worker->wish_device);
-    const char *outcome = answer_desc(worker, place, worker->wish_desc);
-#if INGOT_WITH_REMOTE
-    if (place->server != NULL)
-        (void)ingot_remote_flush(place->server, FLUSH_MS);
-#endif
+    const ingot_buffer_t *wish = &wishes->taken;
+    char device[DEVICE_TEXT_SIZE] = "";
+    cJSON *id = id_read(wish->size, wish->bytes);
+    const char *digest = json_text(id, "request.blake2b");
+    const char *outcome = "failed";
+    worker->wish = (struct plan_request){.name_space = (char *)place->name_space, .kept = {.name = ""}};
+    (void)snprintf(worker->wish.key, sizeof(worker->wish.key), "%s", digest != NULL ? digest : "");
+    (void)plan_describe_device(id, device); /* is_wish_ours has seen it */
+    cJSON_Delete(id);
+    begin_task(worker, 0, &worker->wish, device);
+    const ingot_status_t status = prepare_wish(worker, wish, device);
+    if (status == INGOT_SUCCESS) {
+        begin_task(worker, 0, &worker->wish, device); /* now with its name */
+        outcome = upload_answer(worker, answer_desc(worker, place, worker->wish_desc));
+    } else if (status == INGOT_BLOB_MISMATCH) {
+        (void)snprintf(worker->message, sizeof(worker->message), "this device's driver or compiler is another one");
+        wishes_refuse(wishes);
+    }
     tell_outcome(worker, outcome);
-    drop_wish(worker);
+    ingot_program_desc_release(worker->wish_desc);
+    ingot_request_close(&worker->wish.kept);
+    worker->wish_desc = NULL;
 }
 
 static void answer_wishes(struct worker *worker, struct wishes *wishes)
@@ -433,7 +496,7 @@ static void answer_wishes(struct worker *worker, struct wishes *wishes)
     while (idle_ns == 0 || nanoseconds_of(CLOCK_MONOTONIC) - last_ns < idle_ns) {
         if (!wishes_take(wishes))
             continue;
-        answer_wish(worker);
+        answer_wish(worker, wishes);
         last_ns = nanoseconds_of(CLOCK_MONOTONIC);
     }
 }
@@ -453,7 +516,7 @@ static void open_wishes(struct worker *worker, struct wishes *wishes)
     worker->wish_place = open_store(worker, name_space != NULL ? name_space : "");
     *wishes = (struct wishes){.store = worker->wish_place->store,
                               .server = worker->wish_place->server,
-                              .prepare = prepare_wish,
+                              .is_ours = is_wish_ours,
                               .tell = tell_notice,
                               .user = worker};
     const ingot_status_t status = wishes_open(wishes);
@@ -487,6 +550,7 @@ void worker_run(void *user)
     while ((next = atomic_fetch_add(worker.setup->next_task, 1)) < worker.task_count)
         do_task(&worker, next);
     for (size_t i = 0; i < worker.store_count; ++i) {
+        ingot_storage_release(worker.stores[i].upward);
         ingot_storage_release(worker.stores[i].chain);
         ingot_storage_release(worker.stores[i].server);
         ingot_storage_release(worker.stores[i].store);
