@@ -19,7 +19,7 @@ extern "C" {
 namespace
 {
 
-const size_t kLimit = 1 << 14;
+const size_t kLimit = 1 << 15;
 const size_t kMostCommands = 16;
 
 struct Result {
@@ -42,13 +42,13 @@ struct Bytes {
 /* Takes the next reply, and gives the reader more bytes if it needs them. */
 outcome next(redisReader *reader, request *request, Bytes *left, redisReply **reply)
 {
-    outcome end = redis_reply_take(reader, request, kLimit, reply);
+    outcome end = redis_reply_take(reader, request, reply);
     while (end == OUTCOME_DONE && *reply == nullptr && left->size != 0) {
         const size_t size = left->first != 0 && left->first < left->size ? left->first : left->size;
         end = redis_reply_feed(reader, request, size, reinterpret_cast<const char *>(left->data));
         *left = {left->data + size, left->size - size, 0};
         if (end == OUTCOME_DONE)
-            end = redis_reply_take(reader, request, kLimit, reply);
+            end = redis_reply_take(reader, request, reply);
     }
     return end == OUTCOME_DONE && *reply == nullptr ? request_fail(request, OUTCOME_UNREACHABLE, "no more bytes") : end;
 }
@@ -83,7 +83,7 @@ std::vector<Result> read_group(const uint8_t *data, size_t size, size_t count, s
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0 || size > 2 * kLimit)
+    if (size == 0 || size > kLimit)
         return 0;
     const size_t count = 1 + data[0] % kMostCommands;
     const std::vector<Result> whole = read_group(data + 1, size - 1, count, 0);

@@ -11,7 +11,8 @@
 #include "util/nanoseconds.h"
 
 #define ALERT " alert "
-#define LINE_SIZE 4096u /* room for the first line of a reply, and for what hiredis still keeps of an earlier one */
+#define LINE_SIZE 4096u /* room for the first line of a reply */
+#define MOST_ELEMENTS 65536u
 
 /* ---- connecting ---- */
 
@@ -78,6 +79,24 @@ static enum outcome connect_to(struct redis_connection *connection, const struct
     return outcome;
 }
 
+/* Refuses a list that is too long before memory for its elements is allocated. hiredis 0.14 has no limit itself. */
+static void *create_list(const redisReadTask *task, redis_element_count_t count)
+{
+    struct redis_connection *connection = task->privdata;
+    connection->element_count += (size_t)count;
+    return connection->element_count <= MOST_ELEMENTS ? connection->create_list(task, count) : NULL;
+}
+
+static void limit_lists(struct redis_connection *connection)
+{
+    redisReader *reader = connection->reader;
+    connection->functions = *reader->fn;
+    connection->create_list = connection->functions.createArray;
+    connection->functions.createArray = create_list;
+    reader->fn = &connection->functions;
+    reader->privdata = connection;
+}
+
 enum outcome redis_connection_open(const struct redis_server *server, struct request *request,
                                    struct redis_connection **connection)
 {
@@ -85,6 +104,8 @@ enum outcome redis_connection_open(const struct redis_server *server, struct req
     if (made == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     made->reader = redisReaderCreate();
+    if (made->reader != NULL)
+        limit_lists(made);
     const enum outcome outcome = handle_init(&made->handle) && made->reader != NULL
                                      ? connect_to(made, server, request)
                                      : request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
@@ -192,9 +213,8 @@ static enum outcome check_kind(const redisReader *reader, struct request *reques
     return OUTCOME_DONE;
 }
 
-/* Takes a complete reply from the reader, if there is one. Refuses a reply that is too long, before memory for the rest
- * of it is allocated. */
-enum outcome redis_reply_take(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
+/* Takes a complete reply from the reader, if there is one. */
+enum outcome redis_reply_take(redisReader *reader, struct request *request, redisReply **reply)
 {
     void *found = NULL;
     if (reader->pos == reader->len) /* otherwise, hiredis would set ridx to 0, which turns off check_kind */
@@ -204,8 +224,6 @@ enum outcome redis_reply_take(redisReader *reader, struct request *request, size
         return outcome;
     if (redisReaderGetReply(reader, &found) != REDIS_OK)
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis: %.100s", reader->errstr);
-    if (found == NULL && reader->len - reader->pos > max_size)
-        return request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", max_size);
     *reply = found;
     return OUTCOME_DONE;
 }
@@ -228,13 +246,20 @@ static enum outcome receive_reply(struct redis_connection *connection, struct re
 {
     const size_t limit = max_size > SIZE_MAX - LINE_SIZE ? SIZE_MAX : max_size + LINE_SIZE;
     enum outcome outcome = OUTCOME_DONE;
+    size_t received = 0; /* hiredis forgets the bytes of elements that are complete */
+    connection->element_count = 0;
     while (outcome == OUTCOME_DONE && *reply == NULL) {
         size_t size = 0;
         outcome = receive_bytes(connection, request, sizeof(connection->chunk), connection->chunk, &size);
         if (outcome == OUTCOME_DONE)
             outcome = redis_reply_feed(connection->reader, request, size, connection->chunk);
         if (outcome == OUTCOME_DONE)
-            outcome = redis_reply_take(connection->reader, request, limit, reply);
+            outcome = redis_reply_take(connection->reader, request, reply);
+        received += size;
+        if (connection->element_count > MOST_ELEMENTS)
+            outcome = request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %u elements", MOST_ELEMENTS);
+        else if (outcome == OUTCOME_DONE && *reply == NULL && received > limit)
+            outcome = request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", limit);
     }
     if (outcome != OUTCOME_DONE || connection->reader->len == connection->reader->pos)
         return outcome;

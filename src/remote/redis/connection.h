@@ -16,6 +16,12 @@
 
 #include "remote/curl/library.h"
 
+#if HIREDIS_MAJOR >= 1
+typedef size_t redis_element_count_t;
+#else
+typedef int redis_element_count_t;
+#endif
+
 #define REDIS_CHUNK_SIZE (16u * 1024u)
 
 #define REDIS_URL_CAPACITY 320u /* "https://", a host of at most 255 bytes, ":" and a port */
@@ -32,6 +38,9 @@ struct redis_connection {
     struct handle handle; /* first, so that a handle of a pool is a connection */
     curl_socket_t socket;
     redisReader *reader;
+    redisReplyObjectFunctions functions; /* those of hiredis, except that createArray refuses long lists */
+    void *(*create_list)(const redisReadTask *task, redis_element_count_t count); /* hiredis's createArray */
+    size_t element_count;         /* of all lists in the reply that is being received */
     char chunk[REDIS_CHUNK_SIZE]; /* received bytes on their way to the reader */
 };
 
@@ -45,8 +54,8 @@ bool redis_connection_is_idle(struct redis_connection *connection);
 
 /*
  * Sends a command and receives its reply, of at most max_size bytes unless it arrived in full: a string, a number, nil,
- * a status or an error. The format is that of redisCommand. The caller frees the reply. If the outcome is not
- * OUTCOME_DONE, the caller must close the connection.
+ * a status, an error, or, if the request takes one, a list with at most 65,536 elements. The format is that of
+ * redisCommand. The caller frees the reply. If the outcome is not OUTCOME_DONE, the caller must close the connection.
  */
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, size_t max_size,
                                   redisReply **reply, const char *format, va_list arguments);
@@ -54,8 +63,7 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
 /* Feeds bytes to a reader. Refuses replies of kinds that redis_connection_ask does not list, before any memory is
  * allocated for them. */
 enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes);
-/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does, and incomplete ones of more
- * than max_size bytes. */
-enum outcome redis_reply_take(redisReader *reader, struct request *request, size_t max_size, redisReply **reply);
+/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does. */
+enum outcome redis_reply_take(redisReader *reader, struct request *request, redisReply **reply);
 
 #endif

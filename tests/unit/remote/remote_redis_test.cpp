@@ -483,6 +483,31 @@ TEST(RemoteRedis, AListThatDoesNotEndFails)
     EXPECT_EQ("the server's list of objects does not end", std::string(ingot_last_error_detail()));
 }
 
+/* What a list may claim, and all elements together may have, is limited. */
+TEST(RemoteRedis, AListThatIsTooLongFails)
+{
+    std::string flood = "*2\r\n$1\r\n0\r\n*60000\r\n";
+    for (int i = 0; i < 60000; ++i)
+        flood += "$100\r\n" + std::string(100, 'x') + "\r\n";
+    const std::pair<std::string, std::string> answers[] = {
+        {"*2\r\n$1\r\n0\r\n*100000000\r\n", "more than 65536 elements"},
+        {"*2\r\n*40000\r\n*40000\r\n", "more than 65536 elements"},
+        {flood, "more than 1052672 bytes"},
+    };
+    for (const auto &[answer, reason] : answers) {
+        const std::string bytes = answer;
+        const FaultyServer server([&](FaultyConnection &connection) {
+            while (connection.read_request() && connection.send_bytes(bytes)) {
+            }
+        });
+        const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+        const auto visit = [](void *, ingot_status_t, size_t, const uint8_t *, size_t, const uint8_t *) { FAIL(); };
+        uint64_t known = 0;
+        EXPECT_NE(INGOT_SUCCESS, ingot_remote_for_each(tier.get(), nullptr, visit, nullptr, &known));
+        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find(reason)) << ingot_last_error_detail();
+    }
+}
+
 TEST(RemoteRedis, GivesTheOldestWishToOneTaker)
 {
     const Redis redis;
