@@ -508,6 +508,14 @@ TEST(RemoteRedis, AListThatIsTooLongFails)
     }
 }
 
+TEST(RemoteRedis, AWishIsLeftThoughTheServerRefusesToLimitWishes)
+{
+    const Redis redis({"--user", "default", "on", "nopass", "~*", "+zadd", "+zcard"});
+    const Tier tier(redis.url());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_leave_wish(tier.get(), kId.size(), kId.data())) << ingot_last_error_detail();
+    EXPECT_EQ("1\n", redis.ask({"ZCARD", "ingot:1:default:wanted"}));
+}
+
 TEST(RemoteRedis, GivesTheOldestWishToOneTaker)
 {
     const Redis redis;
