@@ -200,6 +200,23 @@ TEST_F(CliBuilder, AnswersWishesOfARedis)
     unsetenv("INGOT_PERSIST_REMOTE");
 }
 
+/* A program that only the builder's store has is uploaded. */
+TEST_F(CliBuilder, SharesWhatItHas)
+{
+    const server_process::Redis redis;
+    take(begin(open(root()), source_of(1)));
+    setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
+    {
+        const ingot::cache cache = open(scratch() / "client", true);
+        ingot_pending_t pending = begin(cache, source_of(1));
+        const std::string output = build_until_idle();
+        EXPECT_NE(std::string::npos, output.find("0 built, 1 present")) << output;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
+    }
+    unsetenv("INGOT_PERSIST_REMOTE");
+}
+
 TEST_F(CliBuilder, SurvivesADeadRedis)
 {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
