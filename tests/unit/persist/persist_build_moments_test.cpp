@@ -27,7 +27,7 @@ namespace
 
 constexpr uint32_t kLongMs = 240000; /* no request waits that long */
 
-bool are_times_equal = false; /* the modification times that the library sees for directories */
+uint64_t time_of_directories = 0; /* that the library sees; 0: their own times */
 const std::function<void()> *before_rename, *after_rename, *when_pausing;
 
 void call(const std::function<void()> *hook)
@@ -43,14 +43,14 @@ class BuildMoments : public testing::Test
 protected:
     BuildMoments()
     {
-        are_times_equal = true;
+        time_of_directories = files_wall_clock_ns();
         info_.path = path_.c_str();
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
     ~BuildMoments() override
     {
-        are_times_equal = false;
+        time_of_directories = 0;
         clock_lead_ns = 0;
     }
 
@@ -138,8 +138,8 @@ void __wrap_files_pause_ns(uint64_t duration_ns)
 int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts)
 {
     const int result = __real_files_facts_at(at, path, facts);
-    if (result == 0 && facts->is_directory && are_times_equal)
-        facts->modified_ns = facts->changed_ns = 1;
+    if (result == 0 && facts->is_directory && time_of_directories != 0)
+        facts->modified_ns = facts->changed_ns = time_of_directories;
     return result;
 }
 
