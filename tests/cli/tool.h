@@ -93,7 +93,8 @@ protected:
         close(ends[1]);
         while (output.find(text) == std::string::npos && read(ends[0], buffer, 1) == 1)
             output += buffer[0];
-        for (int i = 0; i < 30000 && (!fs::exists(root()) || names().size() < entry_count); ++i)
+        for (int i = 0; i < 30000 && (!fs::exists(root()) || (entry_count != 0 && names().size() < entry_count));
+             ++i) /* names() reads a store from which nothing vanishes meanwhile */
             usleep(10000);
         child.send(signal_number);
         for (ssize_t size = 0; (size = read(ends[0], buffer, sizeof(buffer))) > 0;)
