@@ -210,7 +210,7 @@ ingot_status_t ingot_cache_opencl_build(ingot_cache_t cache, cl_context context,
 {
     ingot_origin_t found = INGOT_ORIGIN_BUILD;
     cl_program made = NULL;
-    struct build build;
+    struct build build = {.cl = NULL};
     ingot_status_t status =
         take_arguments(&build, context, device_count, devices, source, source_size, options, program);
     if (status != INGOT_SUCCESS)
@@ -299,7 +299,7 @@ ingot_status_t ingot_cache_opencl_begin(ingot_cache_t cache, cl_context context,
                                         const cl_device_id *devices, const char *source, size_t source_size,
                                         const char *options, ingot_pending_t *pending)
 {
-    struct build build;
+    struct build build = {.cl = NULL};
     const ingot_status_t status =
         take_arguments(&build, context, device_count, devices, source, source_size, options, pending);
     if (status != INGOT_SUCCESS)
