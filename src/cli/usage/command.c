@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/exit_code.h"
@@ -36,6 +37,7 @@ struct usage {
     size_t operand_count;
     struct argp_option described[MOST_OPTIONS + 2]; /* with -h and an end */
     struct argp argp;
+    struct usage *before;
 };
 
 const struct command *command_find(const char *name)
@@ -231,6 +233,7 @@ static void add_options(struct usage *usage, const struct command_option *option
             *synopsis = text_append(*synopsis, is_required ? " " : " [", option->value);
             *synopsis = text_append(*synopsis, end, is_required ? "" : "]");
             *about = text_append(text_append(*about, "\n\n", option->value), ": ", help);
+            free(help);
             continue;
         }
         const size_t index = usage->option_count++;
@@ -242,31 +245,35 @@ static void add_options(struct usage *usage, const struct command_option *option
     }
 }
 
-static void describe_usage(struct usage *usage, const struct command *command)
+/* Usages and their texts are not freed, because argp may end the process. */
+static struct usage *describe_usage(const struct command *command)
 {
+    static struct usage *last;
+    struct usage *usage = memory_get(sizeof(*usage));
     char *synopsis = memory_copy_text("");
     char *about = memory_copy_text(command->about);
-    *usage = (struct usage){.values = NULL};
+    *usage = (struct usage){.before = last};
+    last = usage;
     add_options(usage, command->options, &synopsis, &about);
     if (!command->is_bare)
         add_options(usage, common, &synopsis, &about);
     usage->described[usage->option_count] = (struct argp_option){.key = HELP_LETTER, .flags = OPTION_HIDDEN, .doc = ""};
     usage->argp =
         (struct argp){usage->described, take_argument, synopsis + (synopsis[0] == ' '), about, NULL, NULL, NULL};
+    return usage;
 }
 
 void command_parse(const struct command *command, int count, char **arguments, void *values)
 {
-    struct usage usage;
+    struct usage *usage = describe_usage(command);
     char **words = arguments - 1; /* the first is the command's name */
     unsigned flags = 0;
-    describe_usage(&usage, command);
-    usage.values = values;
-    for (size_t i = 0; i < usage.operand_count; ++i)
-        flags |= (usage.operands[i]->flags & OPTION_REST) != 0 ? ARGP_IN_ORDER : 0;
+    usage->values = values;
+    for (size_t i = 0; i < usage->operand_count; ++i)
+        flags |= (usage->operands[i]->flags & OPTION_REST) != 0 ? ARGP_IN_ORDER : 0;
     argp_err_exit_status = command->usage_exit != 0 ? command->usage_exit : EXIT_USAGE;
     words[0] = text_append(memory_copy_text("ingot "), "", command->name);
-    (void)argp_parse(&usage.argp, count + 1, words, flags, NULL, &usage);
+    (void)argp_parse(&usage->argp, count + 1, words, flags, NULL, usage);
 }
 
 void command_print_list(void)
