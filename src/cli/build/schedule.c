@@ -276,7 +276,8 @@ static bool connect_workers(struct schedule *schedule)
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits, struct report *report)
 {
     char end[TEXT_SIZE];
-    struct schedule schedule = {.setup = *setup, .limits = limits, .report = report, .code = EXIT_DONE};
+    static struct schedule schedule; /* what hangs on it is not freed, because the process ends with the command */
+    schedule = (struct schedule){.setup = *setup, .limits = limits, .report = report, .code = EXIT_DONE};
     schedule.slots = memory_get(limits->job_count * sizeof(struct slot));
     for (size_t i = 0; i < limits->job_count; ++i)
         schedule.slots[i] = (struct slot){.again = WORKER_NO_TASK};

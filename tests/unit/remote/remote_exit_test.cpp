@@ -18,7 +18,7 @@ using namespace remote_fixture;
 
 #if defined(__SANITIZE_THREAD__)
 /* These processes exit without releasing their cache, so a tier's thread that has just ended is rightly not joined. */
-extern "C" const char *__tsan_default_options()
+extern "C" __attribute__((visibility("default"))) const char *__tsan_default_options()
 {
     return "report_thread_leaks=0";
 }
