@@ -121,50 +121,54 @@ static void take_module(struct loading *loading, ingot_status_t status, CUmodule
     forget_module(loading);
 }
 
-static ingot_status_t load_cuda_module(struct loading *loading)
+static ingot_status_t open_loading(const void *self, struct ingot_cache *cache, struct request *request,
+                                   struct ingot_context **context)
 {
-    const struct request *request = &loading->request;
+    const struct loading *loading = self;
+    *request = loading->request;
+    request->cache = cache;
+    return make_context(cache, loading->native, context);
+}
+
+static ingot_status_t get_module(void *self, struct ingot_cache *cache, enum program_miss miss)
+{
+    struct loading *loading = self;
     struct made_program *made = &loading->made;
-    *made = (struct made_program){NULL, NULL, INGOT_ORIGIN_BUILD};
-    loading->context = NULL;
-    ingot_status_t status = make_context(request->cache, loading->native, &loading->context);
+    struct request request;
+    forget_module(loading);
+    ingot_status_t status = open_loading(loading, cache, &request, &loading->context);
+    request.miss = miss;
     if (status != INGOT_SUCCESS)
         return status;
-    if (cache_storage(request->cache) != NULL)
-        status = request_program(request, loading->context, made);
-    if (status == INGOT_BUSY && request->miss != PROGRAM_WAIT)
+    if (cache_storage(cache) != NULL)
+        status = request_program(&request, loading->context, made);
+    if (status == INGOT_BUSY && miss != PROGRAM_WAIT)
         return status;
     if (made->native == NULL && status != INGOT_BUILD_FAILED) {
-        status = request_pass_through(request->cache, status);
+        status = request_pass_through(cache, status);
         if (status == INGOT_SUCCESS)
-            status = request_build(request, loading->context, made);
+            status = request_build(&request, loading->context, made);
     }
     return status;
 }
 
 /* Checks the arguments, and makes a request of them, whose options the caller frees. */
-static ingot_status_t take_arguments(struct loading *loading, struct ingot_cache *cache, CUcontext context,
-                                     const char *source, size_t source_size, const char *name,
-                                     const char *const *options, size_t option_count, const void *out)
+static ingot_status_t take_arguments(struct loading *loading, CUcontext context, const char *source, size_t source_size,
+                                     const char *name, const char *const *options, size_t option_count, const void *out)
 {
     if (context == NULL || source == NULL || out == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
-                                      context == NULL  ? "context"
-                                      : source == NULL ? "source"
-                                                       : "the place for the result");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context, source or the place for the result is NULL");
     for (size_t i = 0; i < option_count; ++i) {
         if (options == NULL || options[i] == NULL)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "options: option %zu is NULL", i);
     }
     const size_t size = source_size != 0 ? source_size : strlen(source);
     *loading = (struct loading){.native = context,
-                                .request = {.cache = cache,
-                                            .kind = is_ptx(size, source) ? INGOT_SOURCE_PTX : INGOT_SOURCE_CUDA_CPP,
+                                .request = {.kind = is_ptx(size, source) ? INGOT_SOURCE_PTX : INGOT_SOURCE_CUDA_CPP,
                                             .bytes = source,
                                             .size = size,
                                             .name = name,
-                                            .options = join_options(option_count, options),
-                                            .miss = cache_miss(cache)}};
+                                            .options = join_options(option_count, options)}};
     return loading->request.options != NULL
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options", option_count);
@@ -175,11 +179,10 @@ ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, con
                                      CUmodule *module, ingot_origin_t *origin)
 {
     struct loading loading;
-    ingot_status_t status =
-        take_arguments(&loading, cache, context, source, source_size, name, options, option_count, module);
+    ingot_status_t status = take_arguments(&loading, context, source, source_size, name, options, option_count, module);
     if (status != INGOT_SUCCESS)
         return status;
-    status = load_cuda_module(&loading);
+    status = get_module(&loading, cache, cache_miss(cache));
     take_module(&loading, status, module, origin);
     free((char *)loading.request.options);
     return status;
@@ -187,59 +190,7 @@ ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, con
 
 /* ---- begun programs ---- */
 
-static ingot_status_t begin_module(void *self, struct ingot_cache *cache, struct begun *begun)
-{
-    struct loading *own = self;
-    struct made_program nothing = {NULL, NULL, INGOT_ORIGIN_BUILD};
-    struct ingot_context *context = NULL;
-    ingot_status_t status = make_context(cache, own->native, &context);
-    if (status == INGOT_SUCCESS)
-        status = request_begin(&own->request, context, begun);
-    request_end(context, &nothing);
-    return status;
-}
-
-static ingot_status_t get_module(void *self, struct ingot_cache *cache, enum program_miss miss)
-{
-    struct loading *own = self;
-    forget_module(own);
-    own->request.cache = cache;
-    own->request.miss = miss;
-    return load_cuda_module(own);
-}
-
-static void destroy_module(void *self)
-{
-    struct loading *own = self;
-    forget_module(own);
-    free((char *)own->request.options);
-    free((void *)own->request.bytes);
-    free((char *)own->request.name);
-    free(own);
-}
-
-static const struct pending_ops begun_ops = {begin_module, get_module, forget_module, destroy_module};
-
-/* Copies what is wanted, and takes over its options. */
-static struct loading *copy_loading(const struct loading *loading)
-{
-    struct loading *own = malloc(sizeof(*own));
-    char *source = malloc(loading->request.size + 1);
-    char *name = loading->request.name != NULL ? strdup(loading->request.name) : NULL;
-    if (own == NULL || source == NULL || (loading->request.name != NULL && name == NULL)) {
-        free(own);
-        free(source);
-        free(name);
-        free((char *)loading->request.options);
-        return NULL;
-    }
-    *own = *loading;
-    memcpy(source, loading->request.bytes, loading->request.size);
-    source[loading->request.size] = '\0';
-    own->request.bytes = source;
-    own->request.name = name;
-    return own;
-}
+static const struct pending_ops begun_ops = {open_loading, get_module, forget_module, NULL};
 
 ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, const char *source, size_t source_size,
                                       const char *name, const char *const *options, size_t option_count,
@@ -247,24 +198,24 @@ ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, co
 {
     struct loading loading;
     const ingot_status_t status =
-        take_arguments(&loading, cache, context, source, source_size, name, options, option_count, pending);
+        take_arguments(&loading, context, source, source_size, name, options, option_count, pending);
     if (status != INGOT_SUCCESS)
         return status;
-    struct loading *own = copy_loading(&loading);
-    return own != NULL ? pending_begin(pending, cache, &begun_ops, own)
-                       : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a copy of the program");
+    const struct pending_part parts[] = {{offsetof(struct loading, request.name), PENDING_TEXT},
+                                         {offsetof(struct loading, request.options), PENDING_TEXT},
+                                         {offsetof(struct loading, request.bytes), loading.request.size}};
+    void *own = pending_copy(sizeof(loading), &loading, 3, parts);
+    free((char *)loading.request.options);
+    return pending_begin(pending, cache, &begun_ops, own);
 }
 
 ingot_status_t ingot_cache_cuda_take(ingot_pending_t pending, CUmodule *module, ingot_origin_t *origin)
 {
-    void *self = NULL;
-    if (module == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "module is NULL");
-    const ingot_status_t status = pending_take(pending, &begun_ops, &self);
-    struct loading *own = self;
+    ingot_status_t status = INGOT_SUCCESS;
+    struct loading *own = pending_take(pending, &begun_ops, module, &status);
     if (own == NULL)
         return status;
     take_module(own, status, module, origin);
-    destroy_module(own);
+    pending_end(&begun_ops, own);
     return status;
 }

@@ -16,12 +16,22 @@
 #include "front/loader/level_zero.h"
 #include "front/pending.h"
 
+/* The arguments, and the module that is made for them. */
 struct creation {
     ze_context_handle_t context;
     ze_device_handle_t device;
-    const ze_module_desc_t *desc;
+    ze_module_desc_t desc;
+    bool wants_log;
     enum program_miss miss;
+    ze_module_handle_t module; /* NULL: none */
+    ze_module_build_log_handle_t log;
+    ingot_origin_t origin;
 };
+
+static bool has_extras(const ze_module_desc_t *desc)
+{
+    return desc->pNext != NULL || (desc->pConstants != NULL && desc->pConstants->numConstants != 0);
+}
 
 static ingot_status_t make_context(struct ingot_cache *cache, const struct creation *creation,
                                    ze_driver_handle_t driver, struct ingot_context **context)
@@ -52,23 +62,19 @@ static ingot_status_t make_context(struct ingot_cache *cache, const struct creat
     return status;
 }
 
-static struct request describe_module(struct ingot_cache *cache, const struct creation *creation)
+/* Returns INGOT_UNIMPLEMENTED if the cache does not take such a module. */
+static ingot_status_t open_creation(const void *self, struct ingot_cache *cache, struct request *request,
+                                    struct ingot_context **context)
 {
-    return (struct request){.cache = cache,
-                            .kind = INGOT_SOURCE_SPIRV,
-                            .bytes = creation->desc->pInputModule,
-                            .size = creation->desc->inputSize,
-                            .options = creation->desc->pBuildFlags,
-                            .miss = creation->miss};
-}
-
-/* Makes a context for the module. Returns INGOT_UNIMPLEMENTED if the cache does not take such a module. */
-static ingot_status_t make_context_for(struct ingot_cache *cache, const struct creation *creation,
-                                       struct ingot_context **context)
-{
-    const ze_module_desc_t *desc = creation->desc;
-    const bool has_constants = desc->pConstants != NULL && desc->pConstants->numConstants != 0;
-    if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV || desc->pNext != NULL || has_constants)
+    const struct creation *creation = self;
+    const ze_module_desc_t *desc = &creation->desc;
+    *request = (struct request){.cache = cache,
+                                .kind = INGOT_SOURCE_SPIRV,
+                                .bytes = desc->pInputModule,
+                                .size = desc->inputSize,
+                                .options = desc->pBuildFlags,
+                                .miss = creation->miss};
+    if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV || has_extras(desc))
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
                                       "only SPIR-V without specialization constants and extensions is cached");
     const ze_driver_handle_t driver = loader_level_zero_driver_of(creation->device);
@@ -77,65 +83,94 @@ static ingot_status_t make_context_for(struct ingot_cache *cache, const struct c
                : ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver of the Level Zero device was not found");
 }
 
-static ingot_status_t get_module_from_cache(struct ingot_cache *cache, const struct creation *creation,
-                                            ze_module_handle_t *module, ingot_origin_t *origin)
+static ingot_status_t get_module_from_cache(struct ingot_cache *cache, struct creation *creation)
 {
-    const struct request wanted = describe_module(cache, creation);
+    struct request wanted;
     struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
     struct ingot_context *context = NULL;
-    ingot_status_t status = make_context_for(cache, creation, &context);
+    ingot_status_t status = open_creation(creation, cache, &wanted, &context);
     if (status == INGOT_SUCCESS)
         status = request_program(&wanted, context, &made);
     if (status == INGOT_SUCCESS) {
-        *module = level_zero_take_module(made.native);
-        *origin = made.origin;
+        creation->module = level_zero_take_module(made.native);
+        creation->origin = made.origin;
     }
     request_end(context, &made);
     return status;
 }
 
-static ingot_status_t create_natively(const struct creation *creation, ze_module_handle_t *module,
-                                      ze_module_build_log_handle_t *log)
+static ingot_status_t create_natively(struct creation *creation)
 {
-    const ze_result_t result = zeModuleCreate(creation->context, creation->device, creation->desc, module, log);
+    const ze_result_t result = zeModuleCreate(creation->context, creation->device, &creation->desc, &creation->module,
+                                              creation->wants_log ? &creation->log : NULL);
+    creation->origin = INGOT_ORIGIN_BUILD;
     if (result == ZE_RESULT_SUCCESS)
         return INGOT_SUCCESS;
-    *module = NULL;
+    creation->module = NULL;
     return level_zero_fail(result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE ? INGOT_BUILD_FAILED : INGOT_BACKEND_ERROR,
                            "zeModuleCreate", result);
 }
 
-static ingot_status_t get_or_create_module(struct ingot_cache *cache, const struct creation *creation,
-                                           ze_module_handle_t *module, ze_module_build_log_handle_t *log,
-                                           ingot_origin_t *origin)
+static void forget_module(void *self)
 {
-    ze_module_build_log_handle_t kept = NULL;
+    struct creation *creation = self;
+    if (creation->log != NULL)
+        (void)zeModuleBuildLogDestroy(creation->log);
+    if (creation->module != NULL)
+        (void)zeModuleDestroy(creation->module);
+    creation->log = NULL;
+    creation->module = NULL;
+}
+
+static ingot_status_t get_module(void *self, struct ingot_cache *cache, enum program_miss miss)
+{
+    struct creation *creation = self;
     ingot_status_t status = INGOT_NOT_FOUND;
+    creation->miss = miss;
     if (cache_storage(cache) != NULL) {
-        ze_module_build_log_handle_t *const before = loader_level_zero_keep_log(log != NULL ? &kept : NULL);
-        status = get_module_from_cache(cache, creation, module, origin);
+        ze_module_build_log_handle_t *const before =
+            loader_level_zero_keep_log(creation->wants_log ? &creation->log : NULL);
+        status = get_module_from_cache(cache, creation);
         (void)loader_level_zero_keep_log(before);
         /* A module that the driver would not survive is refused before the driver sees it, without a log. */
-        if (status == INGOT_BUILD_FAILED || (status == INGOT_SUCCESS && (log == NULL || kept != NULL))) {
-            if (log != NULL)
-                *log = kept;
+        if (status == INGOT_BUILD_FAILED ||
+            (status == INGOT_SUCCESS && (!creation->wants_log || creation->log != NULL)))
             return status;
-        }
-        if (kept != NULL)
-            (void)zeModuleBuildLogDestroy(kept);
-        if (status == INGOT_BUSY && creation->miss != PROGRAM_WAIT)
-            return status;
-        if (status == INGOT_SUCCESS) {
-            (void)zeModuleDestroy(*module);
-            *module = NULL;
+        if (status == INGOT_SUCCESS)
             status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver gave no build log");
-        }
+        forget_module(creation);
+        if (status == INGOT_BUSY && miss != PROGRAM_WAIT)
+            return status;
     }
     const ingot_status_t may_create = request_pass_through(cache, status);
-    if (may_create != INGOT_SUCCESS)
-        return may_create;
-    *origin = INGOT_ORIGIN_BUILD;
-    return create_natively(creation, module, log);
+    return may_create == INGOT_SUCCESS ? create_natively(creation) : may_create;
+}
+
+/* Hands the module and its log over to the application. */
+static void give_module(struct creation *creation, ingot_status_t status, ze_module_handle_t *module,
+                        ze_module_build_log_handle_t *log, ingot_origin_t *origin)
+{
+    if (status == INGOT_SUCCESS) {
+        *module = creation->module;
+        creation->module = NULL;
+        if (origin != NULL)
+            *origin = creation->origin;
+    }
+    if (log != NULL) {
+        *log = creation->log;
+        creation->log = NULL;
+    }
+}
+
+/* Checks the arguments, and makes a creation of them. */
+static ingot_status_t take_arguments(struct creation *creation, ze_context_handle_t context, ze_device_handle_t device,
+                                     const ze_module_desc_t *desc, const void *out)
+{
+    if (context == NULL || device == NULL || desc == NULL || out == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "context, device, desc or the place for the result is NULL");
+    *creation = (struct creation){.context = context, .device = device, .desc = *desc};
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_context_handle_t context,
@@ -143,114 +178,45 @@ ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_context_han
                                              ze_module_handle_t *module, ze_module_build_log_handle_t *log,
                                              ingot_origin_t *origin)
 {
-    const struct creation creation = {context, device, desc, cache_miss(cache)};
-    ingot_origin_t found = INGOT_ORIGIN_BUILD;
-    ze_module_handle_t made = NULL;
-    if (context == NULL || device == NULL || desc == NULL || module == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
-                                      context == NULL  ? "context"
-                                      : device == NULL ? "device"
-                                      : desc == NULL   ? "desc"
-                                                       : "module");
-    const ingot_status_t status = get_or_create_module(cache, &creation, &made, log, &found);
-    if (status == INGOT_SUCCESS)
-        *module = made;
-    if (status == INGOT_SUCCESS && origin != NULL)
-        *origin = found;
+    struct creation creation;
+    ingot_status_t status = take_arguments(&creation, context, device, desc, module);
+    if (status != INGOT_SUCCESS)
+        return status;
+    creation.wants_log = log != NULL;
+    status = get_module(&creation, cache, cache_miss(cache));
+    give_module(&creation, status, module, log, origin);
     return status;
 }
 
 /* ---- begun modules ---- */
 
-/* Followed by copies of the flags and the bytes. */
-struct begun_module {
-    struct creation creation;
-    ze_module_desc_t desc;
-    ze_module_handle_t module; /* NULL: none */
-    ze_module_build_log_handle_t log;
-    ingot_origin_t origin;
-    char texts[];
-};
-
-static ingot_status_t begin_module(void *self, struct ingot_cache *cache, struct begun *begun)
-{
-    const struct begun_module *own = self;
-    const struct request wanted = describe_module(cache, &own->creation);
-    struct made_program nothing = {NULL, NULL, INGOT_ORIGIN_BUILD};
-    struct ingot_context *context = NULL;
-    ingot_status_t status = make_context_for(cache, &own->creation, &context);
-    if (status == INGOT_SUCCESS)
-        status = request_begin(&wanted, context, begun);
-    request_end(context, &nothing);
-    return status;
-}
-
-static void forget_module(void *self)
-{
-    struct begun_module *own = self;
-    if (own->log != NULL)
-        (void)zeModuleBuildLogDestroy(own->log);
-    if (own->module != NULL)
-        (void)zeModuleDestroy(own->module);
-    own->log = NULL;
-    own->module = NULL;
-}
-
-static ingot_status_t get_module(void *self, struct ingot_cache *cache, enum program_miss miss)
-{
-    struct begun_module *own = self;
-    own->creation.miss = miss;
-    return get_or_create_module(cache, &own->creation, &own->module, &own->log, &own->origin);
-}
-
-static void destroy_module(void *self)
-{
-    forget_module(self);
-    free(self);
-}
-
-static const struct pending_ops begun_ops = {begin_module, get_module, forget_module, destroy_module};
+static const struct pending_ops begun_ops = {open_creation, get_module, forget_module, NULL};
 
 ingot_status_t ingot_cache_level_zero_begin(ingot_cache_t cache, ze_context_handle_t context, ze_device_handle_t device,
                                             const ze_module_desc_t *desc, ingot_pending_t *pending)
 {
-    if (context == NULL || device == NULL || desc == NULL || pending == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an argument is NULL");
-    if (desc->pNext != NULL || (desc->pConstants != NULL && desc->pConstants->numConstants != 0))
+    struct creation creation;
+    const ingot_status_t status = take_arguments(&creation, context, device, desc, pending);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (has_extras(desc))
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
                                       "modules with specialization constants or extensions cannot be begun");
-    const size_t flags_size = desc->pBuildFlags != NULL ? strlen(desc->pBuildFlags) + 1 : 0;
-    struct begun_module *own = malloc(sizeof(*own) + flags_size + desc->inputSize);
-    if (own == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a copy of the module");
-    *own = (struct begun_module){.creation = {context, device, &own->desc, PROGRAM_WAIT}, .desc = *desc};
-    own->desc.pConstants = NULL;
-    if (flags_size != 0)
-        own->desc.pBuildFlags = memcpy(own->texts, desc->pBuildFlags, flags_size);
-    own->desc.pInputModule = memcpy(own->texts + flags_size, desc->pInputModule, desc->inputSize);
-    return pending_begin(pending, cache, &begun_ops, own);
+    const struct pending_part parts[] = {{offsetof(struct creation, desc.pBuildFlags), PENDING_TEXT},
+                                         {offsetof(struct creation, desc.pInputModule), desc->inputSize}};
+    creation.wants_log = true;
+    creation.desc.pConstants = NULL;
+    return pending_begin(pending, cache, &begun_ops, pending_copy(sizeof(creation), &creation, 2, parts));
 }
 
 ingot_status_t ingot_cache_level_zero_take(ingot_pending_t pending, ze_module_handle_t *module,
                                            ze_module_build_log_handle_t *log, ingot_origin_t *origin)
 {
-    void *self = NULL;
-    if (module == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "module is NULL");
-    const ingot_status_t status = pending_take(pending, &begun_ops, &self);
-    struct begun_module *own = self;
+    ingot_status_t status = INGOT_SUCCESS;
+    struct creation *own = pending_take(pending, &begun_ops, module, &status);
     if (own == NULL)
         return status;
-    if (status == INGOT_SUCCESS) {
-        *module = own->module;
-        own->module = NULL;
-    }
-    if (log != NULL) {
-        *log = own->log;
-        own->log = NULL;
-    }
-    if (status == INGOT_SUCCESS && origin != NULL)
-        *origin = own->origin;
-    destroy_module(own);
+    give_module(own, status, module, log, origin);
+    pending_end(&begun_ops, own);
     return status;
 }

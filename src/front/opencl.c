@@ -14,6 +14,7 @@
 #include "front/loader/opencl.h"
 #include "front/pending.h"
 
+/* The arguments, and the program that is made for them. */
 struct build {
     const cl_icd_dispatch *cl;
     cl_context context;
@@ -23,6 +24,8 @@ struct build {
     size_t source_size;
     const char *options;
     enum program_miss miss;
+    cl_program program; /* NULL: none */
+    ingot_origin_t origin;
 };
 
 /* Sub-devices are not kept, because another one may get the same handle after a release. */
@@ -73,23 +76,25 @@ static ingot_status_t make_context(struct ingot_cache *cache, const struct build
     return status;
 }
 
-static struct request describe_build(struct ingot_cache *cache, const struct build *build)
+static ingot_status_t open_build(const void *self, struct ingot_cache *cache, struct request *request,
+                                 struct ingot_context **context)
 {
-    return (struct request){.cache = cache,
-                            .kind = INGOT_SOURCE_OPENCL_C,
-                            .bytes = build->source,
-                            .size = build->source_size,
-                            .options = build->options,
-                            .miss = build->miss};
+    const struct build *build = self;
+    *request = (struct request){.cache = cache,
+                                .kind = INGOT_SOURCE_OPENCL_C,
+                                .bytes = build->source,
+                                .size = build->source_size,
+                                .options = build->options,
+                                .miss = build->miss};
+    return make_context(cache, build, context);
 }
 
-static ingot_status_t get_program_from_cache(struct ingot_cache *cache, const struct build *build, cl_program *native,
-                                             ingot_origin_t *origin)
+static ingot_status_t get_program_from_cache(struct ingot_cache *cache, struct build *build)
 {
-    const struct request wanted = describe_build(cache, build);
+    struct request wanted;
     struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
     struct ingot_context *context = NULL;
-    ingot_status_t status = make_context(cache, build, &context);
+    ingot_status_t status = open_build(build, cache, &wanted, &context);
     if (status == INGOT_SUCCESS)
         status = request_program(&wanted, context, &made);
     if (status == INGOT_SUCCESS) {
@@ -97,8 +102,8 @@ static ingot_status_t get_program_from_cache(struct ingot_cache *cache, const st
         const cl_int error = build->cl->clRetainProgram(program->native);
         if (error != CL_SUCCESS)
             status = ingot_set_error(INGOT_BACKEND_ERROR, error, "clRetainProgram: error %d", (int)error);
-        *native = error == CL_SUCCESS ? program->native : NULL;
-        *origin = made.origin;
+        build->program = error == CL_SUCCESS ? program->native : NULL;
+        build->origin = made.origin;
     }
     request_end(context, &made);
     return status;
@@ -140,7 +145,7 @@ static ingot_status_t fail_build(const struct build *build, cl_program program, 
     return INGOT_BUILD_FAILED;
 }
 
-static ingot_status_t build_natively(const struct build *build, cl_program *program)
+static ingot_status_t build_natively(struct build *build)
 {
     cl_int error = CL_SUCCESS;
     cl_program made = build->cl->clCreateProgramWithSource(build->context, 1, (const char *[]){build->source},
@@ -152,33 +157,42 @@ static ingot_status_t build_natively(const struct build *build, cl_program *prog
         (void)build->cl->clReleaseProgram(made);
         return fail_opencl_call("clBuildProgram", error);
     }
-    *program = made;
+    build->program = made;
     return error == CL_SUCCESS ? INGOT_SUCCESS : fail_build(build, made, error);
 }
 
-static ingot_status_t opencl_load_or_build(struct ingot_cache *cache, const struct build *build, cl_program *program,
-                                           ingot_origin_t *origin)
+static ingot_status_t get_program(void *self, struct ingot_cache *cache, enum program_miss miss)
 {
+    struct build *build = self;
     ingot_status_t status = INGOT_NOT_FOUND;
+    build->miss = miss;
     if (cache_storage(cache) != NULL) {
         cl_program refused = NULL;
         cl_program *const before = loader_opencl_keep_refused(&refused);
-        status = get_program_from_cache(cache, build, program, origin);
+        status = get_program_from_cache(cache, build);
         (void)loader_opencl_keep_refused(before);
         if (status == INGOT_BUILD_FAILED && refused != NULL) {
-            *program = refused; /* the detail holds the log */
+            build->program = refused; /* the detail holds the log */
             return status;
         }
         if (refused != NULL)
             (void)build->cl->clReleaseProgram(refused);
-        if (status == INGOT_SUCCESS || (status == INGOT_BUSY && build->miss != PROGRAM_WAIT))
+        if (status == INGOT_SUCCESS || (status == INGOT_BUSY && miss != PROGRAM_WAIT))
             return status;
     }
     const ingot_status_t may_build = status != INGOT_BUILD_FAILED ? request_pass_through(cache, status) : INGOT_SUCCESS;
-    if (may_build != INGOT_SUCCESS)
-        return may_build;
-    *origin = INGOT_ORIGIN_BUILD;
-    return build_natively(build, program);
+    build->origin = INGOT_ORIGIN_BUILD;
+    return may_build == INGOT_SUCCESS ? build_natively(build) : may_build;
+}
+
+/* Hands the program over to the application. */
+static void give_program(struct build *build, ingot_status_t status, cl_program *program, ingot_origin_t *origin)
+{
+    if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED)
+        *program = build->program;
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = build->origin;
+    build->program = NULL;
 }
 
 /* Checks the arguments, and makes a build of them. */
@@ -187,10 +201,7 @@ static ingot_status_t take_arguments(struct build *build, cl_context context, cl
                                      const char *options, const void *out)
 {
     if (context == NULL || source == NULL || out == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
-                                      context == NULL  ? "context"
-                                      : source == NULL ? "source"
-                                                       : "the place for the result");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context, source or the place for the result is NULL");
     if ((device_count == 0) != (devices == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, and devices is%s NULL",
                                       (unsigned)device_count, devices == NULL ? "" : " not");
@@ -208,92 +219,35 @@ ingot_status_t ingot_cache_opencl_build(ingot_cache_t cache, cl_context context,
                                         const cl_device_id *devices, const char *source, size_t source_size,
                                         const char *options, cl_program *program, ingot_origin_t *origin)
 {
-    ingot_origin_t found = INGOT_ORIGIN_BUILD;
-    cl_program made = NULL;
     struct build build = {.cl = NULL};
     ingot_status_t status =
         take_arguments(&build, context, device_count, devices, source, source_size, options, program);
     if (status != INGOT_SUCCESS)
         return status;
-    build.miss = cache_miss(cache);
-    status = opencl_load_or_build(cache, &build, &made, &found);
-    if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED)
-        *program = made;
-    if (status == INGOT_SUCCESS && origin != NULL)
-        *origin = found;
+    status = get_program(&build, cache, cache_miss(cache));
+    give_program(&build, status, program, origin);
     return status;
 }
 
 /* ---- begun programs ---- */
 
-/* Followed by copies of the devices, the options and the source. */
-struct begun_build {
-    struct build build;
-    cl_program program; /* NULL: none */
-    ingot_origin_t origin;
-    cl_device_id devices[];
-};
-
-static ingot_status_t begin_build(void *self, struct ingot_cache *cache, struct begun *begun)
+static void forget_program(void *self)
 {
-    struct begun_build *own = self;
-    const struct request wanted = describe_build(cache, &own->build);
-    struct made_program nothing = {NULL, NULL, INGOT_ORIGIN_BUILD};
-    struct ingot_context *context = NULL;
-    ingot_status_t status = make_context(cache, &own->build, &context);
-    if (status == INGOT_SUCCESS)
-        status = request_begin(&wanted, context, begun);
-    request_end(context, &nothing);
-    return status;
+    struct build *build = self;
+    if (build->program != NULL)
+        (void)build->cl->clReleaseProgram(build->program);
+    build->program = NULL;
 }
 
-static ingot_status_t get_begun(void *self, struct ingot_cache *cache, enum program_miss miss)
+static void release_arguments(void *self)
 {
-    struct begun_build *own = self;
-    own->build.miss = miss;
-    return opencl_load_or_build(cache, &own->build, &own->program, &own->origin);
-}
-
-static void forget_begun(void *self)
-{
-    struct begun_build *own = self;
-    if (own->program != NULL)
-        (void)own->build.cl->clReleaseProgram(own->program);
-    own->program = NULL;
-}
-
-static void destroy_begun(void *self)
-{
-    struct begun_build *own = self;
-    forget_begun(own);
-    for (cl_uint i = 0; i < own->build.device_count; ++i)
-        (void)own->build.cl->clReleaseDevice(own->devices[i]);
-    (void)own->build.cl->clReleaseContext(own->build.context);
-    free(own);
-}
-
-static const struct pending_ops begun_ops = {begin_build, get_begun, forget_begun, destroy_begun};
-
-static struct begun_build *copy_build(const struct build *build)
-{
-    const size_t devices_size = build->device_count * sizeof(*build->devices);
-    const size_t options_size = build->options != NULL ? strlen(build->options) + 1 : 0;
-    struct begun_build *own = malloc(sizeof(*own) + devices_size + options_size + build->source_size + 1);
-    if (own == NULL)
-        return NULL;
-    *own = (struct begun_build){.build = *build};
-    char *texts = (char *)own->devices + devices_size;
-    if (build->devices != NULL)
-        own->build.devices = memcpy(own->devices, build->devices, devices_size);
-    if (build->options != NULL)
-        own->build.options = memcpy(texts, build->options, options_size);
-    own->build.source = memcpy(texts + options_size, build->source, build->source_size);
-    texts[options_size + build->source_size] = '\0';
-    (void)build->cl->clRetainContext(build->context);
+    const struct build *build = self;
     for (cl_uint i = 0; i < build->device_count; ++i)
-        (void)build->cl->clRetainDevice(build->devices[i]); /* does something for sub-devices only */
-    return own;
+        (void)build->cl->clReleaseDevice(build->devices[i]);
+    (void)build->cl->clReleaseContext(build->context);
 }
+
+static const struct pending_ops begun_ops = {open_build, get_program, forget_program, release_arguments};
 
 ingot_status_t ingot_cache_opencl_begin(ingot_cache_t cache, cl_context context, cl_uint device_count,
                                         const cl_device_id *devices, const char *source, size_t source_size,
@@ -304,26 +258,24 @@ ingot_status_t ingot_cache_opencl_begin(ingot_cache_t cache, cl_context context,
         take_arguments(&build, context, device_count, devices, source, source_size, options, pending);
     if (status != INGOT_SUCCESS)
         return status;
-    struct begun_build *own = copy_build(&build);
-    return own != NULL ? pending_begin(pending, cache, &begun_ops, own)
-                       : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a copy of the program");
+    const struct pending_part parts[] = {{offsetof(struct build, devices), device_count * sizeof(*devices)},
+                                         {offsetof(struct build, options), PENDING_TEXT},
+                                         {offsetof(struct build, source), build.source_size}};
+    void *own = pending_copy(sizeof(build), &build, 3, parts);
+    for (cl_uint i = 0; i < device_count && own != NULL; ++i)
+        (void)build.cl->clRetainDevice(devices[i]); /* does something for sub-devices only */
+    if (own != NULL)
+        (void)build.cl->clRetainContext(context);
+    return pending_begin(pending, cache, &begun_ops, own);
 }
 
 ingot_status_t ingot_cache_opencl_take(ingot_pending_t pending, cl_program *program, ingot_origin_t *origin)
 {
-    void *self = NULL;
-    if (program == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is NULL");
-    const ingot_status_t status = pending_take(pending, &begun_ops, &self);
-    struct begun_build *own = self;
+    ingot_status_t status = INGOT_SUCCESS;
+    struct build *own = pending_take(pending, &begun_ops, program, &status);
     if (own == NULL)
         return status;
-    if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED) {
-        *program = own->program;
-        own->program = NULL;
-    }
-    if (status == INGOT_SUCCESS && origin != NULL)
-        *origin = own->origin;
-    destroy_begun(own);
+    give_program(own, status, program, origin);
+    pending_end(&begun_ops, own);
     return status;
 }

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "front/lock.h"
 #include "persist/base/files.h"
@@ -24,6 +25,9 @@
 #define SERVER_PAUSE_NS (100 * NS_PER_MS)
 #define SHORTEST_PAUSE_NS NS_PER_MS
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
+#define ROUND_UP(size) (((size) + 7) & ~(size_t)7) /* so that each part is aligned */
+
+enum { MOST_PARTS = 4 };
 
 struct ingot_pending {
     struct begun_program listed; /* first; the lock guards this and the next six */
@@ -41,10 +45,18 @@ struct ingot_pending {
     char why[256];     /* the detail of a state that is neither INGOT_SUCCESS nor INGOT_BUSY */
 };
 
+void pending_end(const struct pending_ops *ops, void *self)
+{
+    ops->forget(self);
+    if (ops->release != NULL)
+        ops->release(self);
+    free(self);
+}
+
 static void destroy_pending(struct ingot_pending *pending)
 {
     if (pending->self != NULL)
-        pending->ops->destroy(pending->self);
+        pending_end(pending->ops, pending->self);
     free(pending->begun.id);
     free(pending);
 }
@@ -74,16 +86,60 @@ static void set_state(struct ingot_pending *pending, ingot_status_t state)
     lock_give();
 }
 
+static size_t part_size(const struct pending_part *part, const void *bytes)
+{
+    return bytes == NULL ? 0 : part->size == PENDING_TEXT ? strlen(bytes) : part->size;
+}
+
+void *pending_copy(size_t size, const void *arguments, size_t count, const struct pending_part *parts)
+{
+    const uint8_t *from[MOST_PARTS] = {NULL};
+    size_t total = size;
+    for (size_t i = 0; i < count; ++i) {
+        memcpy(&from[i], (const uint8_t *)arguments + parts[i].offset, sizeof(from[i]));
+        total += ROUND_UP(part_size(&parts[i], from[i]) + 1);
+    }
+    uint8_t *copy = malloc(total);
+    uint8_t *to = copy + size;
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, arguments, size);
+    for (size_t i = 0; i < count; ++i) {
+        const size_t each = part_size(&parts[i], from[i]);
+        if (from[i] == NULL)
+            continue;
+        memcpy(to, from[i], each);
+        to[each] = '\0';
+        memcpy(copy + parts[i].offset, &to, sizeof(to));
+        to += ROUND_UP(each + 1);
+    }
+    return copy;
+}
+
+/* Looks for the program, and leaves a wish if it is missing. */
+static ingot_status_t begin_program(struct ingot_pending *pending, struct ingot_cache *cache)
+{
+    struct request wanted;
+    struct ingot_context *context = NULL;
+    if (cache_storage(cache) == NULL)
+        return cache_refuse(cache, INGOT_NOT_FOUND);
+    ingot_status_t status = pending->ops->open(pending->self, cache, &wanted, &context);
+    if (status == INGOT_SUCCESS)
+        status = request_begin(&wanted, context, &pending->begun);
+    ingot_context_release(context);
+    return status;
+}
+
 ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, const struct pending_ops *ops, void *self)
 {
-    struct ingot_pending *pending = calloc(1, sizeof(*pending));
+    struct ingot_pending *pending = self != NULL ? calloc(1, sizeof(*pending)) : NULL;
     if (pending == NULL) {
-        ops->destroy(self);
+        if (self != NULL)
+            pending_end(ops, self);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a pending program");
     }
     *pending = (struct ingot_pending){.listed = {NULL, cache}, .ops = ops, .self = self};
-    set_state(pending, cache_storage(cache) != NULL ? ops->begin(self, cache, &pending->begun)
-                                                    : cache_refuse(cache, INGOT_NOT_FOUND));
+    set_state(pending, begin_program(pending, cache));
     pending->has_wish = pending->state == INGOT_BUSY;
     pending->asked_ns = files_steady_clock_ns();
     if (cache != NULL) {
@@ -227,12 +283,14 @@ static void withdraw_wish(ingot_storage_t storage, const struct begun *begun)
         withdraw_wish(storage_tier(storage, i), begun);
 }
 
-ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *ops, void **self)
+void *pending_take(ingot_pending_t pending, const struct pending_ops *ops, const void *out, ingot_status_t *status)
 {
     static _Atomic uint64_t take_count; /* relaxed: only the order of numbers counts */
-    *self = NULL;
-    if (pending == NULL || pending->ops != ops)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "pending is NULL, or of another backend");
+    if (out == NULL || pending == NULL || pending->ops != ops) {
+        *status = ingot_set_error_detail(
+            INGOT_INVALID_ARGUMENTS, "the place for the result or pending is NULL, or pending is of another backend");
+        return NULL;
+    }
     struct ingot_cache *cache = pending->listed.cache;
     const uint64_t take = atomic_fetch_add_explicit(&take_count, 1, memory_order_relaxed) + 1;
     lock_take();
@@ -240,13 +298,13 @@ ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *o
     wait_for_maker(pending, cache, take);
     const bool is_made = pending->is_made;
     lock_give();
-    const ingot_status_t status = is_made ? INGOT_SUCCESS : make_own(pending, cache, take);
-    if (status == INGOT_SUCCESS && pending->has_wish && cache_storage(cache) != NULL)
+    *status = is_made ? INGOT_SUCCESS : make_own(pending, cache, take);
+    if (*status == INGOT_SUCCESS && pending->has_wish && cache_storage(cache) != NULL)
         withdraw_wish(cache->storage, &pending->begun);
-    *self = pending->self;
+    void *self = pending->self;
     pending->self = NULL;
     destroy_pending(pending);
-    return status;
+    return self;
 }
 
 void ingot_pending_drop(ingot_pending_t pending)

@@ -10,20 +10,34 @@
 
 /* What a backend does for its begun programs. `self` is its copy of the arguments, with room for what it makes. */
 struct pending_ops {
-    /* Calls request_begin. */
-    ingot_status_t (*begin)(void *self, struct ingot_cache *cache, struct begun *begun);
+    /* Describes the program, and makes a context for it, which the caller releases, also on failure. */
+    ingot_status_t (*open)(const void *self, struct ingot_cache *cache, struct request *request,
+                           struct ingot_context **context);
     /* Does what the plain function does, and keeps what it returns in `self`. */
     ingot_status_t (*get)(void *self, struct ingot_cache *cache, enum program_miss miss);
     /* Releases what get has kept. */
     void (*forget)(void *self);
-    void (*destroy)(void *self);
+    /* Releases the native objects of the arguments. NULL: there are none. */
+    void (*release)(void *self);
 };
 
-/* Takes over `self`, also on failure. */
+/* An argument that pending_copy copies, too: where its pointer is, and its size. */
+struct pending_part {
+    size_t offset;
+    size_t size;
+};
+#define PENDING_TEXT SIZE_MAX /* the size of a text that ends in a NUL */
+
+/* Copies a struct of arguments, and what its pointers point to unless they are NULL. Returns NULL if memory runs out.
+ */
+void *pending_copy(size_t size, const void *arguments, size_t count, const struct pending_part *parts);
+
+/* Takes over `self`, also on failure. If it is NULL, memory has run out. */
 ingot_status_t pending_begin(ingot_pending_t *pending, struct ingot_cache *cache, const struct pending_ops *ops,
                              void *self);
-/* Makes the program, ends the pending one, and hands `self` over, which keeps the program and which the caller
- * destroys. Sets it to NULL, and ends nothing, if the pending program is NULL or of another backend. */
-ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *ops, void **self);
+/* Makes the program, ends the pending one, and returns `self`, which keeps the program, for pending_end. Returns NULL,
+ * and ends nothing, if the pending program is NULL or of another backend, or if `out` is NULL. */
+void *pending_take(ingot_pending_t pending, const struct pending_ops *ops, const void *out, ingot_status_t *status);
+void pending_end(const struct pending_ops *ops, void *self);
 
 #endif
