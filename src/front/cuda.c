@@ -115,7 +115,7 @@ static void forget_module(void *self)
 static void take_module(struct loading *loading, ingot_status_t status, CUmodule *module, ingot_origin_t *origin)
 {
     if (status == INGOT_SUCCESS)
-        *module = cuda_take_module(loading->made.native);
+        *module = rtc_take_module(loading->made.native);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = loading->made.origin;
     forget_module(loading);

@@ -10,7 +10,7 @@
 #include "conformance/program_setup.h"
 
 extern "C" {
-#include "backends/cuda/compiler/options.h"
+#include "backends/rtc/options.h"
 }
 
 namespace conformance
@@ -67,13 +67,13 @@ BuildResult compile_natively(const ProgramSetup &setup)
     NVRTC(CreateProgram)
     (&program, setup.source.c_str(), setup.name.empty() ? nullptr : setup.name.c_str(), static_cast<int>(names.size()),
      texts.data(), names.data());
-    cuda_options options{};
+    rtc_options options{};
     const ingot_allocator_t allocator{};
-    if (cuda_options_init(&options, &allocator, setup.options.c_str(), "", 1) != INGOT_SUCCESS)
+    if (rtc_options_init(&options, &allocator, setup.options.c_str(), "", 1) != INGOT_SUCCESS)
         throw std::runtime_error(ingot_last_error_detail());
-    cuda_options_add(&options, "--gpu-architecture=compute_90");
+    rtc_options_add(&options, "--gpu-architecture=compute_90");
     const nvrtcResult error = NVRTC(CompileProgram)(program, static_cast<int>(options.count), options.words);
-    cuda_options_fini(&options, &allocator);
+    rtc_options_fini(&options, &allocator);
     size_t size = 0;
     NVRTC(GetProgramLogSize)(program, &size);
     result.log.resize(size);

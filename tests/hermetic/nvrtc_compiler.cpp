@@ -12,6 +12,7 @@
 extern "C" {
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/compile.h"
+#include "backends/cuda/compiler/cubin.h"
 #include "core/base/sink.h"
 }
 
@@ -29,7 +30,7 @@ struct Target {
 };
 
 struct Cubin {
-    cuda_bytes bytes{0, nullptr};
+    rtc_bytes bytes{0, nullptr};
 };
 
 Target *target_of(void *state)
@@ -59,16 +60,16 @@ ingot_status_t build_cubin(void *state, const ingot_build_request_t *request, si
 
 void destroy_program(void *state, void *program)
 {
-    cuda_bytes_fini(&static_cast<Cubin *>(program)->bytes, &target_of(state)->target.allocator);
+    rtc_bytes_fini(&static_cast<Cubin *>(program)->bytes, &target_of(state)->target.allocator);
     delete static_cast<Cubin *>(program);
 }
 
 ingot_status_t get_names(void *, void *program, ingot_sink_t *names)
 {
-    const cuda_bytes &bytes = static_cast<Cubin *>(program)->bytes;
-    cuda_image image{};
-    const ingot_status_t status = cuda_image_read(&image, bytes.size, bytes.bytes);
-    return status == INGOT_SUCCESS ? cuda_image_write_kernel_names(&image, names) : status;
+    const rtc_bytes &bytes = static_cast<Cubin *>(program)->bytes;
+    rtc_image image{};
+    const ingot_status_t status = rtc_image_read(&image, &cuda_cubin, bytes.size, bytes.bytes);
+    return status == INGOT_SUCCESS ? rtc_image_write_kernel_names(&image, names) : status;
 }
 
 ingot_status_t create_kernel(void *, void *, uint32_t, const char *, void **)
@@ -78,14 +79,14 @@ ingot_status_t create_kernel(void *, void *, uint32_t, const char *, void **)
 void destroy_kernel(void *, void *) {}
 ingot_status_t get_binary(void *, void *program, uint32_t, ingot_sink_t *binary)
 {
-    const cuda_bytes &bytes = static_cast<Cubin *>(program)->bytes;
+    const rtc_bytes &bytes = static_cast<Cubin *>(program)->bytes;
     return ingot_sink_write(binary, bytes.size, bytes.bytes);
 }
 ingot_status_t load(void *state, const ingot_build_request_t *, size_t, const uint32_t *,
                     const ingot_binary_t *binaries, void **program)
 {
     Cubin cubin;
-    const ingot_status_t status = cuda_bytes_init(&cubin.bytes, &target_of(state)->target.allocator, binaries[0].size);
+    const ingot_status_t status = rtc_bytes_init(&cubin.bytes, &target_of(state)->target.allocator, binaries[0].size);
     if (status != INGOT_SUCCESS)
         return status;
     std::memcpy(cubin.bytes.bytes, binaries[0].bytes, binaries[0].size);
@@ -150,7 +151,7 @@ public:
         bytes_writer_fini(&sink.writer);
         if (result.is_built)
             result.code.assign(reinterpret_cast<const char *>(cubin.bytes.bytes), cubin.bytes.size);
-        cuda_bytes_fini(&cubin.bytes, &target_.target.allocator);
+        rtc_bytes_fini(&cubin.bytes, &target_.target.allocator);
         if (status != INGOT_SUCCESS && status != INGOT_BUILD_FAILED)
             throw std::runtime_error(std::string("cuda_compile: ") + ingot_last_error_detail());
         return result;

@@ -10,8 +10,11 @@
 #include <ingot/backend.h>
 #include <ingot/cuda.h>
 
+#include "backends/rtc/vendor.h"
+
 /* context.c */
 extern const ingot_backend_ops_t cuda_ops;
+extern const struct rtc_vendor cuda_vendor;
 
 /* identity.c */
 ingot_status_t cuda_identify_device(void *state, uint32_t device_index, ingot_identity_t *identity);
@@ -20,25 +23,18 @@ ingot_status_t cuda_identify_device(void *state, uint32_t device_index, ingot_id
 void cuda_get_text_rules(void *state, ingot_text_rules_t *rules);
 
 /* build.c */
+ingot_status_t cuda_compile_for(const struct rtc_state *state, uint32_t device_index,
+                                const ingot_build_request_t *request, ingot_sink_t *log, struct rtc_bytes *image);
 ingot_status_t cuda_build(void *state, const ingot_build_request_t *request, size_t device_count,
                           const uint32_t *device_indices, ingot_sink_t *log, void **program);
 
 /* program.c */
-void cuda_destroy_program(void *state, void *program);
-ingot_status_t cuda_get_kernel_names(void *state, void *program, ingot_sink_t *names);
-size_t cuda_get_program_size(void *state, void *program);
-
-/* Transfers the module of the only device to the caller, who unloads it. The program can only be destroyed afterwards.
- */
-CUmodule cuda_take_module(void *program);
-
-/* binary.c */
-ingot_status_t cuda_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
-ingot_status_t cuda_load(void *state, const ingot_build_request_t *request, size_t device_count,
-                         const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
+ingot_status_t cuda_load_module(const struct rtc_state *state, uint32_t device_index, const void *code,
+                                ingot_status_t refused, void **module);
+void cuda_unload_module(const struct rtc_state *state, uint32_t device_index, void *module);
 
 /* kernel.c */
-ingot_status_t cuda_create_kernel(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
-void cuda_destroy_kernel(void *state, void *kernel);
+ingot_status_t cuda_find_kernel(const struct rtc_state *state, uint32_t device_index, void *module, const char *name,
+                                void **kernel);
 
 #endif

@@ -1,38 +1,21 @@
 /*
- * build.c - compiles and links a program, and loads the result as a module for each device.
- *
- * Of several identical devices, the core requests only one. So this file compiles for every requested device.
+ * build.c - compiles and links programs; see rtc/build.c.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/compile.h"
-#include "backends/cuda/program.h"
+#include "backends/cuda/state.h"
 
-static ingot_status_t build_part(const struct cuda_state *state, const ingot_build_request_t *request,
-                                 ingot_sink_t *log, struct cuda_part *part)
+ingot_status_t cuda_compile_for(const struct rtc_state *common, uint32_t device_index,
+                                const ingot_build_request_t *request, ingot_sink_t *log, struct rtc_bytes *image)
 {
-    const struct cuda_device *device = &state->devices[part->device_index];
-    const struct cuda_target target = {state->allocator, state->driver.version, device->major, device->minor};
-    ingot_status_t status = cuda_compile(&target, request, log, &part->built);
-    part->size = part->built.size;
-    part->bytes = part->built.bytes;
-    if (status == INGOT_SUCCESS)
-        status = cuda_image_read(&part->image, part->size, part->bytes);
-    /* The driver refuses this code only if an option named an architecture other than the device's. */
-    return status == INGOT_SUCCESS ? cuda_part_load(state, part, INGOT_BUILD_FAILED) : status;
+    const struct cuda_state *state = (const struct cuda_state *)common;
+    const struct cuda_device *device = &state->devices[device_index];
+    const struct cuda_target target = {common->allocator, state->driver.version, device->major, device->minor};
+    return cuda_compile(&target, request, log, image);
 }
 
-ingot_status_t cuda_build(void *opaque, const ingot_build_request_t *request, size_t device_count,
-                          const uint32_t *device_indices, ingot_sink_t *log, void **out)
+ingot_status_t cuda_build(void *state, const ingot_build_request_t *request, size_t device_count,
+                          const uint32_t *device_indices, ingot_sink_t *log, void **program)
 {
-    const struct cuda_state *state = opaque;
-    struct cuda_program *program = NULL;
-    ingot_status_t status = cuda_program_create(state, device_count, device_indices, 0, &program);
-    for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
-        status = build_part(state, request, log, &program->parts[i]);
-    if (status == INGOT_SUCCESS) {
-        *out = program;
-        program = NULL;
-    }
-    cuda_destroy_program(opaque, program);
-    return status;
+    return rtc_build(state, request, device_count, device_indices, log, program);
 }

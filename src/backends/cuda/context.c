@@ -4,6 +4,7 @@
  * The native objects belong to the application. Ingot neither configures nor retains them.
  */
 #include "backends/cuda/backend.h"
+#include "backends/cuda/compiler/cubin.h"
 #include "backends/cuda/state.h"
 
 void cuda_state_destroy(void *opaque)
@@ -12,8 +13,8 @@ void cuda_state_destroy(void *opaque)
     ingot_allocator_t allocator = {NULL, NULL, NULL};
     if (state == NULL)
         return;
-    allocator = state->allocator;
-    ingot_deallocate(&allocator, state->devices, state->device_count * sizeof(*state->devices));
+    allocator = state->common.allocator;
+    ingot_deallocate(&allocator, state->devices, state->common.device_count * sizeof(*state->devices));
     ingot_deallocate(&allocator, state, sizeof(*state));
 }
 
@@ -23,12 +24,6 @@ static int accepts_cuda_source(void *state, ingot_source_kind_t kind)
     return kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_PTX;
 }
 
-static int takes_name_expressions(void *state)
-{
-    (void)state;
-    return 1;
-}
-
 const ingot_backend_ops_t cuda_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "cuda",
@@ -36,16 +31,19 @@ const ingot_backend_ops_t cuda_ops = {
     .identify_device = cuda_identify_device,
     .accepts = accepts_cuda_source,
     .build = cuda_build,
-    .destroy_program = cuda_destroy_program,
-    .get_kernel_names = cuda_get_kernel_names,
-    .get_binary = cuda_get_binary,
-    .load = cuda_load,
-    .create_kernel = cuda_create_kernel,
-    .destroy_kernel = cuda_destroy_kernel,
-    .get_program_size = cuda_get_program_size,
-    .takes_name_expressions = takes_name_expressions,
+    .destroy_program = rtc_destroy_program,
+    .get_kernel_names = rtc_get_kernel_names,
+    .get_binary = rtc_get_binary,
+    .load = rtc_load,
+    .create_kernel = rtc_create_kernel,
+    .destroy_kernel = rtc_destroy_kernel,
+    .get_program_size = rtc_get_program_size,
+    .takes_name_expressions = rtc_takes_name_expressions,
     .get_text_rules = cuda_get_text_rules,
 };
+
+const struct rtc_vendor cuda_vendor = {&cuda_cubin,      &cuda_ops,          cuda_compile_for,
+                                       cuda_load_module, cuda_unload_module, cuda_find_kernel};
 
 static ingot_status_t check_contexts(uint32_t count, const CUcontext *contexts)
 {
@@ -66,10 +64,10 @@ static ingot_status_t check_contexts(uint32_t count, const CUcontext *contexts)
 static ingot_status_t add_devices(struct cuda_state *state, uint32_t count, const CUcontext *contexts)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    state->devices = ingot_allocate(&state->allocator, count * sizeof(*state->devices));
+    state->devices = ingot_allocate(&state->common.allocator, count * sizeof(*state->devices));
     if (state->devices == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices", (unsigned)count);
-    state->device_count = count;
+    state->common.device_count = count;
     for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i)
         status = cuda_device_init(&state->driver, contexts[i], &state->devices[i]);
     return status;
@@ -81,7 +79,8 @@ ingot_status_t cuda_state_create(struct cuda_state **out, const ingot_allocator_
     struct cuda_state *state = ingot_allocate(allocator, sizeof(*state));
     if (state == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
-    state->allocator = *allocator;
+    state->common.allocator = *allocator;
+    state->common.vendor = &cuda_vendor;
     ingot_status_t status = cuda_state_open_driver(state);
     if (status == INGOT_SUCCESS)
         status = add_devices(state, count, contexts);
@@ -105,7 +104,7 @@ ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t cont
         status = cuda_state_create(&state, &allocator, context_count, cuda_contexts);
     if (status != INGOT_SUCCESS)
         return status;
-    status = ingot_context_create(context, &cuda_ops, state, state->device_count, info);
+    status = ingot_context_create(context, &cuda_ops, state, state->common.device_count, info);
     if (status != INGOT_SUCCESS)
         cuda_state_destroy(state);
     return status;

@@ -8,6 +8,7 @@
 #define INGOT_BACKENDS_CUDA_STATE_H
 
 #include "backends/cuda/driver.h"
+#include "backends/rtc/vendor.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,9 +24,8 @@ struct cuda_device {
 };
 
 struct cuda_state {
-    ingot_allocator_t allocator;
+    struct rtc_state common; /* first */
     struct cuda_driver driver;
-    uint32_t device_count;
     struct cuda_device *devices;
 };
 

@@ -13,7 +13,7 @@
 extern "C" {
 #include "backends/cuda/compiler/compile.h"
 #include "backends/cuda/compiler/cubin.h"
-#include "backends/cuda/compiler/options.h"
+#include "backends/rtc/options.h"
 #include "core/base/sink.h"
 }
 
@@ -66,11 +66,11 @@ struct Compilation {
         ingot_sink sink{};
         bytes_writer_init(&sink.writer, &malloc_based);
         const cuda_target target{allocator, driver_version, major, minor};
-        cuda_bytes bytes{0, nullptr};
+        rtc_bytes bytes{0, nullptr};
         const ingot_status_t status = cuda_compile(&target, &request, &sink, &bytes);
         log.assign(reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size);
         image.assign(bytes.bytes, bytes.bytes + bytes.size);
-        cuda_bytes_fini(&bytes, &allocator);
+        rtc_bytes_fini(&bytes, &allocator);
         bytes_writer_fini(&sink.writer);
         return status;
     }
@@ -78,13 +78,14 @@ struct Compilation {
     std::vector<std::string> kernels() const
     {
         std::vector<std::string> names;
-        cuda_image view{};
-        EXPECT_EQ(INGOT_SUCCESS, cuda_image_read(&view, image.size(), image.data())) << ingot_last_error_detail();
-        const auto keep = [](void *user, const char *name) {
+        rtc_image view{};
+        EXPECT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, image.size(), image.data()))
+            << ingot_last_error_detail();
+        const auto keep = [](void *user, size_t, const char *name) {
             static_cast<std::vector<std::string> *>(user)->push_back(name);
             return INGOT_SUCCESS;
         };
-        EXPECT_EQ(INGOT_SUCCESS, cuda_cubin_for_each_kernel(view.cubin_size, view.cubin, keep, &names));
+        EXPECT_EQ(INGOT_SUCCESS, rtc_code_for_each_kernel(&cuda_cubin, view.code_size, view.code, keep, &names));
         std::sort(names.begin(), names.end());
         return names;
     }
@@ -92,9 +93,10 @@ struct Compilation {
     /* Returns the cubin's architecture from its ELF header. */
     int architecture() const
     {
-        cuda_image view{};
-        EXPECT_EQ(INGOT_SUCCESS, cuda_image_read(&view, image.size(), image.data())) << ingot_last_error_detail();
-        return view.cubin_size > 50 ? view.cubin[49] : 0; /* the second byte of e_flags */
+        rtc_image view{};
+        EXPECT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, image.size(), image.data()))
+            << ingot_last_error_detail();
+        return view.code_size > 50 ? view.code[49] : 0; /* the second byte of e_flags */
     }
 };
 
@@ -174,7 +176,7 @@ TEST(CudaCompile, LinksSeveralSources)
     ASSERT_EQ(INGOT_SUCCESS, both.run()) << ingot_last_error_detail();
     EXPECT_EQ(Names{"call"}, both.kernels());
     EXPECT_EQ(90, both.architecture());
-    EXPECT_FALSE(cuda_cubin_is_relocatable(both.image.size(), both.image.data()));
+    EXPECT_FALSE(rtc_code_is_relocatable(&cuda_cubin, both.image.size(), both.image.data()));
 }
 
 TEST(CudaCompile, LinksOneSourceWithLinkOptionsOrMadeRelocatable)
@@ -188,7 +190,7 @@ TEST(CudaCompile, LinksOneSourceWithLinkOptionsOrMadeRelocatable)
     one.compile_options = "-DAMOUNT=3 -rdc=true";
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
     EXPECT_EQ(Names{"add"}, one.kernels());
-    EXPECT_FALSE(cuda_cubin_is_relocatable(one.image.size(), one.image.data()));
+    EXPECT_FALSE(rtc_code_is_relocatable(&cuda_cubin, one.image.size(), one.image.data()));
 }
 
 TEST(CudaCompile, MakesMachineCodeOfPtx)
@@ -213,16 +215,16 @@ TEST(CudaCompile, KeepsLoweredNamesOfExpressions)
     one.expressions = {"&ns::table", "plain", "scale<double>", "scale<float>"};
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
     EXPECT_EQ((Names{"_Z5scaleIdEvPT_", "_Z5scaleIfEvPT_", "plain"}), one.kernels());
-    cuda_image view{};
-    ASSERT_EQ(INGOT_SUCCESS, cuda_image_read(&view, one.image.size(), one.image.data()));
-    EXPECT_STREQ("_Z5scaleIfEvPT_", cuda_image_lowered_name(&view, "scale<float>"));
-    EXPECT_STREQ("_ZN2ns5tableE", cuda_image_lowered_name(&view, "&ns::table"));
-    EXPECT_EQ(nullptr, cuda_image_lowered_name(&view, "scale<char>"));
-    EXPECT_EQ(0, (view.cubin - one.image.data()) % 8);
+    rtc_image view{};
+    ASSERT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, one.image.size(), one.image.data()));
+    EXPECT_STREQ("_Z5scaleIfEvPT_", rtc_image_lowered_name(&view, "scale<float>"));
+    EXPECT_STREQ("_ZN2ns5tableE", rtc_image_lowered_name(&view, "&ns::table"));
+    EXPECT_EQ(nullptr, rtc_image_lowered_name(&view, "scale<char>"));
+    EXPECT_EQ(0, (view.code - one.image.data()) % 8);
     one.sources.insert(one.sources.begin(), ptx(kPtx)); /* linking keeps the names */
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
-    ASSERT_EQ(INGOT_SUCCESS, cuda_image_read(&view, one.image.size(), one.image.data()));
-    EXPECT_STREQ("_Z5scaleIfEvPT_", cuda_image_lowered_name(&view, "scale<float>"));
+    ASSERT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, one.image.size(), one.image.data()));
+    EXPECT_STREQ("_Z5scaleIfEvPT_", rtc_image_lowered_name(&view, "scale<float>"));
 }
 
 TEST(CudaCompile, KeepsWarningsOfEverySource)
@@ -293,25 +295,25 @@ TEST(CudaCompile, FailsCleanlyAtEveryAllocation)
 TEST(CudaOptions, AreSplitAsAShellSplitsThem)
 {
     const ingot_allocator_t allocator{nullptr, nullptr, nullptr};
-    cuda_options options{};
+    rtc_options options{};
     ASSERT_EQ(INGOT_SUCCESS,
-              cuda_options_init(&options, &allocator, " -DA=\"b c\" '-I d e'\t-f\\ g \"\" ", "--last", 1));
-    cuda_options_add(&options, "more");
+              rtc_options_init(&options, &allocator, " -DA=\"b c\" '-I d e'\t-f\\ g \"\" ", "--last", 1));
+    rtc_options_add(&options, "more");
     const Names words(options.words, options.words + options.count);
     EXPECT_EQ((Names{"-DA=b c", "-I d e", "-f g", "--last", "more"}), words);
-    cuda_options_fini(&options, &allocator);
+    rtc_options_fini(&options, &allocator);
 }
 
 TEST(CudaOptions, GiveOutTheArchitectureThatStandsLast)
 {
     const ingot_allocator_t allocator{nullptr, nullptr, nullptr};
-    cuda_options options{};
-    ASSERT_EQ(INGOT_SUCCESS, cuda_options_init(&options, &allocator,
-                                               "-a -arch=sm_80 -b --gpu-architecture sm_90a -architect", "-arch", 0));
-    EXPECT_STREQ("sm_90a", cuda_options_take_architecture(&options));
+    rtc_options options{};
+    ASSERT_EQ(INGOT_SUCCESS, rtc_options_init(&options, &allocator,
+                                              "-a -arch=sm_80 -b --gpu-architecture sm_90a -architect", "-arch", 0));
+    EXPECT_STREQ("sm_90a", rtc_options_take_architecture(&options, "--gpu-architecture", "-arch"));
     const Names words(options.words, options.words + options.count);
     EXPECT_EQ((Names{"-a", "-b", "-architect", "-arch"}), words);
-    cuda_options_fini(&options, &allocator);
+    rtc_options_fini(&options, &allocator);
 }
 
 /* An image is cut off at every length and changed at every byte. It must be refused, or read without leaving its
@@ -322,14 +324,14 @@ TEST(CudaImage, IsReadWithinItsBytesWhateverTheySay)
     one.expressions = {"scale<double>", "scale<float>"};
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
     const auto look = [](const std::vector<uint8_t> &bytes) {
-        cuda_image view{};
-        if (cuda_image_read(&view, bytes.size(), bytes.data()) != INGOT_SUCCESS)
+        rtc_image view{};
+        if (rtc_image_read(&view, &cuda_cubin, bytes.size(), bytes.data()) != INGOT_SUCCESS)
             return;
-        const auto ignore = [](void *, const char *name) {
-            return strlen(name) < 4096 ? INGOT_SUCCESS : INGOT_BACKEND_ERROR;
+        const auto ignore = [](void *, size_t length, const char *name) {
+            return strnlen(name, length) < 4096 ? INGOT_SUCCESS : INGOT_BACKEND_ERROR;
         };
-        (void)cuda_image_lowered_name(&view, "scale<char>");
-        (void)cuda_cubin_for_each_kernel(view.cubin_size, view.cubin, ignore, nullptr);
+        (void)rtc_image_lowered_name(&view, "scale<char>");
+        (void)rtc_code_for_each_kernel(&cuda_cubin, view.code_size, view.code, ignore, nullptr);
     };
     for (size_t size = 0; size < one.image.size(); ++size)
         look(std::vector<uint8_t>(one.image.begin(), one.image.begin() + static_cast<std::ptrdiff_t>(size)));
@@ -340,11 +342,12 @@ TEST(CudaImage, IsReadWithinItsBytesWhateverTheySay)
             look(changed);
         }
     }
-    cuda_image view{};
+    rtc_image view{};
     std::vector<uint8_t> lie = one.image;
     memset(lie.data() + 16, 0xff, 8); /* the size of the texts */
-    EXPECT_EQ(INGOT_BLOB_REJECTED, cuda_image_read(&view, lie.size(), lie.data()));
+    EXPECT_EQ(INGOT_BLOB_REJECTED, rtc_image_read(&view, &cuda_cubin, lie.size(), lie.data()));
     const std::string text = kPtx;
-    EXPECT_EQ(INGOT_BLOB_REJECTED, cuda_image_read(&view, text.size(), reinterpret_cast<const uint8_t *>(text.data())))
+    EXPECT_EQ(INGOT_BLOB_REJECTED,
+              rtc_image_read(&view, &cuda_cubin, text.size(), reinterpret_cast<const uint8_t *>(text.data())))
         << "the driver would compile it";
 }

@@ -9,8 +9,7 @@
 
 #include "backends/cuda/compiler/cubin.h"
 #include "backends/cuda/compiler/link.h"
-#include "backends/cuda/compiler/nvrtc.h"
-#include "backends/cuda/compiler/options.h"
+#include "backends/cuda/compiler/nvrtc_library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,11 +25,11 @@ struct plan {
     ingot_sink_t *log;
     size_t first_cuda_source; /* source_count if there is none */
     bool links;
-    struct cuda_options compile_options;
-    struct cuda_options link_options;
+    struct rtc_options compile_options;
+    struct rtc_options link_options;
     char compile_architecture[ARCHITECTURE_SIZE];
     char link_architecture[ARCHITECTURE_SIZE];
-    struct cuda_bytes head;
+    struct rtc_bytes head;
 };
 
 static ingot_status_t check_request(const struct plan *plan)
@@ -63,16 +62,16 @@ static void plan_sources(struct plan *plan)
 static ingot_status_t set_architecture(struct plan *plan)
 {
     char own[ARCHITECTURE_SIZE] = "";
-    const char *linked = cuda_options_take_architecture(&plan->link_options);
-    const char *compiled = cuda_options_take_architecture(&plan->compile_options);
+    const char *linked = rtc_options_take_architecture(&plan->link_options, "--gpu-architecture", "-arch");
+    const char *compiled = rtc_options_take_architecture(&plan->compile_options, "--gpu-architecture", "-arch");
     (void)snprintf(own, sizeof(own), "sm_%d%d", plan->target->major, plan->target->minor);
     const char *architecture = compiled != NULL ? compiled : linked != NULL ? linked : own;
     if (strlen(architecture) > 64)
         return ingot_refuse_program(plan->log, 0, "\"%.64s\" is not an architecture", architecture);
     (void)snprintf(plan->compile_architecture, ARCHITECTURE_SIZE, "--gpu-architecture=%.64s", architecture);
     (void)snprintf(plan->link_architecture, ARCHITECTURE_SIZE, "-arch=%.64s", architecture);
-    cuda_options_add(&plan->compile_options, plan->compile_architecture);
-    cuda_options_add(&plan->link_options, plan->link_architecture);
+    rtc_options_add(&plan->compile_options, plan->compile_architecture);
+    rtc_options_add(&plan->link_options, plan->link_architecture);
     return INGOT_SUCCESS;
 }
 
@@ -88,53 +87,56 @@ static ingot_status_t plan_init(struct plan *plan, const struct cuda_target *tar
     const bool is_ptx_alone = plan->first_cuda_source == request->source_count;
     if (status == INGOT_SUCCESS)
         status =
-            cuda_options_init(&plan->compile_options, &target->allocator, request->compile_options, "", EXTRA_OPTIONS);
+            rtc_options_init(&plan->compile_options, &target->allocator, request->compile_options, "", EXTRA_OPTIONS);
     if (status == INGOT_SUCCESS)
-        status = cuda_options_init(&plan->link_options, &target->allocator,
-                                   is_ptx_alone ? request->compile_options : "", request->link_options, EXTRA_OPTIONS);
+        status = rtc_options_init(&plan->link_options, &target->allocator, is_ptx_alone ? request->compile_options : "",
+                                  request->link_options, EXTRA_OPTIONS);
     if (status == INGOT_SUCCESS)
         status = set_architecture(plan);
     if (status == INGOT_SUCCESS && plan->links)
-        cuda_options_add(&plan->compile_options, RELOCATABLE_OPTION);
+        rtc_options_add(&plan->compile_options, RELOCATABLE_OPTION);
     return status;
 }
 
 static void plan_fini(struct plan *plan)
 {
-    cuda_options_fini(&plan->compile_options, &plan->target->allocator);
-    cuda_options_fini(&plan->link_options, &plan->target->allocator);
-    cuda_bytes_fini(&plan->head, &plan->target->allocator);
+    rtc_options_fini(&plan->compile_options, &plan->target->allocator);
+    rtc_options_fini(&plan->link_options, &plan->target->allocator);
+    rtc_bytes_fini(&plan->head, &plan->target->allocator);
 }
 
-static ingot_status_t compile_source(struct plan *plan, size_t index, struct cuda_bytes *cubin)
+static ingot_status_t compile_source(struct plan *plan, size_t index, struct rtc_bytes *cubin)
 {
-    const struct cuda_nvrtc_job job = {
+    struct rtc_compiler nvrtc;
+    const struct rtc_job job = {
         .allocator = &plan->target->allocator,
-        .driver_version = plan->target->driver_version,
+        .compiler = &nvrtc,
+        .format = &cuda_cubin,
         .request = plan->request,
         .source = &plan->request->sources[index],
         .expression_count = index == plan->first_cuda_source ? plan->request->name_expression_count : 0,
         .options = &plan->compile_options,
         .log = plan->log,
     };
-    return cuda_nvrtc_compile(&job, &plan->head, cubin);
+    const ingot_status_t status = cuda_nvrtc_open(plan->target->driver_version, &nvrtc);
+    return status == INGOT_SUCCESS ? rtc_compile(&job, &plan->head, cubin) : status;
 }
 
 static ingot_status_t add_source_to_link(struct plan *plan, struct cuda_link *link, size_t index)
 {
     const ingot_source_view_t *source = &plan->request->sources[index];
-    struct cuda_bytes cubin = {0, NULL};
+    struct rtc_bytes cubin = {0, NULL};
     if (source->kind == INGOT_SOURCE_PTX)
         return cuda_link_add(link, NVJITLINK_INPUT_PTX, source->size, source->bytes, source->name);
     ingot_status_t status = compile_source(plan, index, &cubin);
     if (status == INGOT_SUCCESS)
         status = cuda_link_add(link, NVJITLINK_INPUT_CUBIN, cubin.size, cubin.bytes, source->name);
-    cuda_bytes_fini(&cubin, &plan->target->allocator); /* freed, because nvJitLink has copied it */
+    rtc_bytes_fini(&cubin, &plan->target->allocator); /* freed, because nvJitLink has copied it */
     return status;
 }
 
 /* If `compiled` is NULL, links all sources, otherwise only the code in `compiled`. */
-static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compiled, struct cuda_bytes *cubin)
+static ingot_status_t link_all(struct plan *plan, const struct rtc_bytes *compiled, struct rtc_bytes *cubin)
 {
     struct cuda_link link;
     ingot_status_t status =
@@ -150,34 +152,34 @@ static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compi
     return status;
 }
 
-static ingot_status_t make_cubin(struct plan *plan, struct cuda_bytes *cubin)
+static ingot_status_t make_cubin(struct plan *plan, struct rtc_bytes *cubin)
 {
-    struct cuda_bytes compiled = {0, NULL};
+    struct rtc_bytes compiled = {0, NULL};
     if (plan->links)
         return link_all(plan, NULL, cubin);
     ingot_status_t status = compile_source(plan, 0, &compiled);
-    if (status == INGOT_SUCCESS && cuda_cubin_is_relocatable(compiled.size, compiled.bytes)) {
+    if (status == INGOT_SUCCESS && rtc_code_is_relocatable(&cuda_cubin, compiled.size, compiled.bytes)) {
         status = link_all(plan, &compiled, cubin); /* the code is relocatable, because an option asked for it */
     } else if (status == INGOT_SUCCESS) {
         *cubin = compiled;
         compiled.bytes = NULL;
         compiled.size = 0;
     }
-    cuda_bytes_fini(&compiled, &plan->target->allocator);
+    rtc_bytes_fini(&compiled, &plan->target->allocator);
     return status;
 }
 
 ingot_status_t cuda_compile(const struct cuda_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
-                            struct cuda_bytes *image)
+                            struct rtc_bytes *image)
 {
     struct plan plan;
-    struct cuda_bytes cubin = {0, NULL};
+    struct rtc_bytes cubin = {0, NULL};
     ingot_status_t status = plan_init(&plan, target, request, log);
     if (status == INGOT_SUCCESS)
         status = make_cubin(&plan, &cubin);
     if (status == INGOT_SUCCESS)
-        status = cuda_image_join(image, &target->allocator, &plan.head, &cubin);
-    cuda_bytes_fini(&cubin, &target->allocator);
+        status = rtc_image_join(image, &target->allocator, &plan.head, &cubin);
+    rtc_bytes_fini(&cubin, &target->allocator);
     plan_fini(&plan);
     return status;
 }

@@ -4,7 +4,7 @@
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_COMPILE_H
 #define INGOT_BACKENDS_CUDA_COMPILER_COMPILE_H
 
-#include "backends/cuda/compiler/image.h"
+#include "backends/rtc/image.h"
 
 /* The target of a compilation. */
 struct cuda_target {
@@ -17,6 +17,6 @@ struct cuda_target {
 /* Compiles a request to an image. Returns INGOT_BUILD_FAILED if a compiler refused the program; `log` then has the
  * compiler's messages. Returns INGOT_UNIMPLEMENTED if there is no compiler. */
 ingot_status_t cuda_compile(const struct cuda_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
-                            struct cuda_bytes *image);
+                            struct rtc_bytes *image);
 
 #endif

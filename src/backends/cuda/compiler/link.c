@@ -11,15 +11,15 @@ static ingot_status_t take_link_log(struct cuda_link *link, int (*get_size)(void
                                     int (*get)(void *, char *))
 {
     size_t size = 0;
-    struct cuda_bytes text = {0, NULL};
+    struct rtc_bytes text = {0, NULL};
     if (get_size(link->handle, &size) != NVJITLINK_SUCCESS || size == 0)
         return INGOT_SUCCESS;
-    ingot_status_t status = cuda_bytes_init(&text, link->allocator, size + 1); /* with room for a NUL */
+    ingot_status_t status = rtc_bytes_init(&text, link->allocator, size + 1); /* with room for a NUL */
     if (status != INGOT_SUCCESS)
         return status;
     if (get(link->handle, (char *)text.bytes) == NVJITLINK_SUCCESS)
         status = ingot_sink_write_log(link->log, (const char *)text.bytes);
-    cuda_bytes_fini(&text, link->allocator);
+    rtc_bytes_fini(&text, link->allocator);
     return status;
 }
 
@@ -40,7 +40,7 @@ static ingot_status_t fail_link_call(struct cuda_link *link, const char *call, i
 }
 
 ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
-                              const struct cuda_options *options, ingot_sink_t *log)
+                              const struct rtc_options *options, ingot_sink_t *log)
 {
     memset(link, 0, sizeof(*link));
     link->allocator = allocator;
@@ -71,7 +71,7 @@ ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, si
     return result == NVJITLINK_SUCCESS ? INGOT_SUCCESS : fail_link_call(link, "nvJitLinkAddData", result);
 }
 
-ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin)
+ingot_status_t cuda_link_finish(struct cuda_link *link, struct rtc_bytes *cubin)
 {
     size_t size = 0;
     int result = link->linker.complete(link->handle);
@@ -83,12 +83,12 @@ ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin
     result = link->linker.cubin_size(link->handle, &size);
     if (result != NVJITLINK_SUCCESS || size == 0)
         return fail_link_call(link, "nvJitLinkGetLinkedCubinSize", result);
-    status = cuda_bytes_init(cubin, link->allocator, size);
+    status = rtc_bytes_init(cubin, link->allocator, size);
     if (status != INGOT_SUCCESS)
         return status;
     result = link->linker.cubin(link->handle, cubin->bytes);
     if (result == NVJITLINK_SUCCESS)
         return INGOT_SUCCESS;
-    cuda_bytes_fini(cubin, link->allocator);
+    rtc_bytes_fini(cubin, link->allocator);
     return fail_link_call(link, "nvJitLinkGetLinkedCubin", result);
 }

@@ -4,8 +4,8 @@
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_LINK_H
 #define INGOT_BACKENDS_CUDA_COMPILER_LINK_H
 
-#include "backends/cuda/compiler/image.h"
-#include "backends/cuda/compiler/options.h"
+#include "backends/rtc/image.h"
+#include "backends/rtc/options.h"
 #include "util/nvjitlink.h"
 
 #define NVJITLINK_NO_INLINE
@@ -20,12 +20,12 @@ struct cuda_link {
 
 /* Begins a link. The caller must call cuda_link_fini, even after a failure. */
 ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
-                              const struct cuda_options *options, ingot_sink_t *log);
+                              const struct rtc_options *options, ingot_sink_t *log);
 void cuda_link_fini(struct cuda_link *link);
 
 /* Adds a piece, which is copied. PTX must end in a NUL that `size` does not count. */
 ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, size_t size, const void *bytes,
                              const char *name);
-ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin);
+ingot_status_t cuda_link_finish(struct cuda_link *link, struct rtc_bytes *cubin);
 
 #endif

@@ -1,18 +1,17 @@
 /*
  * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
- * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile.
- * cuda_image_read refuses PTX, because the driver would accept and compile it.
+ * x: machine code, and nothing that a driver could compile.
+ * rtc_image_read refuses PTX, because the driver would accept and compile it.
  */
-#include "backends/cuda/backend.h"
-#include "backends/cuda/program.h"
+#include "backends/rtc/program.h"
 
 #include <string.h>
 
-ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
+ingot_status_t rtc_get_binary(void *state, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
 {
-    const struct cuda_program *program = opaque_program;
-    const struct cuda_part *part = cuda_program_part(program, device_index);
+    const struct rtc_program *program = opaque_program;
+    const struct rtc_part *part = rtc_program_part(program, device_index);
     (void)state;
     if (part == NULL)
         return INGOT_INVALID_ARGUMENTS;
@@ -43,27 +42,27 @@ static size_t size_of_all(size_t count, const ingot_binary_t *binaries)
     return size;
 }
 
-static ingot_status_t load_cuda_part(const struct cuda_state *state, const ingot_build_request_t *request,
-                                     struct cuda_part *part)
+static ingot_status_t load_rtc_part(const struct rtc_state *state, const ingot_build_request_t *request,
+                                    struct rtc_part *part)
 {
-    const ingot_status_t status = cuda_image_read(&part->image, part->size, part->bytes);
+    const ingot_status_t status = rtc_image_read(&part->image, state->vendor->format, part->size, part->bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    if (!cuda_image_has_expressions(&part->image, request->name_expression_count, request->name_expressions))
+    if (!rtc_image_has_expressions(&part->image, request->name_expression_count, request->name_expressions))
         return ingot_set_error_detail(INGOT_BLOB_REJECTED, "the binary was built with other name expressions");
-    return cuda_part_load(state, part, INGOT_BLOB_REJECTED);
+    return rtc_part_load(state, part, INGOT_BLOB_REJECTED);
 }
 
-ingot_status_t cuda_load(void *opaque, const ingot_build_request_t *request, size_t device_count,
-                         const uint32_t *device_indices, const ingot_binary_t *binaries, void **out)
+ingot_status_t rtc_load(void *opaque, const ingot_build_request_t *request, size_t device_count,
+                        const uint32_t *device_indices, const ingot_binary_t *binaries, void **out)
 {
-    const struct cuda_state *state = opaque;
-    struct cuda_program *program = NULL;
+    const struct rtc_state *state = opaque;
+    struct rtc_program *program = NULL;
     ingot_status_t status =
-        cuda_program_create(state, device_count, device_indices, size_of_all(device_count, binaries), &program);
-    uint8_t *place = status == INGOT_SUCCESS ? cuda_program_room(program) : NULL;
+        rtc_program_create(state, device_count, device_indices, size_of_all(device_count, binaries), &program);
+    uint8_t *place = status == INGOT_SUCCESS ? rtc_program_room(program) : NULL;
     for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i) {
-        struct cuda_part *part = &program->parts[i];
+        struct rtc_part *part = &program->parts[i];
         const size_t first = first_with(binaries, i);
         part->size = binaries[i].size;
         part->bytes = first == i ? place : program->parts[first].bytes;
@@ -71,12 +70,12 @@ ingot_status_t cuda_load(void *opaque, const ingot_build_request_t *request, siz
             memcpy(place, binaries[i].bytes, part->size);
             place += pad_image_size(part->size);
         }
-        status = load_cuda_part(state, request, part);
+        status = load_rtc_part(state, request, part);
     }
     if (status == INGOT_SUCCESS) {
         *out = program;
         program = NULL;
     }
-    cuda_destroy_program(opaque, program);
+    rtc_destroy_program(opaque, program);
     return status;
 }

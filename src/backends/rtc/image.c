@@ -1,23 +1,22 @@
 /*
- * image.c - writes and reads a program's binary: the lowered names of its name expressions, and a cubin.
+ * image.c - writes and reads a program's binary: the lowered names of its name expressions, and machine
+ * code.
  *
- * The lowered names are stored, because only NVRTC knows them, and only right after a compilation. The cubin is aligned
- * to 8 bytes, because its tables require it.
+ * The lowered names are stored, because only the compiler knows them, and only right after a compilation. The code is
+ * aligned to 8 bytes, because its tables require it.
  */
-#include "backends/cuda/compiler/image.h"
+#include "backends/rtc/image.h"
 
-#include "backends/cuda/compiler/cubin.h"
 #include "util/little_endian.h"
 
 #include <string.h>
 
-#define IMAGE_MAGIC "INGOTCUD"
 #define MAGIC_SIZE 8u
 #define NUMBER_SIZE 8u
 #define HEAD_SIZE (MAGIC_SIZE + 2 * NUMBER_SIZE)
 #define ALIGNMENT 8u
 
-ingot_status_t cuda_bytes_init(struct cuda_bytes *bytes, const ingot_allocator_t *allocator, size_t size)
+ingot_status_t rtc_bytes_init(struct rtc_bytes *bytes, const ingot_allocator_t *allocator, size_t size)
 {
     bytes->size = 0;
     bytes->bytes = ingot_allocate(allocator, size);
@@ -27,7 +26,7 @@ ingot_status_t cuda_bytes_init(struct cuda_bytes *bytes, const ingot_allocator_t
     return INGOT_SUCCESS;
 }
 
-void cuda_bytes_fini(struct cuda_bytes *bytes, const ingot_allocator_t *allocator)
+void rtc_bytes_fini(struct rtc_bytes *bytes, const ingot_allocator_t *allocator)
 {
     ingot_deallocate(allocator, bytes->bytes, bytes->size);
     bytes->bytes = NULL;
@@ -39,9 +38,9 @@ static uint64_t pad_head_size(uint64_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static ingot_status_t refuse_binary(const char *why)
+static ingot_status_t refuse_binary(const struct rtc_format *format, const char *why)
 {
-    return ingot_set_error_detail(INGOT_BLOB_REJECTED, "not a binary of the CUDA backend: %s", why);
+    return ingot_set_error_detail(INGOT_BLOB_REJECTED, "not a binary of the %s backend: %s", format->vendor, why);
 }
 
 /* True if the bytes are exactly `count` strings, each of which ends in a NUL. */
@@ -57,32 +56,34 @@ static bool are_texts(uint64_t count, size_t size, const char *texts)
     return count == 0 && texts == end;
 }
 
-ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint8_t *bytes)
+ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *format, size_t size,
+                              const uint8_t *bytes)
 {
     memset(image, 0, sizeof(*image));
-    image->cubin = bytes;
-    image->cubin_size = size;
-    if (size >= HEAD_SIZE && memcmp(bytes, IMAGE_MAGIC, MAGIC_SIZE) == 0) {
+    image->format = format;
+    image->code = bytes;
+    image->code_size = size;
+    if (size >= HEAD_SIZE && memcmp(bytes, format->magic, MAGIC_SIZE) == 0) {
         const uint64_t count = le_get_u64(bytes + MAGIC_SIZE);
         const uint64_t texts_size = le_get_u64(bytes + MAGIC_SIZE + NUMBER_SIZE);
         const char *texts = (const char *)bytes + HEAD_SIZE;
         if (count == 0 || count > size || texts_size > size - HEAD_SIZE ||
             pad_head_size(HEAD_SIZE + texts_size) > size || !are_texts(2 * count, (size_t)texts_size, texts))
-            return refuse_binary("its table of names is malformed");
+            return refuse_binary(format, "its table of names is malformed");
         const size_t head_size = (size_t)pad_head_size(HEAD_SIZE + texts_size);
         image->expression_count = (size_t)count;
         image->texts = texts;
-        image->cubin = bytes + head_size;
-        image->cubin_size = size - head_size;
+        image->code = bytes + head_size;
+        image->code_size = size - head_size;
     }
-    if (!cuda_cubin_is_one(image->cubin_size, image->cubin))
-        return refuse_binary("it holds no machine code for a GPU");
-    if (!cuda_cubin_is_whole(image->cubin_size, image->cubin))
-        return refuse_binary("a part of its machine code is missing");
+    if (!rtc_code_is_one(format, image->code_size, image->code))
+        return refuse_binary(format, "it holds no machine code for a GPU");
+    if (!rtc_code_is_whole(format, image->code_size, image->code))
+        return refuse_binary(format, "a part of its machine code is missing");
     return INGOT_SUCCESS;
 }
 
-const char *cuda_image_lowered_name(const struct cuda_image *image, const char *expression)
+const char *rtc_image_lowered_name(const struct rtc_image *image, const char *expression)
 {
     const char *text = image->texts;
     for (size_t i = 0; i < image->expression_count; ++i) {
@@ -94,7 +95,7 @@ const char *cuda_image_lowered_name(const struct cuda_image *image, const char *
     return NULL;
 }
 
-bool cuda_image_has_expressions(const struct cuda_image *image, size_t count, const char *const *expressions)
+bool rtc_image_has_expressions(const struct rtc_image *image, size_t count, const char *const *expressions)
 {
     const char *text = image->texts;
     if (image->expression_count != count)
@@ -109,41 +110,49 @@ bool cuda_image_has_expressions(const struct cuda_image *image, size_t count, co
 }
 
 struct name_list {
-    const struct cuda_image *image;
+    const struct rtc_image *image;
     ingot_sink_t *names;
 };
 
+static bool is_name(const char *text, size_t length, const char *name)
+{
+    return strlen(text) == length && memcmp(text, name, length) == 0;
+}
+
 /* Writes a kernel's own name, and each of its expressions that differs from this name. */
-static ingot_status_t write_kernel(void *user, const char *name)
+static ingot_status_t write_kernel(void *user, size_t length, const char *name)
 {
     const struct name_list *list = user;
     const char *text = list->image->texts;
-    ingot_status_t status = ingot_sink_write(list->names, strlen(name) + 1, name);
+    ingot_status_t status = ingot_sink_write(list->names, length, name);
+    if (status == INGOT_SUCCESS)
+        status = ingot_sink_write(list->names, 1, "");
     for (size_t i = 0; i < list->image->expression_count && status == INGOT_SUCCESS; ++i) {
         const char *lowered_name = text + strlen(text) + 1;
-        if (strcmp(lowered_name, name) == 0 && strcmp(text, name) != 0)
+        if (is_name(lowered_name, length, name) && !is_name(text, length, name))
             status = ingot_sink_write(list->names, strlen(text) + 1, text);
         text = lowered_name + strlen(lowered_name) + 1;
     }
     return status;
 }
 
-ingot_status_t cuda_image_write_kernel_names(const struct cuda_image *image, ingot_sink_t *names)
+ingot_status_t rtc_image_write_kernel_names(const struct rtc_image *image, ingot_sink_t *names)
 {
     struct name_list list = {image, names};
-    return cuda_cubin_for_each_kernel(image->cubin_size, image->cubin, write_kernel, &list);
+    return rtc_code_for_each_kernel(image->format, image->code_size, image->code, write_kernel, &list);
 }
 
-ingot_status_t cuda_image_write_head(struct cuda_bytes *head, const ingot_allocator_t *allocator, size_t count,
-                                     const char *const *expressions, const char *const *lowered_names)
+ingot_status_t rtc_image_write_head(struct rtc_bytes *head, const struct rtc_format *format,
+                                    const ingot_allocator_t *allocator, size_t count, const char *const *expressions,
+                                    const char *const *lowered_names)
 {
     size_t texts_size = 0;
     for (size_t i = 0; i < count; ++i)
         texts_size += strlen(expressions[i]) + strlen(lowered_names[i]) + 2;
-    const ingot_status_t status = cuda_bytes_init(head, allocator, (size_t)pad_head_size(HEAD_SIZE + texts_size));
+    const ingot_status_t status = rtc_bytes_init(head, allocator, (size_t)pad_head_size(HEAD_SIZE + texts_size));
     if (status != INGOT_SUCCESS)
         return status;
-    memcpy(head->bytes, IMAGE_MAGIC, MAGIC_SIZE);
+    memcpy(head->bytes, format->magic, MAGIC_SIZE);
     le_put_u64(head->bytes + MAGIC_SIZE, count);
     le_put_u64(head->bytes + MAGIC_SIZE + NUMBER_SIZE, texts_size);
     char *place = (char *)head->bytes + HEAD_SIZE;
@@ -158,19 +167,19 @@ ingot_status_t cuda_image_write_head(struct cuda_bytes *head, const ingot_alloca
     return INGOT_SUCCESS;
 }
 
-ingot_status_t cuda_image_join(struct cuda_bytes *image, const ingot_allocator_t *allocator,
-                               const struct cuda_bytes *head, struct cuda_bytes *cubin)
+ingot_status_t rtc_image_join(struct rtc_bytes *image, const ingot_allocator_t *allocator, const struct rtc_bytes *head,
+                              struct rtc_bytes *code)
 {
     if (head->size == 0) {
-        *image = *cubin;
-        cubin->bytes = NULL;
-        cubin->size = 0;
+        *image = *code;
+        code->bytes = NULL;
+        code->size = 0;
         return INGOT_SUCCESS;
     }
-    const ingot_status_t status = cuda_bytes_init(image, allocator, head->size + cubin->size);
+    const ingot_status_t status = rtc_bytes_init(image, allocator, head->size + code->size);
     if (status != INGOT_SUCCESS)
         return status;
     memcpy(image->bytes, head->bytes, head->size);
-    memcpy(image->bytes + head->size, cubin->bytes, cubin->size);
+    memcpy(image->bytes + head->size, code->bytes, code->size);
     return INGOT_SUCCESS;
 }

@@ -4,7 +4,7 @@
  * Blanks end a word, unless a quote or a backslash protects them. The core splits options in the same way when it looks
  * for -I and -D.
  */
-#include "backends/cuda/compiler/options.h"
+#include "backends/rtc/options.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool next_word(const char **text, char **out)
     return true;
 }
 
-static void split_words(struct cuda_options *options, const char *text, char **place)
+static void split_words(struct rtc_options *options, const char *text, char **place)
 {
     for (;;) {
         char *word = *place;
@@ -50,8 +50,8 @@ static void split_words(struct cuda_options *options, const char *text, char **p
     }
 }
 
-ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_allocator_t *allocator, const char *first,
-                                 const char *second, size_t room)
+ingot_status_t rtc_options_init(struct rtc_options *options, const ingot_allocator_t *allocator, const char *first,
+                                const char *second, size_t room)
 {
     const size_t length = strlen(first) + strlen(second);
     char *place = NULL;
@@ -68,20 +68,20 @@ ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_alloc
     return INGOT_SUCCESS;
 }
 
-void cuda_options_fini(struct cuda_options *options, const ingot_allocator_t *allocator)
+void rtc_options_fini(struct rtc_options *options, const ingot_allocator_t *allocator)
 {
     ingot_deallocate(allocator, (void *)options->words, options->capacity * sizeof(*options->words));
     ingot_deallocate(allocator, options->chars, options->chars_size);
     memset(options, 0, sizeof(*options));
 }
 
-void cuda_options_add(struct cuda_options *options, const char *word)
+void rtc_options_add(struct rtc_options *options, const char *word)
 {
     options->words[options->count++] = word;
 }
 
 /* True if the word at this position is the option. Its value follows a '=' or is the next word. */
-static bool read_option(const struct cuda_options *options, size_t at, const char *name, const char **value,
+static bool read_option(const struct rtc_options *options, size_t at, const char *name, const char **value,
                         size_t *word_count)
 {
     const char *word = options->words[at];
@@ -100,14 +100,14 @@ static bool read_option(const struct cuda_options *options, size_t at, const cha
     return true;
 }
 
-const char *cuda_options_take_architecture(struct cuda_options *options)
+const char *rtc_options_take_architecture(struct rtc_options *options, const char *name, const char *short_name)
 {
     const char *architecture = NULL;
     size_t kept = 0;
     size_t word_count = 0;
     for (size_t i = 0; i < options->count; i += word_count) {
-        if (!read_option(options, i, "--gpu-architecture", &architecture, &word_count) &&
-            !read_option(options, i, "-arch", &architecture, &word_count)) {
+        if (!read_option(options, i, name, &architecture, &word_count) &&
+            !read_option(options, i, short_name, &architecture, &word_count)) {
             options->words[kept++] = options->words[i];
             word_count = 1;
         }

@@ -1,0 +1,51 @@
+/*
+ * image.h - writes and reads a program's binary: the lowered names of its name expressions, and machine code.
+ *
+ * A name expression is the C++ name of a kernel or variable, such as scale<float>. Its lowered name is its mangled name
+ * in the code. Without expressions, the binary is only the code. With expressions, it consists of the format's magic,
+ * the number of expressions, the total size of the strings, the strings, zeros up to a multiple of 8 bytes, and the
+ * code. The strings are each expression followed by its lowered name, and each string ends in a NUL. Numbers are 64-bit
+ * little-endian. Expressions are sorted bytewise.
+ */
+#ifndef INGOT_BACKENDS_RTC_IMAGE_H
+#define INGOT_BACKENDS_RTC_IMAGE_H
+
+#include "backends/rtc/code.h"
+
+/* A buffer. rtc_bytes_fini frees it. */
+struct rtc_bytes {
+    size_t size;
+    uint8_t *bytes;
+};
+/* Allocates zeroed bytes. */
+ingot_status_t rtc_bytes_init(struct rtc_bytes *bytes, const ingot_allocator_t *allocator, size_t size);
+void rtc_bytes_fini(struct rtc_bytes *bytes, const ingot_allocator_t *allocator);
+
+/* A parsed binary. The pointers point into its bytes. */
+struct rtc_image {
+    const struct rtc_format *format;
+    size_t expression_count;
+    const char *texts;
+    size_t code_size;
+    const uint8_t *code;
+};
+
+/* Parses a binary. Returns INGOT_BLOB_REJECTED if the bytes are not an image. */
+ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *format, size_t size,
+                              const uint8_t *bytes);
+/* Returns the lowered name of an expression, or NULL. */
+const char *rtc_image_lowered_name(const struct rtc_image *image, const char *expression);
+/* True if the image has exactly these expressions. */
+bool rtc_image_has_expressions(const struct rtc_image *image, size_t count, const char *const *expressions);
+/* Writes the names of all kernels. For a kernel with an expression, writes the expression and the lowered name. */
+ingot_status_t rtc_image_write_kernel_names(const struct rtc_image *image, ingot_sink_t *names);
+
+/* Writes everything that precedes the code. The lowered names are in the order of the expressions. */
+ingot_status_t rtc_image_write_head(struct rtc_bytes *head, const struct rtc_format *format,
+                                    const ingot_allocator_t *allocator, size_t count, const char *const *expressions,
+                                    const char *const *lowered_names);
+/* Joins the head and the code. If there is no head, the image takes over the code's buffer. */
+ingot_status_t rtc_image_join(struct rtc_bytes *image, const ingot_allocator_t *allocator, const struct rtc_bytes *head,
+                              struct rtc_bytes *code);
+
+#endif
