@@ -352,7 +352,8 @@ ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
                                                .name_space = get_name_space,
-                                               .build_locks = &build_lock_operations};
+                                               .build_locks = &build_lock_operations,
+                                               .look_wish = wishes_look};
     static const struct storage_own_ops own_read_only = {.load_for_core = load_for_core,
                                                          .find_elsewhere = find_elsewhere,
                                                          .get_limits = get_limits,

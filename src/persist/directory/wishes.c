@@ -49,19 +49,21 @@ static int open_or_make(const struct root *root, const char *path)
     return made == 0 || made == -EEXIST ? files_open_place(root->fd, path) : made;
 }
 
-/* Opens the folder, or makes it. The caller closes it, even on failure. */
-static ingot_status_t open_folder(struct directory *directory, struct folder *folder)
+/* Opens the folder. The caller closes it, even on failure. Returns INGOT_NOT_FOUND if it is missing, and not made. */
+static ingot_status_t open_folder(struct directory *directory, bool makes, struct folder *folder)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
     *folder = (struct folder){{NULL, -1}, -1, 0};
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    const ingot_status_t status = root_open(directory, true, &folder->root);
+    const ingot_status_t status = root_open(directory, makes, &folder->root);
     if (status != INGOT_SUCCESS)
         return status;
     paths_in_name_space(path, directory->name_space, PATHS_WANTED);
-    folder->fd = open_or_make(&folder->root, path);
+    folder->fd = makes ? open_or_make(&folder->root, path) : files_open_place(folder->root.fd, path);
+    if (folder->fd == -ENOENT && !makes)
+        return INGOT_NOT_FOUND;
     const int result = folder->fd >= 0 ? files_facts(folder->fd, &facts) : folder->fd;
     if (result < 0)
         return files_write_failed(result, "making", path);
@@ -79,7 +81,7 @@ static ingot_status_t open_folder_of(ingot_storage_t storage, struct folder *fol
         return status;
     if (directory_of(storage) == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
-    return open_folder(directory_of(storage), folder);
+    return open_folder(directory_of(storage), true, folder);
 }
 
 static void name_wish(char name[NAME_DIGITS + 1], size_t id_size, const uint8_t *id)
@@ -149,23 +151,33 @@ static ingot_status_t write_wish(const struct folder *folder, const char *name, 
     return result == 0 ? INGOT_SUCCESS : files_write_failed(result, "writing a wish to", path);
 }
 
-ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
+ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id)
 {
     struct folder folder;
     struct file_facts facts;
     char name[NAME_DIGITS + 1];
     uint64_t age_ns = 0;
-    if (id_size == 0 || id_size > INGOT_WISH_MAX_SIZE)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a wish has 1 to %d bytes", INGOT_WISH_MAX_SIZE);
     const enum build_lock_state lock = build_lock_operations.look(self, id_size, id);
     if (lock == BUILD_LOCK_POINTLESS)
         return ingot_set_error_detail(INGOT_BUILD_FAILED, "the program could not be compiled or stored just now");
     if (lock == BUILD_LOCK_BUSY)
         return ingot_set_error_detail(INGOT_BUSY, "another process compiles the program");
-    ingot_status_t status = open_folder(self, &folder);
+    ingot_status_t status = open_folder(self, false, &folder);
     name_wish(name, id_size, id);
     if (status == INGOT_SUCCESS && find_own(&folder, name, &facts, &age_ns) && age_ns < FRESH_NS)
         status = ingot_set_error_detail(INGOT_BUSY, "the program is wished for already");
+    close_folder(&folder);
+    return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
+}
+
+ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
+{
+    struct folder folder;
+    char name[NAME_DIGITS + 1];
+    if (id_size == 0 || id_size > INGOT_WISH_MAX_SIZE)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a wish has 1 to %d bytes", INGOT_WISH_MAX_SIZE);
+    ingot_status_t status = open_folder(self, true, &folder);
+    name_wish(name, id_size, id);
     if (status == INGOT_SUCCESS)
         status = find_room(&folder);
     if (status == INGOT_SUCCESS)

@@ -6,7 +6,9 @@
 
 #include <ingot/storage.h>
 
-/* The operation leave_wish of ingot_storage_ops_t. */
+/* look_wish of struct storage_own_ops. */
+ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id);
+/* leave_wish of ingot_storage_ops_t, after wishes_look. */
 ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id);
 
 #endif

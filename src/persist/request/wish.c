@@ -44,7 +44,10 @@ static ingot_status_t leave_in(ingot_storage_t tier, const struct wanted *wanted
 {
     char reason[512];
     const uint64_t started_ns = files_steady_clock_ns();
-    ingot_status_t status = record_request_in(tier, storage_name_space(tier), wanted->desc, NULL);
+    /* An application may begin many programs at once. If there is a wish, somebody has stored its request. */
+    ingot_status_t status = storage_look_wish(tier, wanted->id_size, wanted->id);
+    if (status == INGOT_SUCCESS)
+        status = record_request_in(tier, storage_name_space(tier), wanted->desc, NULL);
     if (status == INGOT_SUCCESS)
         status = storage_leave_wish(tier, wanted->id_size, wanted->id);
     if (status == INGOT_SUCCESS)

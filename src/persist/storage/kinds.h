@@ -74,13 +74,16 @@ struct storage_own_ops {
      * if there is no such entry. */
     bool (*find_elsewhere)(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY]);
 
-    /* The next fields are those of a directory store; the last is set only if it is writable. */
+    /* The next fields are those of a directory store; the last two are set only if it is writable. */
 
     /* Get and set the limits, which are part of the settings. */
     void (*get_limits)(void *self, ingot_persist_settings_t *settings);
     void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
     const char *(*name_space)(const void *self); /* "" for none */
     const struct build_locks *build_locks;       /* so that only one of several processes builds a program */
+    /* Looks whether a wish is needed. INGOT_BUSY: no, there is one, or somebody compiles the program;
+     * INGOT_BUILD_FAILED: no, somebody has just failed; INGOT_SUCCESS: yes. */
+    ingot_status_t (*look_wish)(void *self, size_t id_size, const uint8_t *id);
 };
 
 #endif

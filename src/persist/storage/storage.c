@@ -172,6 +172,11 @@ bool storage_takes_wishes(ingot_storage_t storage)
     return storage->ops.leave_wish != NULL && storage_is_writable(storage) && storage_is_on(storage);
 }
 
+ingot_status_t storage_look_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    return storage->own->look_wish != NULL ? storage->own->look_wish(storage->self, id_size, id) : INGOT_SUCCESS;
+}
+
 ingot_status_t storage_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     return storage->ops.leave_wish(storage->self, id_size, id);

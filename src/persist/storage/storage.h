@@ -79,7 +79,8 @@ bool storage_is_hopeless(ingot_storage_t storage, size_t id_size, const uint8_t 
 
 /* True if wishes may be left in the storage, which is not a chain. */
 bool storage_takes_wishes(ingot_storage_t storage);
-/* Calls its leave_wish. */
+/* Call its look_wish, if it has one, and then its leave_wish. */
+ingot_status_t storage_look_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 ingot_status_t storage_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /* Returns a tier of a chain, or NULL if the storage has fewer tiers. */

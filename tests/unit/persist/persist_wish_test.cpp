@@ -126,9 +126,14 @@ TEST_F(PersistWish, IsLeftOnceByAllWhoWantAProgram)
     EXPECT_EQ(id_of(desc), read_file(file));
     ASSERT_EQ(INGOT_BUSY, persist_program_begin(other.describe().get(), store.get()));
     EXPECT_EQ(1u, wishes_in(store).size());
+    const Bytes request = request_id_of(id_of(desc));
+    ASSERT_EQ(INGOT_SUCCESS, store.remove(request));
+    ASSERT_EQ(INGOT_BUSY, persist_program_begin(desc.get(), store.get()));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(request)) << "while there is a wish, its request is not looked at";
     ASSERT_EQ(INGOT_SUCCESS, take(store, id_of(desc)));
     ASSERT_EQ(INGOT_BUSY, persist_program_begin(desc.get(), store.get()));
     EXPECT_EQ(1u, wishes_in(store).size()) << "the wish that was taken may be lost";
+    EXPECT_EQ(INGOT_SUCCESS, store.load(request));
 }
 
 TEST_F(PersistWish, LiesInTheNamespaceOfItsStore)
