@@ -63,6 +63,10 @@ protected:
             << ingot_last_error_detail();
         return pending;
     }
+    size_t wish_count() const
+    {
+        return static_cast<size_t>(std::distance(fs::directory_iterator(root() / "wanted"), fs::directory_iterator()));
+    }
     static ingot_origin_t take(ingot_pending_t pending, ingot_status_t expected = INGOT_SUCCESS)
     {
         cl_program program = nullptr;
@@ -121,6 +125,18 @@ TEST_F(CliBuilder, GoesOnAfterAProgramThatCrashesTheCompiler)
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(right));
 }
 
+/* A variable that PoCL may read makes its compiler another one. */
+TEST_F(CliBuilder, LeavesAWishForAnotherDriverToOthers)
+{
+    const ingot::cache cache = open(root());
+    ingot_pending_t pending = begin(cache, source_of(1));
+    const std::string output = build_until_idle({{"POCL_OTHER", "1"}});
+    EXPECT_NE(std::string::npos, output.find(": failed: this device's driver or compiler is another one")) << output;
+    EXPECT_EQ(1u, wish_count());
+    EXPECT_NE(std::string::npos, build_until_idle().find("1 built, 0 present"));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
+}
+
 /* A wish whose request is gone ends with an outcome, and not with a wait. */
 TEST_F(CliBuilder, TellsThatARequestIsMissing)
 {
@@ -141,7 +157,8 @@ TEST_F(CliBuilder, ThatIsKilledCostsOnlyTime)
         execl(CLI_PROGRAM, "ingot", "build", "--watch", "--dir", root().c_str(), nullptr);
         _exit(127);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(500)); /* any moment will do */
+    while (wish_count() != 0) /* it is compiling soon */
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     kill(builder, SIGKILL);
     waitpid(builder, nullptr, 0);
     take(pending);

@@ -41,6 +41,14 @@ INGOT_API ingot_status_t ingot_persist_visit_wishes(ingot_storage_t storage, ing
 INGOT_API ingot_status_t ingot_persist_take_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /**
+ * Leaves a wish that was taken again, for another builder. It counts as new.
+ *
+ * @retval INGOT_NO_SPACE  There are too many.
+ * @return Otherwise as ingot_persist_visit_wishes.
+ */
+INGOT_API ingot_status_t ingot_persist_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+
+/**
  * Makes the folder of a directory store's wishes if it is missing, and writes its absolute path. A new wish is renamed
  * into it (IN_MOVED_TO).
  *

@@ -2,9 +2,9 @@
  * wishes.c - takes wishes; see wishes.h.
  *
  * A wish is taken before anything is done for it, so that one that crashes a driver does so once. A wish may be for
- * another machine, and is left to it. In a directory it just stays. One from a server is left there again, for the
- * next builder that waits. So that a wish whose device nobody has does not go round all the time, a builder that gets
- * it again soon pauses, and after an hour drops it.
+ * another machine, and is left to it. In a directory it just stays, or is left again once if the driver turns out to be
+ * another one. One from a server is left there again, for the next builder that waits. So that a wish whose device
+ * nobody has does not go round all the time, a builder that gets it again soon pauses, and after an hour drops it.
  */
 #include "cli/build/wishes.h"
 
@@ -192,8 +192,14 @@ bool wishes_take(struct wishes *wishes)
 
 void wishes_refuse(struct wishes *wishes)
 {
+    const ingot_buffer_t *wish = &wishes->taken;
 #if INGOT_WITH_REMOTE
-    if (wishes->server != NULL)
-        pass_on(wishes, wishes->taken.size, wishes->taken.bytes);
+    if (wishes->server != NULL) {
+        pass_on(wishes, wish->size, wish->bytes);
+        return;
+    }
 #endif
+    (void)add_refused(wishes, hash_of(wish->size, wish->bytes));
+    if (ingot_persist_leave_wish(wishes->store, wish->size, wish->bytes) != INGOT_SUCCESS)
+        wishes->tell(wishes->user, ingot_last_error_detail());
 }

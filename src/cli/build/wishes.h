@@ -38,8 +38,7 @@ ingot_status_t wishes_open(struct wishes *wishes);
 /* Takes a wish that is for this machine into `taken`, and waits some seconds for one at most. Returns false if there
  * was none. */
 bool wishes_take(struct wishes *wishes);
-/* Gives back the taken wish: it is for this machine's device, but for another driver or compiler. A directory does not
- * get it back. */
+/* Gives back the taken wish: it is for this machine's device, but for another driver or compiler. */
 void wishes_refuse(struct wishes *wishes);
 
 #endif

@@ -265,6 +265,16 @@ ingot_status_t ingot_persist_take_wish(ingot_storage_t storage, size_t id_size, 
     return status;
 }
 
+ingot_status_t ingot_persist_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    return directory_of(storage) != NULL
+               ? wishes_leave(directory_of(storage), id_size, id)
+               : ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
+}
+
 ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t *size, char *path)
 {
     struct folder folder;
