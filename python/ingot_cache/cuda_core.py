@@ -5,7 +5,10 @@
     object_code = Program(source, "c++", options).compile("cubin", cache=ProgramCache())
 
 With INGOT_PYTHON=cuda_core, Program.compile uses it without ``cache=``, too, where that cannot change the result:
-see _may_cache.
+see _may_cache. begin() compiles in other threads:
+
+    pending = begin(Program(source, "c++", options), "cubin")
+    object_code = pending.take()
 """
 
 from __future__ import annotations
@@ -14,6 +17,11 @@ import functools
 import inspect
 import os
 import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from concurrent import futures
 from typing import Any
 
 from cuda import core
@@ -61,6 +69,8 @@ def _key(key: bytes | str) -> Key:
 class ProgramCache(ProgramCacheResource):  # type: ignore[misc]
     """A ProgramCacheResource in Ingot's store. One thread of one process compiles a program while the others wait."""
 
+    _is_patient = True
+
     def __init__(self, cache: Cache | None = None) -> None:
         if cache is not None:
             _plug.set_cache(cache)
@@ -75,16 +85,18 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]
 
     def __getitem__(self, key: bytes | str) -> bytes:
         value = self._get(key)
+        if isinstance(value, Busy):
+            raise value
         if value is None:
             raise KeyError(key)
         return value
 
     @_plug.guarded
-    def _get(self, key: bytes | str) -> bytes | None:
+    def _get(self, key: bytes | str) -> bytes | Busy | None:
         try:
-            return _flights.get(_key(key), LONGEST_WAIT).value
-        except Busy:
-            return None
+            return _flights.get(_key(key), LONGEST_WAIT if self._is_patient else 0).value
+        except Busy as busy:
+            return None if self._is_patient else busy
 
     def __setitem__(self, key: bytes | str, value: Any) -> None:
         data = value.code if hasattr(value, "code") else value
@@ -173,10 +185,7 @@ def install() -> None:
 
         def compile(self, target_type: Any, name_expressions: Any = (), logs: Any = None, *, cache: Any = None) -> Any:
             if cache is None and self._may_cache and not name_expressions and logs is None:
-                try:
-                    return super().compile(target_type, cache=_shared())
-                except ValueError:
-                    pass  # cuda.core cannot make a key for these options; a wrong argument fails again below
+                return _compile(super().compile, target_type, _shared())
             return super().compile(target_type, name_expressions, logs, cache=cache)
 
     Program.__module__, Program.__qualname__ = plain.__module__, plain.__qualname__
@@ -186,3 +195,164 @@ def install() -> None:
 @functools.cache
 def _shared() -> ProgramCache:
     return ProgramCache()
+
+
+def _compile(compile_: Callable[..., Any], target_type: Any, cache: ProgramCache) -> Any:
+    """Compiles a program with the cache, if cuda.core can make a key for its options."""
+    try:
+        return compile_(target_type, cache=cache)
+    except ValueError:
+        return compile_(target_type)  # a wrong argument fails again
+
+
+# ---- programs that are begun
+
+
+class _Impatient(ProgramCache):
+    """Raises Busy if another thread or process is compiling the program."""
+
+    _is_patient = False
+
+
+@functools.cache
+def _impatient() -> ProgramCache:
+    return _Impatient()
+
+
+class Pending:
+    """A program that was begun. For asyncio, ``await pending`` is take().
+
+    Any thread may call its functions, but not a child that was forked after begin().
+    """
+
+    def __init__(self, program: Any, target_type: Any, name_expressions: Any) -> None:
+        self._program, self._arguments = program, (target_type, name_expressions)
+        self._claim = threading.Lock()  # held by the thread that compiles it
+        self._future: futures.Future[Any] = futures.Future()
+        self._pid = os.getpid()
+        self._late_at = float("inf")  # when it is no longer worth waiting for somebody else
+
+    def ready(self) -> bool:
+        """True if take() returns at once: the program was loaded or compiled, or does not compile."""
+        return self._future.done()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits at most this many seconds (None: any time) without compiling in this thread. Returns ready()."""
+        futures.wait([self._future], timeout)
+        return self.ready()
+
+    def take(self) -> Any:
+        """Returns the ObjectCode, or raises the compiler's error.
+
+        If nobody compiles the program yet, this thread does. If somebody does, this thread compiles others that are
+        begun meanwhile.
+        """
+        if self._pid != os.getpid():
+            raise RuntimeError("the program was begun by the parent of this process")
+        pause = _FIRST_PAUSE
+        while not self._try():
+            if not _try_next():
+                self.wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        return self._future.result()
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        import asyncio
+
+        return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
+
+    def _try(self) -> bool:
+        """Loads or compiles the program, unless another thread or process does. Returns ready()."""
+        if not self.ready() and self._claim.acquire(blocking=False):
+            try:
+                if not self.ready():
+                    self._future.set_result(self._compile())
+            except Busy:
+                self._late_at = min(self._late_at, time.monotonic() + LONGEST_WAIT)
+            except Exception as error:
+                self._future.set_exception(error.with_traceback(None))  # whose frames would keep this object
+            finally:
+                if self.ready():
+                    self._program = None
+                self._claim.release()
+        return self.ready()
+
+    def _compile(self) -> Any:
+        target_type, name_expressions = self._arguments
+        if name_expressions or time.monotonic() > self._late_at:
+            return self._program.compile(target_type, name_expressions)
+        return _compile(self._program.compile, target_type, _impatient())
+
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds
+_lock = threading.Lock()
+_begun: deque[Pending] = deque()  # what is not ready
+_workers = 0
+
+
+def begin(program: Any, target_type: Any, name_expressions: Any = ()) -> Pending:
+    """Begins to load or compile a cuda.core.Program in other threads, and returns at once.
+
+    There is a thread for each processor but one, and at least one. Threads, processes and machines that begin the same
+    programs share the work. Programs with name expressions are not cached, nor is what the driver links, which begin()
+    itself does. The end of the interpreter waits for what is being compiled then, and drops the rest.
+    """
+    pending = Pending(program, target_type, name_expressions)
+    if program.backend == "driver":  # the driver's linker needs the context of this thread
+        pending._late_at = 0.0
+        pending._try()
+    else:
+        _append(pending, max(1, (os.cpu_count() or 1) - 1))
+    return pending
+
+
+def _append(pending: Pending, thread_count: int = 1) -> None:
+    """Has a program tried later, by one of so many threads."""
+    global _workers
+    with _lock:
+        _begun.append(pending)
+        is_one_missing = _workers < thread_count
+        _workers += is_one_missing
+    if is_one_missing:
+        threading.Thread(target=_work, name="ingot_cache.begin").start()
+
+
+def _work() -> None:
+    """Compiles what is begun, until there is nothing left or the interpreter ends."""
+    global _workers
+    pause = _FIRST_PAUSE
+    while True:
+        with _lock:
+            if not _begun or not threading.main_thread().is_alive():
+                _workers -= 1
+                return
+        if _try_next():
+            pause = _FIRST_PAUSE
+        else:
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _try_next() -> bool:
+    """Tries the program that was begun first or tried last. Returns True if that made it ready."""
+    with _lock:
+        pending = _begun.popleft() if _begun else None
+    if pending is None or pending.ready():
+        return pending is not None
+    is_ready = False
+    try:
+        is_ready = pending._try()
+    finally:
+        if not is_ready:
+            _append(pending)
+    return is_ready
+
+
+def _forget_parent() -> None:
+    """In a forked child: it has no threads but this one."""
+    global _lock, _workers
+    _lock, _workers = threading.Lock(), 0
+    _begun.clear()
+
+
+os.register_at_fork(after_in_child=_forget_parent)

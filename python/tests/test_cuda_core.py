@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Spawn
+from conftest import Spawn, entry_files
 from cuda.core import Program, ProgramOptions, _program
+from cuda.core.utils import make_program_cache_key
 
 from ingot_cache import Cache, _plug
 from ingot_cache import cuda_core as plug
@@ -178,3 +180,89 @@ def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
     """
     output, _ = spawn(program).communicate()
     assert output == "True\n"
+
+
+def test_what_is_begun_is_compiled_meanwhile(cache: Cache, compiled: list[str]) -> None:
+    plug.ProgramCache(cache)
+    pending = [plug.begin(program(SOURCE % i), "cubin") for i in range(6)]
+    assert pending[5].wait() and pending[5].ready()
+    codes = [bytes(each.take().code) for each in pending]
+    assert codes == [bytes(program(SOURCE % i).compile("cubin", cache=plug.ProgramCache()).code) for i in range(6)]
+    assert compiled == ["cubin"] * 6
+    assert codes[0] == plug.begin(program(SOURCE % 0), "cubin").take().code
+    names = plug.begin(program("template<int N> __global__ void set(int *a) { *a = N; }"), "cubin", ("set<3>",))
+    assert names.take().get_kernel and len(compiled) == 7
+
+
+def test_a_task_awaits_programs_and_the_compiler_s_errors(cache: Cache, compiled: list[str]) -> None:
+    async def compile_two() -> bytes:  # asyncio shows results, and cuda.core needs a driver to show an ObjectCode
+        good, bad = plug.begin(program(SOURCE % 1), "cubin"), plug.begin(program("not C++"), "cubin")
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(good, 0)
+        with pytest.raises(Exception, match="NVRTC"):
+            await bad
+        return bytes((await good).code)
+
+    plug.ProgramCache(cache)
+    assert asyncio.run(compile_two()) == plug.begin(program(SOURCE % 1), "cubin").take().code
+    assert len(compiled) == 2
+
+
+def test_take_needs_no_thread(cache: Cache, compiled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that waits for another process compiles what else is begun."""
+    monkeypatch.setattr(plug, "_workers", 1000)  # as if there were enough
+    plug.ProgramCache(cache)
+    key = make_program_cache_key(
+        code=SOURCE % 0, code_type="c++", options=ProgramOptions(arch="sm_90"), target_type="cubin"
+    )
+    with Cache().begin(plug._key(key)) as turn:
+        elsewhere, here = (plug.begin(program(SOURCE % i), "cubin") for i in range(2))
+        assert not elsewhere.wait(0.01)
+        with ThreadPoolExecutor(1) as pool:
+            taken = pool.submit(elsewhere.take)
+            assert here.wait() and not elsewhere.ready()
+            turn.finish(b"elsewhere")
+            assert taken.result().code == b"elsewhere"
+    assert len(compiled) == 1
+
+
+def test_processes_share_what_they_begin(spawn: Spawn) -> None:
+    begun = """
+        import sys
+        from cuda.core import Program, ProgramOptions, _program
+        from ingot_cache.cuda_core import begin
+        seen, plain = [], _program._program_compile_uncached
+        _program._program_compile_uncached = lambda *arguments: seen.append(1) or plain(*arguments)
+        text = 'extern "C" __global__ void set(int *a) { *a = %d; }'
+        sys.stdin.readline()
+        pending = [begin(Program(text % i, "c++", ProgramOptions(arch="sm_90")), "cubin") for i in range(12)]
+        print(len({bytes(each.take().code) for each in pending}), len(seen))
+    """
+    processes = [spawn(begun) for _ in range(3)]
+    seen = [each.communicate("\n")[0].split() for each in processes]
+    assert [each[0] for each in seen] == ["12"] * 3
+    assert sum(int(each[1]) for each in seen) == 12
+
+
+def test_the_interpreter_ends_with_begun_programs(spawn: Spawn, store: Path) -> None:
+    begun = """
+        from cuda.core import Program, ProgramOptions
+        from ingot_cache.cuda_core import begin
+        text = 'extern "C" __global__ void set(int *a) { *a = %d; }'
+        for i in range(1000):
+            begin(Program(text % i, "c++", ProgramOptions(arch="sm_90")), "cubin")
+        print("end")
+    """
+    process = spawn(begun)
+    assert process.communicate() == ("end\n", None) and process.returncode == 0
+    assert len(entry_files(store)) < 1000
+
+
+def test_what_the_driver_links_is_made_by_begin() -> None:
+    class Linked:
+        backend = "driver"
+
+        def compile(self, target_type: str, name_expressions: Any) -> int:
+            return threading.get_ident()
+
+    assert plug.begin(Linked(), "cubin").take() == threading.get_ident()
