@@ -1,6 +1,6 @@
 /*
  * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log; an artifact's
- * parts; or the public facts of a key.
+ * parts, and a tuning record as a table; or the public facts of a key.
  */
 #include <ingot/artifact.h>
 #include <ingot/private/request.h>
@@ -13,6 +13,7 @@
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/output.h"
+#include "cli/base/table.h"
 #include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
 #include "cli/commands/key.h"
@@ -69,6 +70,74 @@ static const char probes_pattern[] = "<probes*[file?  file         {file:15}\n]"
                                      "[no_directory?  no directory {no_directory:15}\n]"
                                      "[current_directory?  current      {current_directory:15}\n]>";
 
+static const struct table_column record_columns[] = {{"VALUE", "{value}", false},
+                                                     {"TIME", "[time_ns?{time_ns:duration}]", true},
+                                                     {"SAMPLES", "[samples?{samples}]", true},
+                                                     {"MADE", "[made_at_ms?{made_at_ms:time_ms}]", false},
+                                                     {"PROVENANCE", "[provenance?{provenance}]", false}};
+
+/* Loads what an artifact contains. */
+static ingot_status_t load_value(ingot_storage_t storage, const ingot_persist_entry_t *facts, ingot_buffer_t *value)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_persist_load_entry(storage, facts, 0, &blob);
+    if (status == INGOT_SUCCESS)
+        status = ingot_artifact_unpack(facts->id_size, facts->id, &blob, value);
+    store_release_blob(&blob);
+    return status;
+}
+
+/* Adds a tuning record (python/ingot_cache/tuning.py), if the artifact is one. */
+static void add_record(cJSON *artifact, ingot_storage_t storage, const ingot_persist_entry_t *facts)
+{
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    cJSON *id = id_read(facts->id_size, facts->id);
+    const char *kind = id_kind(id);
+    if (artifact != NULL && kind != NULL && strcmp(kind, "tuning") == 0 &&
+        load_value(storage, facts, &value) == INGOT_SUCCESS) {
+        cJSON *record = cJSON_ParseWithLength((const char *)value.bytes, value.size);
+        if (cJSON_IsObject(record))
+            (void)cJSON_AddItemToObject(artifact, "record", record);
+        else
+            cJSON_Delete(record);
+    }
+    store_release_blob(&value);
+    cJSON_Delete(id);
+}
+
+/* Adds a row for a tuning record, which may have anything in its members. */
+static void add_row(cJSON *rows, const cJSON *record)
+{
+    static const char *const texts[] = {"value", "provenance"};
+    static const struct {
+        const char *name, *member;
+        double scale;
+    } numbers[] = {{"time_ns", "time", 1e9}, {"samples", "samples", 1}, {"made_at_ms", "made_at", 1e3}};
+    cJSON *row = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) {
+        char *text = cJSON_PrintUnformatted(cJSON_GetObjectItem(record, texts[i]));
+        json_add_text(row, texts[i], text);
+        cJSON_free(text);
+    }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
+        const cJSON *member = cJSON_GetObjectItem(record, numbers[i].member);
+        if (cJSON_IsNumber(member))
+            (void)cJSON_AddNumberToObject(row, numbers[i].name, numbers[i].scale * member->valuedouble);
+    }
+    (void)cJSON_AddItemToArray(rows, row);
+}
+
+/* Prints a tuning record, and below it those of which it was merged. */
+static void print_record(const cJSON *record)
+{
+    const cJSON *merged;
+    cJSON *rows = cJSON_CreateArray();
+    add_row(rows, record);
+    cJSON_ArrayForEach(merged, cJSON_GetObjectItem(record, "records")) add_row(rows, merged);
+    table_print_list(rows, sizeof(record_columns) / sizeof(record_columns[0]), record_columns);
+    cJSON_Delete(rows);
+}
+
 /* Adds an entry with the description of its blob. If `blob` is NULL, the library's last error detail says why. */
 static void add_entry(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
@@ -102,6 +171,8 @@ static void print_entries(const struct showing *showing)
                    : cJSON_HasObjectItem(blob, "probes") ? probes_pattern
                                                          : program_pattern,
                    cJSON_IsNull(blob) ? NULL : blob);
+        if (cJSON_HasObjectItem(blob, "record"))
+            print_record(cJSON_GetObjectItem(blob, "record"));
     }
 }
 
@@ -185,6 +256,7 @@ static int show_entries_of_name(const struct showing *showing, ingot_storage_t s
         cJSON *blob = entry_read_blob(storage, &found[i].facts);
         if (blob != NULL && ingot_request_is_id(found[i].facts.id_size, found[i].facts.id) != 0)
             (void)cJSON_AddItemToObject(blob, "request", describe_request(showing, storage, &found[i].facts));
+        add_record(blob, storage, &found[i].facts);
         add_entry(showing, &found[i], found[i].name, blob);
         entry_fini(&found[i]);
     }
@@ -231,14 +303,11 @@ static int show_part(ingot_storage_t storage, void *values)
 {
     const struct showing *showing = values;
     struct entry entry;
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_buffer_t value = INGOT_BUFFER_INIT;
     int code = entry_find(&entry, storage, showing->names.items[0]);
     if (code != EXIT_DONE)
         return code;
-    ingot_status_t status = ingot_persist_load_entry(storage, &entry.facts, 0, &blob);
-    if (status == INGOT_SUCCESS)
-        status = ingot_artifact_unpack(entry.facts.id_size, entry.facts.id, &blob, &value);
+    const ingot_status_t status = load_value(storage, &entry.facts, &value);
     if (status != INGOT_SUCCESS) {
         entry_tell_failure(&entry.facts, "no part of", status);
         code = EXIT_FINDING;
@@ -246,7 +315,6 @@ static int show_part(ingot_storage_t storage, void *values)
         (void)fprintf(stderr, "ingot: %s has no part of this name; \"ingot show\" lists them\n", entry.name);
         code = EXIT_FINDING;
     }
-    store_release_blob(&blob);
     store_release_blob(&value);
     entry_fini(&entry);
     return code;
@@ -269,7 +337,8 @@ const struct command command_show = {
     .summary = "show everything about entries: id, kernels, build log; a part",
     .about = "Shows all details of entries: sizes and times, each field of the id, the source's name, the kernels, the "
              "binaries, the build time and the build log; of an artifact, the fields of its key, its label, its parts, "
-             "and when it was made. Of a key, it shows the kind and the id, and the public key of a pair.",
+             "and when it was made; of a tuning record, its value and those of which it was merged. Of a key, it shows "
+             "the kind and the id, and the public key of a pair.",
     .options = options,
     .size = sizeof(struct showing),
     .run = run_show,
