@@ -109,7 +109,9 @@ INGOT_API ingot_status_t ingot_cache_open(ingot_cache_t *cache, const ingot_cach
 
 /**
  * Flushes the cache and destroys it. No thread may use the cache any more. Native objects that were requested through
- * it stay valid, and so do storages that the application retained. Does nothing for NULL.
+ * it stay valid, and so do storages that the application retained. If another thread is in ingot_persist_flush with
+ * such a storage, waits until that has stored its present program, so that no event comes after the release. An event
+ * callback must not call this function. Does nothing for NULL.
  */
 INGOT_API void ingot_cache_release(ingot_cache_t cache);
 

@@ -19,6 +19,7 @@
 #include "front/settings.h"
 #include "persist/base/files.h"
 #include "persist/probes/probes.h"
+#include "persist/storage/deferred.h"
 #include "util/environment.h"
 #include "util/limit.h"
 #include "util/memory.h"
@@ -177,6 +178,7 @@ static void store_waiting(void *storage, void *unused)
 {
     (void)unused;
     (void)ingot_persist_flush(storage, NULL, NULL); /* events report failures */
+    deferred_await(storage);
 }
 
 static void forget_begun_programs(struct ingot_cache *cache)
@@ -192,8 +194,8 @@ void ingot_cache_release(ingot_cache_t cache)
 {
     if (cache == NULL || (cache->storage != NULL && cache_storage(cache) == NULL))
         return; /* a forked child leaks its parent's cache */
-    /* Programs that wait in the storage hold contexts whose events come to this cache, which a storage that the
-     * application retained would outlive. */
+    /* Programs that wait in the storage, or that another thread is storing, hold contexts whose events come to this
+     * cache, which a storage that the application retained would outlive. */
     if (cache->storage != NULL)
         error_keep(store_waiting, cache->storage, NULL);
     forget_begun_programs(cache);

@@ -16,6 +16,7 @@
 #include "persist/base/memory.h"
 #include "persist/storage/events.h"
 #include "persist/storage/state.h"
+#include "util/nanoseconds.h"
 
 #define MAX_COUNT 256u
 
@@ -161,6 +162,19 @@ ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, in
     if (failure != INGOT_SUCCESS)
         kept_error_restore(&kept);
     return failure;
+}
+
+void deferred_await(ingot_storage_t storage)
+{
+    struct deferred *deferred = &storage->deferred;
+    size_t active_count = 1;
+    while (active_count != 0) {
+        pthread_mutex_lock(&deferred->lock);
+        active_count = deferred->active_count;
+        pthread_mutex_unlock(&deferred->lock);
+        if (active_count != 0)
+            files_pause_ns(NS_PER_MS);
+    }
 }
 
 uint64_t deferred_count(ingot_storage_t storage)

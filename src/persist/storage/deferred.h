@@ -22,6 +22,8 @@ void deferred_add(ingot_storage_t storage, const struct ingot_context *context, 
  * INGOT_BUSY if programs remain, or if another thread, or a caller of this thread, is storing one. Otherwise returns
  * the first failure, or INGOT_SUCCESS. */
 ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, ingot_persist_flush_progress_t *progress);
+/* Waits until no other thread is storing a program from the list. Callbacks of a flush must not call this. */
+void deferred_await(ingot_storage_t storage);
 /* Returns how many programs are in the list or being stored from it. */
 uint64_t deferred_count(ingot_storage_t storage);
 

@@ -331,6 +331,44 @@ TEST_F(CacheOpencl, AnEventCallbackMayRequestTheSameProgram)
     ingot_cache_release(nested.cache);
 }
 
+/* Another thread stores the program, with a storage that outlives the cache. */
+TEST_F(CacheOpencl, NoEventComesAfterTheRelease)
+{
+    struct Seen {
+        std::atomic<bool> has_built{false}, is_storing{false}, is_released{false}, is_late{false};
+    } seen;
+    const std::string directory = (scratch_.path() / "flushed").string();
+    ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+    info.directory = directory.c_str();
+    info.on_event_user = &seen;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        Seen *state = static_cast<Seen *>(user);
+        if (event->kind != INGOT_EVENT_STORAGE_STORE || !state->has_built) /* probes are stored at once */
+            return;
+        state->is_storing = true;
+        for (int i = 0; i < 200 && !state->is_released; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        state->is_late = state->is_released.load();
+    };
+    setenv("INGOT_PERSIST_STORE_MODE", "flush", 1);
+    ingot_cache_t cache = nullptr;
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache, &info));
+    unsetenv("INGOT_PERSIST_STORE_MODE");
+    ASSERT_EQ(INGOT_SUCCESS, build(cache, twice));
+    seen.has_built = true;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_get_storage(cache, &storage));
+    ingot_storage_retain(storage);
+    std::thread flushing([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr)); });
+    while (!seen.is_storing)
+        std::this_thread::yield();
+    ingot_cache_release(cache);
+    seen.is_released = true;
+    flushing.join();
+    EXPECT_FALSE(seen.is_late);
+    ingot_storage_release(storage);
+}
+
 /* Runs processes at once on an empty store. Returns the sums of what they printed. */
 struct Counts {
     int built = 0;
