@@ -52,7 +52,7 @@ const std::vector<Sequence::Step> &Sequence::steps()
 
 void Sequence::take_step()
 {
-    const std::vector<Step> &all = steps();
+    const std::vector<Step> &all = setup_.has_files ? steps_with_files() : steps();
     size_t sum = 0;
     for (const Step &step : all)
         sum += step.weight;
@@ -65,17 +65,25 @@ void Sequence::take_step()
 
 void Sequence::run()
 {
-    write_headers();
+    if (setup_.has_files)
+        reset_files();
+    else
+        write_headers();
     out_.forget_names();
     for (size_t i = 0; i < setup_.devices.size(); ++i)
         out_.name(setup_.devices[i], "D" + number(i));
     for (size_t i = random_.percent(10) ? 2 : 1; i > 0; --i)
         make_context();
-    create_from_source();
+    if (setup_.has_files)
+        build_with_files();
+    else
+        create_from_source();
     for (size_t left = 2 + random_.below(kMostSteps - 1); left > 0; --left)
         take_step();
     if (random_.percent(98))
         release_everything();
+    if (setup_.has_files)
+        leave_files();
 }
 
 Program *Sequence::any_program(unsigned percent_null)

@@ -32,6 +32,7 @@ struct Setup {
     std::vector<cl_device_id> devices;
     std::vector<std::vector<unsigned char>> modules; /* modules of SPIR-V; empty if there is no translator */
     std::vector<Context> contexts; /* shared: in each, PoCL's first program takes a tenth of a second */
+    bool has_files = false;        /* included files change after builds; see sequence_files.cpp */
 };
 
 struct Program {
@@ -83,6 +84,7 @@ private:
         void (Sequence::*take)();
     };
     static const std::vector<Step> &steps();
+    static const std::vector<Step> &steps_with_files();
     void take_step();
     /* Return a random object. Return NULL if there is none, and in percent_null of 100 cases; some steps pass NULL to a
      * call. */
@@ -126,6 +128,14 @@ private:
     void compile_one(Program *program, const std::vector<Program *> &headers);
     Program *link_these(size_t context, const std::vector<Program *> &inputs);
     void await(Notice *notice, cl_int error, bool has_program = true);
+
+    /* sequence_files.cpp */
+    void reset_files();
+    static void leave_files();
+    void build_with_files();
+    void change_files();
+    void use_binary(const Program *origin);
+    void use_any_binary();
 
     /* sequence_queries.cpp */
     void query_program();

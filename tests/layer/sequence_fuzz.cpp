@@ -3,11 +3,13 @@
  * store that is empty at first (cold), and through the layer with the store that the cold run left (warm). Each run
  * writes a transcript, and all transcripts must be equal except for what comparison.cpp lists.
  *
- * usage: sequence_fuzz --layer PATH [--first N] [--count N] [--seed S] [--chunk N] [--fresh N] [--most N] [--lie 1]
+ * usage: sequence_fuzz --layer PATH [--first N] [--count N] [--seed S] [--chunk N] [--fresh N] [--most N] [--files 1]
+ * [--lie 1]
  *   --layer none  compares the bare driver with itself
  *   --chunk       how many sequences a process runs
  *   --fresh       how many sequences make up a period; each period begins with an empty store
  *   --most        how many differences to print per period
+ *   --files 1     lets included files change after builds; see sequence_files.cpp
  *   --lie 1       writes a wrong line to one transcript; the exit status shows whether it was found
  * After a crash, a new process continues with the next sequence. scripts/with-device chooses the driver.
  */
@@ -42,7 +44,7 @@ using Arguments = std::map<std::string, std::string>;
 Arguments arguments_of(int count, char **words)
 {
     Arguments arguments = {{"layer", ""},     {"first", "0"}, {"count", "200"},   {"seed", "1"}, {"chunk", "250"},
-                           {"fresh", "2000"}, {"lie", ""},    {"transcript", ""}, {"most", "1"}};
+                           {"fresh", "2000"}, {"lie", ""},    {"transcript", ""}, {"most", "1"}, {"files", ""}};
     for (int i = 1; i < count; i += 2) {
         const std::string name = words[i];
         if (name.compare(0, 2, "--") != 0 || arguments.count(name.substr(2)) == 0 || i + 1 == count)
@@ -78,10 +80,10 @@ Context make_context(const std::vector<cl_device_id> &devices)
     return {handle, "", devices, nullptr};
 }
 
-Setup make_setup()
+Setup make_setup(bool has_files)
 {
     setenv("POCL_DEVICES", "pthread basic", 0);
-    Setup setup = {OpenclPlatform::get().devices(), modules(), {}};
+    Setup setup = {OpenclPlatform::get().devices(), modules(), {}, has_files};
     for (const cl_device_id device : setup.devices)
         for (int i = 0; i < 2; ++i)
             setup.contexts.push_back(make_context({device}));
@@ -92,7 +94,7 @@ Setup make_setup()
 /* Runs sequences in the working directory and writes their transcript; called in a separate process. */
 void write_transcript(const Arguments &arguments)
 {
-    const Setup setup = make_setup();
+    const Setup setup = make_setup(!arguments.at("files").empty());
     const size_t first = number_of(arguments, "first");
     const size_t end = first + number_of(arguments, "count");
     Transcript transcript(arguments.at("transcript"));
@@ -168,9 +170,10 @@ private:
     void report(const Comparison &comparison, size_t first) const
     {
         for (const Found &found : comparison.differences)
-            std::printf("DIFFERENCE: --seed %s --first %zu --count 1; with what was stored before, --first %zu "
+            std::printf("DIFFERENCE: --seed %s%s --first %zu --count 1; with what was stored before, --first %zu "
                         "--count %zu\n%s",
-                        arguments_.at("seed").c_str(), found.index, first, found.index - first + 1, found.text.c_str());
+                        arguments_.at("seed").c_str(), arguments_.at("files").empty() ? "" : " --files 1", found.index,
+                        first, found.index - first + 1, found.text.c_str());
     }
 
     void run_range(const std::string &kind, size_t first, size_t end)
@@ -197,7 +200,8 @@ private:
             std::filesystem::create_directories(path(folder));
         std::filesystem::remove(path("stats"));
         child_process::Child child({self_, "--transcript", path(kind), "--first", std::to_string(first), "--count",
-                                    std::to_string(count), "--seed", arguments_.at("seed"), "--lie", lie},
+                                    std::to_string(count), "--seed", arguments_.at("seed"), "--lie", lie, "--files",
+                                    arguments_.at("files")},
                                    path("output"), environment);
         const int status = child.wait();
         if (status != 0 && !std::filesystem::exists(path(kind)))
