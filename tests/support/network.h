@@ -161,6 +161,22 @@ private:
     std::unique_ptr<server_process::Redis> server_;
 };
 
+/* nginx in the server's namespace, where no other process uses port 80. */
+class Nginx
+{
+public:
+    explicit Nginx(const Namespace &space)
+    {
+        const Within here(space);
+        server_ = std::make_unique<server_process::Nginx>("listen " + kServerAddress + ":80;");
+    }
+    std::string url() const { return "http://" + kServerAddress; }
+    server_process::Nginx &process() const { return *server_; }
+
+private:
+    std::unique_ptr<server_process::Nginx> server_;
+};
+
 /* Returns why such a network cannot be made here, or "". */
 inline std::string why_unavailable()
 {
