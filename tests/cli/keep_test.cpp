@@ -1,5 +1,6 @@
 /*
- * keep_test.cpp - tests the commands that maintain a store (verify, evict and bundle), and their failures.
+ * keep_test.cpp - tests the commands that maintain a store (verify, evict and bundle), their failures, and Ctrl-C at
+ * any moment.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <cstring>
 
 #include "cli/tool.h"
+#include "support/traced_child.h"
 
 namespace
 {
@@ -399,6 +401,64 @@ TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
     EXPECT_EQ("True", json("stats", "j[\"recorded_bytes\"] == j[\"bytes\"]"));
     EXPECT_EQ(0, run({"verify", "--repair"}).code);
     EXPECT_TRUE(names().empty());
+}
+
+/* Runs the tool in a traced child. Calls `at_stop` at each of its system calls. */
+traced_child::Outcome run_traced(std::vector<const char *> arguments, int output,
+                                 const std::function<void(pid_t, unsigned)> &at_stop)
+{
+    arguments.push_back(nullptr);
+    return traced_child::run(
+        [&] {
+            dup2(output, STDOUT_FILENO);
+            std::signal(SIGINT, SIG_DFL);
+            setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak checker does not work under ptrace */
+            return execv(CLI_PROGRAM, const_cast<char *const *>(arguments.data()));
+        },
+        at_stop);
+}
+
+/* Returns at how many stops the tool has not begun its work: those until --version writes. They load its libraries. */
+unsigned stops_before_work(const std::string &file)
+{
+    const int output = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    unsigned count = 0;
+    run_traced({"ingot", "--version"}, output,
+               [&](pid_t, unsigned stop) { count = fs::file_size(file) == 0 ? stop : count; });
+    close(output);
+    return count;
+}
+
+TEST_F(CliKeep, DoesNoHarmWhereverItIsInterrupted)
+{
+    add_plain(4);
+    const std::string copy = scratch() / "copy";
+    const unsigned loading = stops_before_work(scratch() / "version");
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    for (const auto &command : std::vector<std::vector<const char *>>{
+             {"evict", "--all"}, {"evict", "--max-entries=1"}, {"verify", "--repair"}}) {
+        unsigned interrupted_count = 0;
+        bool was_reached = true;
+        for (unsigned stop = loading - 20; was_reached; stop += 13) {
+            was_reached = false;
+            fs::remove_all(copy);
+            fs::copy(root(), copy, fs::copy_options::recursive);
+            const auto outcome = run_traced({"ingot", command[0], command[1], "--dir", copy.c_str()}, null,
+                                            [&](pid_t child, unsigned at) {
+                                                was_reached = was_reached || at == stop;
+                                                if (at == stop)
+                                                    ptrace(PTRACE_DETACH, child, nullptr, SIGINT);
+                                            });
+            ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+            const store_fixture::Store opened{fs::path(copy)};
+            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(opened.get(), 0, nullptr, nullptr, &found));
+            ASSERT_EQ(0u, found.bad_count + found.unread_count) << command[1] << ", stop " << stop;
+            ASSERT_TRUE(was_reached || outcome.exit_status == 0);
+            interrupted_count += outcome.exit_status == 130;
+        }
+        EXPECT_LT(5u, interrupted_count) << command[1];
+    }
+    close(null);
 }
 
 } // namespace

@@ -125,3 +125,16 @@ TEST_F(HermeticPlaces, OfAnAssemblerAreInTheReason)
     EXPECT_EQ(reached + "the source line 2 has it",
               expect_equal("#define PART \\\n __asm\n#define A PART\n" + kernel + "A(\"\"); *p = 1; }\n").reason);
 }
+
+/* Random123 has asm in macros for other compilers. What shows the keyword only as text, or skips it, has no asm. */
+TEST_F(HermeticPlaces, OfAsmThatNothingReachesMakeNoProgramNative)
+{
+    const std::string macros =
+        "#define MUL(x) asm(\"mul\" : : \"r\"(x))\n#define NESTED MUL(1) MUL(2)\n#define S(x) #x\n";
+    const std::string kernel =
+        "kernel __attribute__((reqd_work_group_size(V, 1, 1))) void k(global int *x) { *x = 1; }\n";
+    for (const char *use :
+         {"#if 0\nMUL(1)\n#endif\n#define V 3\n", "#define F(a, b) a\n#define V sizeof(S(asm)) + F(1, MUL(2))\n",
+          "#define CAT(a, b) a##b\n#define asm_3 3\n#define V CAT(asm, _3)\n"})
+        expect_hermetic(macros + use + kernel);
+}

@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -29,8 +30,13 @@ inline bool enter_mount_namespace()
     return is_in && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-/* Returns 77 if mounts are not allowed here. */
+/* Returns 77, as `work` does, and prints why, if mounts are not allowed here. */
 inline int run_with_mounts(const std::function<int()> &work)
 {
-    return forked_child::run([&] { return enter_mount_namespace() ? work() : 77; });
+    return forked_child::run([&] {
+        const int result = enter_mount_namespace() ? work() : 77;
+        if (result == 77)
+            std::perror("mounting");
+        return result;
+    });
 }

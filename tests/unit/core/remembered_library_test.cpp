@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "support/forked_child.h"
+#include "support/own_mounts.h"
 #include "support/probes_keeper.h"
 #include "support/scratch_directory.h"
 #include "support/whole_file.h"
@@ -151,8 +153,13 @@ void retarget(const fs::path &link, const char *target)
     fs::rename(link.string() + ".new", link);
 }
 
-/* The library is remembered as included files are. header_memo_test.cpp has more changes. */
+void exchange(const fs::path &one, const fs::path &two)
+{
+    EXPECT_EQ(0, renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, two.c_str(), RENAME_EXCHANGE));
+}
+
 const std::vector<Change> changes = {
+    {"a byte is appended", true, [](const Compiler &at) { at.write_byte(at.opened(), at.size()); }},
     {"a byte is overwritten", true, [](const Compiler &at) { at.write_byte(at.opened(), at.size() - 1); }},
     {"a byte is overwritten through a mapping", true, write_mapped},
     {"other bytes are copied into it", true,
@@ -166,6 +173,61 @@ const std::vector<Change> changes = {
      [](const Compiler &at) {
          EXPECT_EQ(0, fallocate(at.opened(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at.size() - 65536, 65536));
      }},
+    {"a byte is overwritten by another process", true,
+     [](const Compiler &at) {
+         EXPECT_EQ(0, forked_child::run([&] { return pwrite(at.opened(), "!", 1, at.size() - 1) == 1 ? 0 : 1; }));
+     }},
+    {"a byte is overwritten through another name", true,
+     [](const Compiler &at) {
+         fs::create_hard_link(at.file(), at.folder() / "alias");
+         std::fstream(at.folder() / "alias", std::ios::in | std::ios::out).seekp(-1, std::ios::end) << "!";
+     }},
+    {"its end is cut off and written anew", true,
+     [](const Compiler &at) {
+         EXPECT_EQ(0, ftruncate(at.opened(), at.size() - 1));
+         at.write_byte(at.opened(), at.size() - 1);
+     }},
+    {"it is emptied and written anew", true,
+     [](const Compiler &at) { whole_file::write(at.file(), Compiler::content('!')); }},
+    {"it becomes shorter", true, [](const Compiler &at) { EXPECT_EQ(0, ftruncate(at.opened(), at.size() - 65536)); }},
+    {"it becomes longer by a hole", true,
+     [](const Compiler &at) { EXPECT_EQ(0, ftruncate(at.opened(), at.size() + 65536)); }},
+    {"a byte is overwritten, and its time is set to the future", true,
+     [](const Compiler &at) {
+         at.write_byte(at.opened(), at.size() - 1);
+         const timespec times[] = {{4000000000, 1}, {4000000000, 1}};
+         EXPECT_EQ(0, futimens(at.opened(), times));
+     }},
+    {"its rights change", false, [](const Compiler &at) { EXPECT_EQ(0, fchmod(at.opened(), 0700)); }},
+    {"another file is renamed to it", true, [](const Compiler &at) { fs::rename(at.other(), at.file()); }},
+    {"an equal file is renamed to it", false,
+     [](const Compiler &at) {
+         fs::copy_file(at.file(), at.folder() / "copy");
+         fs::rename(at.folder() / "copy", at.file());
+     }},
+    {"a hard link of another file is renamed to it", true,
+     [](const Compiler &at) {
+         fs::create_hard_link(at.other(), at.folder() / "alias");
+         fs::rename(at.folder() / "alias", at.file());
+     }},
+    {"it is removed and made anew", true, /* perhaps with the same inode, but one has it open */
+     [](const Compiler &at) {
+         fs::remove(at.file());
+         whole_file::write(at.file(), Compiler::content('!'));
+     }},
+    {"it is exchanged with another file", true, [](const Compiler &at) { exchange(at.other(), at.file()); }},
+    {"a file replaces the link to it", true,
+     [](const Compiler &at) { fs::rename(at.other(), at.folder() / "real" / "link.so"); }},
+    {"its directory is replaced", true,
+     [](const Compiler &at) {
+         fs::rename(at.folder() / "real", at.folder() / "first");
+         fs::rename(at.folder() / "second", at.folder() / "real");
+     }},
+    {"a directory replaces the link to its directory", true,
+     [](const Compiler &at) {
+         fs::remove(at.folder() / "dir");
+         fs::rename(at.folder() / "second", at.folder() / "dir");
+     }},
     {"only its time changes", false, [](const Compiler &at) { EXPECT_EQ(0, futimens(at.opened(), nullptr)); }},
     {"a copy with its times (cp -p) is renamed to it", true,
      [](const Compiler &at) {
@@ -174,10 +236,7 @@ const std::vector<Change> changes = {
          fs::rename(at.folder() / "copy", at.file());
      }},
     {"its directory is exchanged", true,
-     [](const Compiler &at) {
-         EXPECT_EQ(0, renameat2(AT_FDCWD, (at.folder() / "real").c_str(), AT_FDCWD, (at.folder() / "second").c_str(),
-                                RENAME_EXCHANGE));
-     }},
+     [](const Compiler &at) { exchange(at.folder() / "real", at.folder() / "second"); }},
     {"the link to it leads to another file", true,
      [](const Compiler &at) { retarget(at.folder() / "real" / "link.so", "../other.so"); }},
     {"the link to its directory leads to another one", true,
@@ -228,6 +287,41 @@ TEST(RememberedLibrary, IsCurrentAfterEachKindOfChange)
     for (const Change &change : changes) {
         for (const bool keep_times : {false, true})
             expect_current(Compiler(), change, keep_times);
+    }
+}
+
+void mount_over(const fs::path &from, const fs::path &to)
+{
+    EXPECT_EQ(0, mount(from.c_str(), to.c_str(), nullptr, MS_BIND, nullptr));
+}
+
+const std::vector<Change> mounts = {
+    {"another file is mounted over it", true, [](const Compiler &at) { mount_over(at.other(), at.file()); }},
+    {"another directory is mounted over its own", true,
+     [](const Compiler &at) { mount_over(at.folder() / "second", at.folder() / "real"); }},
+    {"another file system is mounted over its directory", true,
+     [](const Compiler &at) {
+         EXPECT_EQ(0, mount("tmpfs", (at.folder() / "real").c_str(), "tmpfs", 0, nullptr));
+         whole_file::write(at.file(), Compiler::content('!'));
+         fs::create_symlink("library.so", at.folder() / "real" / "link.so");
+     }},
+};
+const Change unmount = {"the mount is taken away", true, [](const Compiler &at) {
+                            EXPECT_TRUE(umount(at.file().c_str()) == 0 || umount((at.folder() / "real").c_str()) == 0);
+                        }};
+
+TEST(RememberedLibrary, IsCurrentAfterEachKindOfMount)
+{
+    for (const Change &change : mounts) {
+        const Compiler at;
+        const int result = run_with_mounts([&] {
+            expect_current(at, change, true);
+            expect_current(at, unmount, false);
+            return testing::Test::HasFailure() ? 1 : 0;
+        });
+        if (result == 77)
+            GTEST_SKIP() << "mounts are not allowed here";
+        EXPECT_EQ(0, result) << change.name;
     }
 }
 

@@ -45,6 +45,22 @@ TEST(PersistPaths, ReadsPlacesOnly)
     EXPECT_FALSE(paths_parse_entry("0123456789abcdef", &hash));
 }
 
+/* What has another name is not of this store, or is of this format, and is never deleted. */
+TEST(PersistPaths, KnowsTheNamesOfLeftoversAndOfFormat3)
+{
+    char path[PATH_CAPACITY];
+    paths_temporary(path, "0f", 0x0123456789abcdefu);
+    EXPECT_STREQ("0f/0123456789abcdef", path);
+    EXPECT_TRUE(paths_is_temporary(path + 3));
+    for (const char *other : {"", "-", "4123456789abcdef-", "4123456789abcdef-17", "4123456789abcde",
+                              "4123456789abcdeff", "4123456789abcdeg", "4123456789ABCDEF", "important"})
+        EXPECT_FALSE(paths_is_temporary(other)) << other;
+    for (const char *name : {"123", "18446744073709551615", "index.bin", "saved.txt"})
+        EXPECT_TRUE(paths_is_of_format_3(name)) << name;
+    for (const char *name : {"", "7", "42", "0f", "abc", "184467440737095516150", "size.txt", "lock", "12x"})
+        EXPECT_FALSE(paths_is_of_format_3(name)) << name;
+}
+
 TEST(PersistPaths, KnowsWhatCannotBeANamespace)
 {
     for (const char *name : {"opencl", "a", "...", "abc", "AB", "xy", "x86-64_v1.0", "1x", "lock2"})

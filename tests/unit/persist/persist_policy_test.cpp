@@ -234,6 +234,24 @@ TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));
 }
 
+TEST_F(PersistPolicy, ClearsAllThoughTheTotalIsLostMeanwhile)
+{
+    const std::string path = use_fast_store(1000);
+    Store store(info);
+    for (unsigned i = 0; i < 600; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
+    std::atomic<bool> goes_on{true};
+    std::thread remover([&] {
+        while (goes_on)
+            unlink((path + "/size.txt").c_str());
+    });
+    const ingot_status_t status = ingot_persist_clear(store.get());
+    goes_on = false;
+    remover.join();
+    EXPECT_EQ(INGOT_SUCCESS, status);
+    EXPECT_TRUE(entries_of(path).empty()) << entries_of(path).size();
+}
+
 TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfPlaces)
 {
     std::vector<std::vector<bool>> outcomes;
@@ -503,4 +521,27 @@ TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
     Store store(info);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
     EXPECT_EQ(2u, entries_of(root()).size());
+}
+
+/* The half that was stored first is loaded here, so it is the youngest by last use. */
+TEST_F(PersistPolicy, ALargeStoreEvictsTheLeastRecentlyUsed)
+{
+    constexpr unsigned count = 2000;
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    const std::string path = use_fast_store(count);
+    {
+        Store store(info);
+        for (unsigned i = 0; i < count; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
+        for (const fs::path &entry : entries_of(path)) /* so that a load is later than any other use */
+            set_time_of(entry, time_of(entry) - 3600 * kSecond);
+        for (unsigned i = 0; i < count / 2; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i)));
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, count));
+    }
+    Store store(info);
+    EXPECT_GT(count, entries_of(path).size());
+    for (unsigned i = 0; i < count / 2; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
+    EXPECT_EQ(INGOT_SUCCESS, store.load(small_id(count)));
 }

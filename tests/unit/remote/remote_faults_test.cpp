@@ -527,3 +527,32 @@ TEST(RemoteFaults, StopsUploadingToAServerThatRefuses)
     EXPECT_EQ(1u, tier.stats().failed_uploads);
     EXPECT_EQ(1u, tier.events.count("failed: the server refuses: OOM")) << tier.events.all();
 }
+
+/* The server fails the first upload once something newer waits. */
+TEST(RemoteFaults, AFailedUploadIsTriedFirstUnlessANewerOneReplacesIt)
+{
+    for (const bool is_replaced : {false, true}) {
+        std::atomic<bool> has_failed{false}, is_first_there{false}, is_newer_there{false};
+        std::string order; /* written by one connection after the other */
+        const FaultyServer server([&](FaultyConnection &connection) {
+            for (std::string request; !(request = connection.read_some()).empty();) {
+                const size_t at = request.find("blob ");
+                order += at != std::string::npos ? request.substr(at + 5, 1) : "";
+                if (at != std::string::npos && !has_failed.exchange(true)) {
+                    is_first_there = true;
+                    while (!is_newer_there)
+                        std::this_thread::yield();
+                    return;
+                }
+                connection.send_bytes(at != std::string::npos ? "+OK\r\n" : "+PONG\r\n");
+            }
+        });
+        const Tier tier(redis_at(server.port()), eager());
+        EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("first"), bytes_of("blob 1")));
+        EXPECT_TRUE(server_process::becomes_true([&] { return is_first_there.load(); }));
+        EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of(is_replaced ? "first" : "second"), bytes_of("blob 2")));
+        is_newer_there = true;
+        EXPECT_TRUE(server_process::becomes_true([&] { return tier.flush(100) == INGOT_SUCCESS; }));
+        EXPECT_EQ(is_replaced ? "12" : "112", order);
+    }
+}
