@@ -439,7 +439,7 @@ TEST_F(CliKeep, DoesNoHarmWhereverItIsInterrupted)
              {"evict", "--all"}, {"evict", "--max-entries=1"}, {"verify", "--repair"}}) {
         unsigned interrupted_count = 0;
         bool was_reached = true;
-        for (unsigned stop = loading - 20; was_reached; stop += 13) {
+        for (unsigned stop = loading - 20; was_reached; stop += 29) {
             was_reached = false;
             fs::remove_all(copy);
             fs::copy(root(), copy, fs::copy_options::recursive);
