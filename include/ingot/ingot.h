@@ -6,8 +6,8 @@
  *
  * An application describes a program (sources, options, constants, devices). The program then comes from the in-memory
  * cache, from a cache blob that the application stored, or from the compiler. The core writes no file except a
- * requested trace: the application decides where to keep blobs (see ingot/storage.h, and ingot/persist.h for bundled
- * storages).
+ * requested trace and requested counters: the application decides where to keep blobs (see ingot/storage.h, and
+ * ingot/persist.h for bundled storages).
  *
  * @code
  * #include <ingot/ingot.h>

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/artifact/artifact_id.h"
 #include "front/cache.h"
 #include "front/request.h"
 #include "persist/base/files.h"
@@ -54,6 +55,29 @@ static void free_id(struct key_id *id)
         free(id->bytes);
 }
 
+/* ---- counting ---- */
+
+static void copy_kind(void *user, const char *field, size_t size, const uint8_t *value, bool is_text)
+{
+    char *kind = user;
+    (void)is_text;
+    if (strcmp(field, ARTIFACT_KIND_PATH) == 0 && size <= ARTIFACT_MAX_KIND_SIZE)
+        memcpy(kind, value, size);
+}
+
+/* Counts an artifact that was loaded (saved_ns: how long making it took) or made. */
+static void count_artifact(const char *origin, size_t id_size, const uint8_t *id, ingot_metric_t time, uint64_t time_ns,
+                           uint64_t saved_ns)
+{
+    char kind[ARTIFACT_MAX_KIND_SIZE + 1] = "";
+    if (!metrics_are_on() || artifact_id_visit(id_size, id, copy_kind, kind) != INGOT_SUCCESS)
+        return;
+    ingot_metrics_add(INGOT_METRIC_REQUESTS, origin, kind, "artifact", 1);
+    ingot_metrics_add(time, kind, "artifact", NULL, time_ns);
+    if (saved_ns != 0)
+        ingot_metrics_add(INGOT_METRIC_SAVED_NS, kind, "artifact", NULL, saved_ns);
+}
+
 /* ---- loading and storing ---- */
 
 /* Removes an envelope for the reason that the thread's error message says, and reports it. */
@@ -84,6 +108,10 @@ static ingot_status_t load_artifact(ingot_storage_t storage, size_t id_size, con
             reject_artifact_envelope(storage, status, id_size, id, size, started_ns);
         memory_release_buffer(&blob);
     }
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    if (status == INGOT_SUCCESS && ingot_artifact_get_info(value, &info) == INGOT_SUCCESS)
+        count_artifact("storage", id_size, id, INGOT_METRIC_LOAD_NS, files_steady_clock_ns() - started_ns,
+                       info.make_time_ms * NS_PER_MS);
     *was_refused = *was_refused || status == INGOT_UNTRUSTED || storage_is_refusal(status);
     return status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY ? status : INGOT_NOT_FOUND;
 }
@@ -94,6 +122,9 @@ static ingot_status_t store_artifact(ingot_storage_t storage, size_t id_size, co
                                      ingot_buffer_t *blob)
 {
     ingot_status_t status = ingot_artifact_pack(id_size, id, info, size, bytes, blob);
+    ingot_artifact_info_t known = INGOT_ARTIFACT_INFO_INIT;
+    if (status == INGOT_SUCCESS && (info == NULL || STRUCT_READ_OVER(known, info)))
+        count_artifact("build", id_size, id, INGOT_METRIC_COMPILE_NS, known.make_time_ms * NS_PER_MS, 0);
     if (status == INGOT_SUCCESS && storage != NULL)
         status = ingot_storage_store(storage, id_size, id, blob->size, blob->bytes);
     return status;

@@ -121,8 +121,10 @@ static void read_cache_settings(struct ingot_cache *cache, const ingot_cache_inf
     cache->adds_options = settings_variable(info, "INGOT_COMPILE_OPTIONS") != NULL ||
                           settings_variable(info, "INGOT_LINK_OPTIONS") != NULL;
     cache->on_miss = settings_on_miss(info);
-    if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0)
+    if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0) {
+        (void)metrics_begin(&cache->metrics);
         environment_tell_unknown(&cache->trace);
+    }
 }
 
 static ingot_status_t init_cache(struct ingot_cache *cache, const ingot_cache_info_t *info)
@@ -203,6 +205,7 @@ void ingot_cache_release(ingot_cache_t cache)
     ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);
     targets_fini(&cache->targets);
+    metrics_end(&cache->metrics);
     trace_fini(&cache->trace);
     free(cache);
 }

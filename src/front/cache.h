@@ -10,6 +10,7 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
+#include "core/base/metrics.h"
 #include "core/base/trace.h"
 #include "front/targets.h"
 #include "persist/storage/serving.h"
@@ -24,6 +25,7 @@ struct ingot_cache {
     ingot_storage_t storage;         /* the directory store, or a chain of it and the remote tier; NULL: none */
     ingot_storage_t remote;          /* the remote tier; NULL: none */
     struct trace trace;              /* the application's callback, and INGOT_TRACE */
+    struct metrics_source metrics;   /* listed if the cache counts (INGOT_METRICS_DIR) */
     bool adds_options;               /* true if the environment adds options to all programs */
     struct ingot_header_memo *memo;  /* of all requests; NULL: off */
     ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */

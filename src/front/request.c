@@ -50,6 +50,8 @@ ingot_status_t request_make_target(struct ingot_cache *cache, const ingot_backen
     }
     if (cache != NULL && cache->memo != NULL)
         context_share_memo(made, cache->memo);
+    if (cache != NULL && cache->metrics.process != 0)
+        trace_count(&made->trace, ops->name);
     if (cache != NULL && key != NULL)
         targets_keep(&cache->targets, made, key_size, key);
     context_reference(made);
@@ -162,7 +164,9 @@ static ingot_status_t judge_miss(const struct ingot_cache *cache, ingot_status_t
 ingot_status_t request_pass_through(const struct ingot_cache *cache, ingot_status_t status)
 {
     const ingot_status_t may_pass = judge_miss(cache, status);
-    if (may_pass == INGOT_SUCCESS && cache_storage(cache) != NULL)
+    if (may_pass == INGOT_SUCCESS && cache_storage(cache) != NULL) {
         cache_tell(cache, INGOT_EVENT_PASSED_THROUGH, status, NULL, ingot_last_error_detail());
+        ingot_metrics_add(INGOT_METRIC_REFUSED, "passed_through", NULL, NULL, 1);
+    }
     return may_pass;
 }

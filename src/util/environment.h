@@ -27,6 +27,7 @@ static inline const char *const *environment_names(void)
 {
     static const char *const names[] = {
         "INGOT_TRACE",
+        "INGOT_METRICS_DIR",
         "INGOT_COMPILE_OPTIONS",
         "INGOT_LINK_OPTIONS",
         "INGOT_HEADER_MEMO",

@@ -3,7 +3,11 @@
  */
 #include "cli/tool.h"
 
+#include <sys/file.h>
+
 #include <algorithm>
+#include <fstream>
+#include <set>
 #include <sstream>
 
 namespace
@@ -379,6 +383,51 @@ TEST_F(CliList, SumsUp)
     const Result result = run({"stats"});
     EXPECT_EQ(0, result.code);
     EXPECT_TRUE(result.begins("entries    3\n"));
+}
+
+TEST_F(CliList, AddsUpWhatProcessesHaveCounted)
+{
+    const fs::path folder = root().parent_path() / "metrics";
+    fs::create_directory(folder);
+    const auto write = [&](const std::string &name, int requests, const std::string &seconds, const char *more = "") {
+        std::ofstream(folder / (name + ".metrics"))
+            << "# HELP ingot_requests_total Requests.\n# TYPE ingot_requests_total counter\n"
+            << "ingot_requests_total{origin=\"build\"} " << requests << "\n"
+            << "ingot_load_seconds_total{kind=\"program\"} " << seconds << "\nother 1\n"
+            << more;
+    };
+    write("running", 3, "0.250000001"); /* its process has the lock */
+    const int lock = open((folder / "running.metrics").c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_EQ(0, flock(lock, LOCK_EX));
+    write("over", 2, "0.5");
+    write("taken", 100, "100");
+    write("ended", 10, "1", "# from taken.metrics\n"); /* whoever took that file died before it had removed it */
+    const auto files = [&] {
+        std::set<std::string> names;
+        for (const auto &entry : fs::directory_iterator(folder))
+            names.insert(entry.path().stem().string());
+        return names;
+    };
+    const std::vector<std::string> command{"stats", "--metrics-dir", folder.string()};
+    std::vector<std::string> pruning = command;
+    pruning.push_back("--prune");
+    const std::string counts = "ingot_load_seconds_total{kind=\"program\"} 1.750000001\n"
+                               "# HELP ingot_requests_total Requests.\n# TYPE ingot_requests_total counter\n"
+                               "ingot_requests_total{origin=\"build\"} 15\n"
+                               "# TYPE ingot_store_bytes gauge\n";
+    EXPECT_TRUE(run(command).begins(counts));
+    EXPECT_EQ(4u, files().size());
+    for (const auto &each : {pruning, pruning, command})
+        EXPECT_TRUE(run(each).begins(counts));
+    EXPECT_EQ((std::set<std::string>{"ended", "running"}), files());
+    EXPECT_TRUE(run(command).says("# TYPE ingot_store_entries gauge\ningot_store_entries{namespace=\"\"} 2\n"
+                                  "ingot_store_entries{namespace=\"games\"} 1\n"));
+    (void)close(lock);
+    EXPECT_TRUE(run(pruning).begins(counts));
+    EXPECT_EQ((std::set<std::string>{"ended"}), files());
+    EXPECT_TRUE(tool({"stats", "--dir", "/nonexistent/store", "--metrics-dir", folder.string()}).is(0, "total"));
+    EXPECT_EQ(2, run({"stats", "--prune"}).code);
+    EXPECT_EQ(4, run({"stats", "--metrics-dir", "/nonexistent"}).code);
 }
 
 TEST_F(CliList, LeavesAStoreAsItIs)

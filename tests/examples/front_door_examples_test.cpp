@@ -33,7 +33,7 @@ long count_builds(const std::string &name)
     std::string line;
     long count = 0;
     while (std::getline(trace, line))
-        count += line.rfind("ingot,build,", 0) == 0;
+        count += line.rfind("{\"ingot\":\"build\"", 0) == 0;
     return count;
 }
 

@@ -316,10 +316,10 @@ TEST_F(Layer, SaysOnceInTheTraceWhyItCachesNothing)
         std::string store;
         std::string reason;
     } situations[] = {
-        {{"INGOT_PERSIST_MAX_SIZE=1GB"}, path("store"), "INGOT_PERSIST_MAX_SIZE: \"1GB\""},
-        {{"INGOT_PERSIST_READ_ONLY=yse"}, path("store"), "INGOT_PERSIST_READ_ONLY: \"yse\""},
-        {{"INGOT_LAYER_DISABLE=yse"}, path("store"), "INGOT_LAYER_DISABLE: \"yse\""},
-        {{"INGOT_PERSIST_NAMESPACE=a/b"}, path("store"), "INGOT_PERSIST_NAMESPACE: \"a/b\""},
+        {{"INGOT_PERSIST_MAX_SIZE=1GB"}, path("store"), "INGOT_PERSIST_MAX_SIZE: \\u00221GB\\u0022"},
+        {{"INGOT_PERSIST_READ_ONLY=yse"}, path("store"), "INGOT_PERSIST_READ_ONLY: \\u0022yse\\u0022"},
+        {{"INGOT_LAYER_DISABLE=yse"}, path("store"), "INGOT_LAYER_DISABLE: \\u0022yse\\u0022"},
+        {{"INGOT_PERSIST_NAMESPACE=a/b"}, path("store"), "INGOT_PERSIST_NAMESPACE: \\u0022a/b\\u0022"},
         {{}, path("open"), "/open"},
         {{"XDG_CACHE_HOME=", "HOME="}, "", "HOME"},
     };

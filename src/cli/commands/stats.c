@@ -12,10 +12,12 @@
 #include "cli/base/output.h"
 #include "cli/base/table.h"
 #include "cli/commands/all.h"
+#include "cli/commands/prometheus.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/entry_kind.h"
+#include "util/nanoseconds.h"
 
 enum { BY_NAMESPACE, BY_KIND, BY_BACKEND, BY_DEVICE, BY_DRIVER, BY_STATUS, GROUPING_COUNT };
 
@@ -35,6 +37,10 @@ struct share {
 
 struct summary {
     struct common_options common;
+    bool is_prometheus;
+    const char *metrics_directory; /* NULL: INGOT_METRICS_DIR */
+    bool is_prune;
+    struct prometheus prometheus;
     uint64_t entry_count;
     uint64_t bytes;
     uint64_t blob_bytes;
@@ -149,6 +155,49 @@ static void print_groups(const cJSON *json)
     }
 }
 
+static void add_gauge(struct summary *summary, const char *name, const char *labels, uint64_t value)
+{
+    char text[256];
+    (void)snprintf(text, sizeof(text), "# TYPE %s gauge", name);
+    prometheus_add(&summary->prometheus, text, 0);
+    (void)snprintf(text, sizeof(text), "%s%s", name, labels);
+    prometheus_add(&summary->prometheus, text, (double)value);
+}
+
+/* A store_user_t that adds the store's gauges. */
+static int add_gauges(ingot_storage_t storage, void *values)
+{
+    struct summary *summary = values;
+    char labels[128];
+    const int code = entry_visit_all(storage, add_entry, summary);
+    for (size_t i = 0; i < summary->share_count; ++i) {
+        const struct share *share = &summary->shares[i];
+        if (share->grouping != BY_NAMESPACE)
+            continue;
+        (void)snprintf(labels, sizeof(labels), "{namespace=\"%s\"}", share->name);
+        add_gauge(summary, "ingot_store_entries", labels, share->entry_count);
+        add_gauge(summary, "ingot_store_bytes", labels, share->bytes);
+    }
+    if (summary->oldest_ns != 0)
+        add_gauge(summary, "ingot_store_oldest_timestamp_seconds", "", summary->oldest_ns / NS_PER_SECOND);
+    return code;
+}
+
+static int print_prometheus(struct summary *summary)
+{
+    const char *directory =
+        summary->metrics_directory != NULL ? summary->metrics_directory : secure_getenv("INGOT_METRICS_DIR");
+    const bool has_counts = directory != NULL && directory[0] != '\0';
+    if (summary->is_prune && !has_counts)
+        return command_refuse(&command_stats, "--prune needs --metrics-dir or INGOT_METRICS_DIR");
+    int code = store_use(&summary->common, STORE_READ, add_gauges, summary);
+    if (has_counts && (code == EXIT_DONE || code == EXIT_NO_STORE)) /* a machine may count before it has a store */
+        code = prometheus_read(&summary->prometheus, directory, summary->is_prune);
+    if (code == EXIT_DONE)
+        prometheus_print(&summary->prometheus);
+    return code;
+}
+
 /* A store_user_t that summarizes the store. */
 static int summarize(ingot_storage_t storage, void *values)
 {
@@ -179,8 +228,20 @@ static int summarize(ingot_storage_t storage, void *values)
 static int run_stats(void *values)
 {
     struct summary *summary = values;
+    if (summary->is_prometheus || summary->is_prune || summary->metrics_directory != NULL)
+        return print_prometheus(summary);
     return store_use(&summary->common, STORE_READ, summarize, summary);
 }
+
+static const struct command_option stats_options[] = {
+    {"prometheus", 'p', VALUE_NONE, NULL, offsetof(struct summary, is_prometheus),
+     .help = "Print the store's gauges, and what processes have counted, as Prometheus reads them"},
+    {"metrics-dir", 'M', VALUE_TEXT, "DIR", offsetof(struct summary, metrics_directory),
+     .help = "Add up the counts in this directory; implies --prometheus. Default: INGOT_METRICS_DIR"},
+    {"prune", 0, VALUE_NONE, NULL, offsetof(struct summary, is_prune),
+     .help = "Keep the counts of processes that have ended in one file, and remove theirs; implies --prometheus"},
+    {.help = NULL},
+};
 
 const struct command command_stats = {
     .name = "stats",
@@ -189,6 +250,7 @@ const struct command command_stats = {
     .about =
         "Summarizes the store in total and by namespace, kind, backend, device, driver and status. \"recorded\" is "
         "the total that the store has recorded. Also says whether files of an earlier format lie beside the store.",
+    .options = stats_options,
     .size = sizeof(struct summary),
     .run = run_stats,
 };

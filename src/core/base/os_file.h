@@ -1,8 +1,8 @@
 /*
  * os_file.h - reads files and their states.
  *
- * The core reads files because the content of included files is part of a program's identity. The only file that it
- * writes is the trace, which INGOT_TRACE names.
+ * The core reads files because the content of included files is part of a program's identity. The only files
+ * that it writes are the trace and the counters that INGOT_TRACE and INGOT_METRICS_DIR name.
  */
 #ifndef INGOT_CORE_BASE_OS_FILE_H
 #define INGOT_CORE_BASE_OS_FILE_H

@@ -1,8 +1,8 @@
 /*
  * trace.c - sends events to the callback and the trace file; see trace.h. No other file of the core prints.
  *
- * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`. It is written with a single write
- * call, so threads and processes may share a file. Commas and control characters in values become blanks.
+ * A line of INGOT_TRACE is a JSON object (doc/tracing.md). It is written with a single write call, so threads and
+ * processes may share a file.
  *
  * A trace must not harm the application: opening never waits, a full pipe loses lines, and no write ends the process.
  * If the application closes the trace's descriptor and gets the number for a file of its own, the trace ends.
@@ -17,11 +17,14 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/json_text.h"
+#include "core/base/metrics.h"
 #include "util/environment.h"
 #include "util/nanoseconds.h"
 #include "util/write_signals.h"
 
-enum { LINE_CAPACITY = 1024 };
+/* Of these texts' bytes, each of which takes at most six in the line. A pipe takes 4,096 bytes at once. */
+enum { MOST_GROUP = 100, MOST_NAME = 200, MOST_REASON = 350 };
 
 static void open_trace_file(struct trace *trace, const char *destination)
 {
@@ -43,7 +46,8 @@ void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user
 {
     *trace = (struct trace){.callback = callback, .user = user, .file = -1};
     open_trace_file(trace, destination);
-    trace->wanted = callback != NULL || trace->file >= 0;
+    trace->wants_hits = callback != NULL || trace->file >= 0;
+    trace->wanted = trace->wants_hits;
 }
 
 /* True if the descriptor is still that of the trace's file. */
@@ -58,38 +62,42 @@ void trace_fini(struct trace *trace)
         kept_file_end(&trace->own);
     trace->file = -1;
     trace->owns_file = false;
-    trace->wanted = trace->callback != NULL;
+    trace->wants_hits = trace->callback != NULL;
+    trace->wanted = trace->wants_hits || trace->counted != NULL;
 }
 
-static void copy_plain_text(char *place, size_t capacity, const char *text)
+static void put_text(struct bytes_writer *line, const char *field, size_t most, const char *text)
 {
-    size_t length = 0;
-    for (; text[length] != '\0' && length + 1 < capacity; ++length) {
-        const unsigned char c = (unsigned char)text[length];
-        place[length] = (char)(c < ' ' || c == ',' ? ' ' : c);
-    }
-    place[length] = '\0';
+    bytes_put_text(line, ",\"");
+    bytes_put_text(line, field);
+    bytes_put_text(line, "\":");
+    json_put_string(line, strnlen(text, most), (const uint8_t *)text, true);
 }
 
 static void write_line(int file, const ingot_event_t *event)
 {
-    char group[128];
-    char name[256];
-    char reason[384];
-    char line[LINE_CAPACITY];
+    ingot_allocator_t allocator;
+    struct bytes_writer line;
+    char numbers[80];
 
-    copy_plain_text(group, sizeof(group), event->group);
-    copy_plain_text(name, sizeof(name), event->name);
-    copy_plain_text(reason, sizeof(reason), event->reason);
+    json_writer_init(&line, &allocator);
+    bytes_put_text(&line, "{\"ingot\":");
+    json_put_text(&line, event_kind_name(event->kind));
+    put_text(&line, "status", SIZE_MAX, ingot_status_name(event->status));
     /* no %f, which prints the decimal separator of the application's locale */
-    int length =
-        snprintf(line, sizeof(line), "ingot,%s,%s,%" PRIu64 ".%03" PRIu64 ",%zu,%s,%s,%s\n",
-                 event_kind_name(event->kind), ingot_status_name(event->status), event->duration_ns / NS_PER_US,
-                 event->duration_ns % NS_PER_US, event->bytes, group, name, reason);
+    (void)snprintf(numbers, sizeof(numbers), ",\"us\":%" PRIu64 ".%03" PRIu64 ",\"bytes\":%zu",
+                   event->duration_ns / NS_PER_US, event->duration_ns % NS_PER_US, event->bytes);
+    bytes_put_text(&line, numbers);
+    put_text(&line, "group", MOST_GROUP, event->group);
+    put_text(&line, "name", MOST_NAME, event->name);
+    put_text(&line, "reason", MOST_REASON, event->reason);
+    bytes_put_text(&line, "}\n");
     const struct write_signals held = write_signals_hold();
-    if (length > 0) /* a failure to write the trace is ignored */
-        length = (int)write(file, line, (size_t)length);
+    if (!line.failed && write(file, line.bytes, line.size) < 0) {
+        /* a failure to write the trace is ignored */
+    }
     write_signals_allow(&held);
+    bytes_writer_fini(&line);
 }
 
 /* Calls the callback. The callback may call Ingot and overwrite the thread's error message, so the message is restored
@@ -108,6 +116,8 @@ static void call_back(const struct trace *trace, const ingot_event_t *event)
 
 void trace_emit(const struct trace *trace, const ingot_event_t *event)
 {
+    if (trace->counted != NULL)
+        metrics_count_event(trace->counted, event);
     if (trace->callback != NULL)
         call_back(trace, event);
     if (has_file(trace))

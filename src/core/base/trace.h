@@ -14,7 +14,9 @@
 #include "util/kept_file.h"
 
 struct trace {
-    bool wanted; /* true if there is a callback or a file */
+    bool wanted;         /* true if there is a callback or a file, or events are counted */
+    bool wants_hits;     /* true if there is a callback or a file */
+    const char *counted; /* the backend for which metrics.h counts events; NULL: none */
     ingot_event_callback_t callback;
     void *user;
     int file; /* descriptor of INGOT_TRACE's output, or -1 */
@@ -29,6 +31,12 @@ void trace_fini(struct trace *trace);
 static inline bool trace_wanted(const struct trace *trace)
 {
     return trace->wanted;
+}
+/* Counts events from now on, as those of a backend. */
+static inline void trace_count(struct trace *trace, const char *backend)
+{
+    trace->counted = backend;
+    trace->wanted = true;
 }
 void trace_emit(const struct trace *trace, const ingot_event_t *event);
 /* Returns the kind's name in INGOT_TRACE's output, or "unknown event". */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/artifact/artifact_blob.h"
-#include "core/blob/json_text.h"
+#include "core/base/json_text.h"
 
 static void put_parts(struct bytes_writer *json, const struct artifact_view *view)
 {

@@ -6,9 +6,9 @@
 
 #include "core/artifact/artifact_blob.h"
 #include "core/base/error.h"
+#include "core/base/json_text.h"
 #include "core/blob/artifact_text.h"
 #include "core/blob/cache_blob.h"
-#include "core/blob/json_text.h"
 #include "core/memo/probes.h"
 
 static void put_kernels(struct bytes_writer *json, const struct blob_view *view)

@@ -53,6 +53,22 @@ static void destroy_context(struct ingot_context *context)
     memory_free(&allocator, context, sizeof(*context));
 }
 
+static uint64_t count_program_hits(void *user)
+{
+    struct memory_cache_counts counts;
+    memory_cache_get_counts(user, &counts);
+    return counts.hits;
+}
+
+/* Counts the context's events and hits if the environment says so. */
+static void begin_metrics(struct ingot_context *context)
+{
+    context->metrics = (struct metrics_source){
+        .count_hits = count_program_hits, .user = context->programs, .backend = context->ops.name};
+    if (metrics_begin(&context->metrics))
+        trace_count(&context->trace, context->ops.name);
+}
+
 static ingot_status_t fill_context(struct ingot_context *context, const ingot_context_info_t *info,
                                    const struct memory_cache_ops *program_ops, const struct environment *environment)
 {
@@ -118,8 +134,10 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
         destroy_context(made);
         return status;
     }
-    if (!ignores_environment)
+    if (!ignores_environment) {
+        begin_metrics(made);
         environment_tell_unknown(&made->trace);
+    }
     *context = made;
     return INGOT_SUCCESS;
 }
@@ -189,6 +207,7 @@ void ingot_context_release(ingot_context_t context)
 {
     if (context == NULL || !striped_count_release(&context->references))
         return;
+    metrics_end(&context->metrics);
     if (context->programs != NULL)
         memory_cache_close(context->programs);
     context_unreference(context);

@@ -15,6 +15,7 @@
 
 #include <ingot/backend.h>
 
+#include "core/base/metrics.h"
 #include "core/base/striped_count.h"
 #include "core/base/trace.h"
 #include "core/context/native_builds.h"
@@ -46,6 +47,7 @@ struct ingot_context {
     struct native_builds *native_builds;
     struct ingot_header_memo *header_memo; /* NULL if the memo is off */
     struct trace trace;
+    struct metrics_source metrics;
     const struct memory_cache_ops *program_ops;
     struct memory_cache *programs;    /* NULL: over a target, before a program is made */
     struct context_counters counters; /* written once per build or load, never by a hit */

@@ -8,7 +8,7 @@
 
 #include "core/artifact/artifact_id.h"
 #include "core/base/error.h"
-#include "core/blob/json_text.h"
+#include "core/base/json_text.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/memo/probes.h"
 #include "util/entry_kind.h"

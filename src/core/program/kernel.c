@@ -115,7 +115,7 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
     struct cache_entry *pending = NULL;
     struct cache_entry *hit = cache_memo_lookup_fast(&shared->memo, &pending);
 
-    if (hit != NULL && trace_wanted(&desc->context->trace))
+    if (hit != NULL && desc->context->trace.wants_hits)
         program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
     if (hit == NULL || !is_whole || atomic_load_explicit(entry_serial(hit), memory_order_relaxed) != serial ||
         known->device != device_index || strcmp(known->name, name) != 0)

@@ -226,7 +226,7 @@ static inline ingot_status_t deliver_hit(ingot_program_t *program, const struct 
                                          struct cache_entry *entry)
 {
     *program = (struct ingot_program *)entry;
-    return trace_wanted(&desc->context->trace) ? emit_hit(desc) : INGOT_SUCCESS;
+    return desc->context->trace.wants_hits ? emit_hit(desc) : INGOT_SUCCESS;
 }
 
 static const char *group_of(const struct ingot_program_desc *desc)

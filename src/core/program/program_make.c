@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/metrics.h"
 #include "core/base/sink.h"
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/cache_blob_id.h"
@@ -522,6 +523,8 @@ static ingot_status_t load_program(ingot_program_t *program, void **native, cons
         *native = parts.native;
     workshop_fini(&shop);
     context_count(status == INGOT_SUCCESS ? &context->counters.loads : &context->counters.load_failures);
+    if (status == INGOT_SUCCESS && context->trace.counted != NULL)
+        ingot_metrics_add(INGOT_METRIC_SAVED_NS, context->trace.counted, "program", NULL, parts.build_ns);
     program_emit(desc, INGOT_EVENT_LOAD, status, start, size, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
     return status;
 }

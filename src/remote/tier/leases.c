@@ -131,9 +131,9 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     tier_lock(tier);
     made->next = tier->leases;
     tier->leases = made;
-    ++tier->counts.leases;
     tier_wake(tier);
     tier_unlock(tier);
+    TIER_COUNT(tier, leases, 1);
     if (!tier_need_thread(tier)) { /* no thread can extend the lease, so it runs out */
         drop_lease(tier, made);
         return INGOT_LEASE_NONE;

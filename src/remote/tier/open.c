@@ -77,6 +77,7 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     const ingot_status_t status = url_parse(&url, info->url);
     if (status != INGOT_SUCCESS)
         return status;
+    tier->protocol = url.scheme == URL_S3 ? "s3" : url.scheme >= URL_HTTP ? "http" : "redis";
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);

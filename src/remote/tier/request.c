@@ -2,6 +2,7 @@
  * request.c - admits the requests of a remote tier, learns from their results, and emits events; see tier.h.
  */
 #include <ingot/backend.h>
+#include <ingot/private/metrics.h>
 #include <stdio.h>
 
 #include "remote/tier/tier.h"
@@ -9,11 +10,13 @@
 
 #define REASON_CAPACITY 512u
 
-void tier_count(struct tier *tier, uint64_t *count, uint64_t by)
+void tier_count(struct tier *tier, uint64_t *count, const char *result, uint64_t by)
 {
     tier_lock(tier);
     *count += by;
     tier_unlock(tier);
+    if (by != 0 && result != NULL)
+        ingot_metrics_add(INGOT_METRIC_REMOTE_REQUESTS, tier->protocol, result, NULL, by);
 }
 
 static bool ends_with_tier(const struct request *request)
@@ -74,10 +77,14 @@ void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard
     char text[REASON_CAPACITY];
     const uint64_t now_ns = asked->ended_ns != 0 ? asked->ended_ns : nanoseconds_now();
     guard_lock();
+    const uint64_t lost_ns = tier->guard->total_ns;
     if (now_ns - asked->began_ns > fair_ns)
         guard_lose(tier->guard, asked->began_ns, now_ns);
+    const uint64_t more_ns = tier->guard->total_ns - lost_ns;
     const bool is_pause = guard_note(tier->guard, finding, now_ns);
     guard_unlock();
+    if (more_ns != 0)
+        ingot_metrics_add(INGOT_METRIC_REMOTE_LOST_NS, NULL, NULL, NULL, more_ns);
     if (!is_pause)
         return;
     (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers again: %s", reason);

@@ -33,6 +33,7 @@ struct tier {
     char name_space[TIER_NAME_SPACE_CAPACITY];
     uint64_t max_waiting_bytes;
     size_t max_waiting;
+    const char *protocol; /* "redis", "http" or "s3" */
     struct transport transport;
     struct guard *guard; /* the server's */
     pthread_mutex_t lock;
@@ -69,9 +70,10 @@ static inline bool tier_is_ending(const struct tier *tier)
     return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
 }
 
-/* Adds to a field of the tier's counts. The caller does not hold the lock. */
-#define TIER_COUNT(tier, field, by) tier_count((tier), &(tier)->counts.field, (by))
-void tier_count(struct tier *tier, uint64_t *count, uint64_t by);
+/* Adds to a field of the tier's counts, and to the metrics, in which the field's name is the result. The caller does
+ * not hold the lock. */
+#define TIER_COUNT(tier, field, by) tier_count((tier), &(tier)->counts.field, #field, (by))
+void tier_count(struct tier *tier, uint64_t *count, const char *result, uint64_t by);
 
 /* Wakes the tier's thread, and all callers that wait. The caller holds the lock. */
 static inline void tier_wake(struct tier *tier)

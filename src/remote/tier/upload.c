@@ -129,11 +129,11 @@ static ingot_status_t add_upload(struct tier *tier, size_t id_size, const uint8_
         free(unlink_upload(tier, &tier->first));
     upload->number = ++tier->last_number;
     link_upload(tier, find_link(&tier->first, NULL), upload);
-    tier->counts.dropped_uploads += dropped_count;
     if (blob_size != 0)
         leases_note_upload(tier, upload->key, false);
     tier_wake(tier);
     tier_unlock(tier);
+    TIER_COUNT(tier, dropped_uploads, dropped_count);
     (void)tier_need_thread(tier);
     if (dropped_count == 0)
         return INGOT_SUCCESS;
@@ -197,7 +197,7 @@ static enum outcome perform_upload(struct tier *tier, const struct upload *uploa
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, request, upload->key, size, object);
     free(object);
     TIER_COUNT(tier, uploads, outcome == OUTCOME_DONE);
-    TIER_COUNT(tier, sent_bytes, outcome == OUTCOME_DONE ? size : 0);
+    tier_count(tier, &tier->counts.sent_bytes, NULL, outcome == OUTCOME_DONE ? size : 0);
     return outcome;
 }
 

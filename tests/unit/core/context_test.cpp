@@ -393,7 +393,7 @@ TEST(Trace, WritesOneLineAnEvent)
         ReferenceDevice device;
         const Context context = device.make(INGOT_CONTEXT_INFO_INIT, true);
         ProgramText text;
-        text.group = "a,b\nc";
+        text.group = "a\"b\nc";
         const Desc desc = text.make(context);
         (void)create_program(desc);
         (void)create_program(desc);
@@ -403,11 +403,11 @@ TEST(Trace, WritesOneLineAnEvent)
     for (std::string line; std::getline(file, line);)
         lines.push_back(line);
     ASSERT_EQ(3u, lines.size());
-    EXPECT_EQ("ingot,miss,INGOT_NOT_FOUND,0.000,0,a b c,test,", lines[0]);
-    EXPECT_EQ(0u, lines[1].find("ingot,build,INGOT_SUCCESS,"));
-    EXPECT_EQ(0u, lines[2].find("ingot,hit,INGOT_SUCCESS,"));
-    for (const auto &line : lines)
-        EXPECT_EQ(7, std::count(line.begin(), line.end(), ',')) << line;
+    EXPECT_EQ(R"({"ingot":"miss","status":"INGOT_NOT_FOUND","us":0.000,"bytes":0,"group":"a\u0022b\u000ac",)"
+              R"("name":"test","reason":""})",
+              lines[0]);
+    EXPECT_EQ(0u, lines[1].find(R"({"ingot":"build","status":"INGOT_SUCCESS","us":)"));
+    EXPECT_EQ(0u, lines[2].find(R"({"ingot":"hit","status":"INGOT_SUCCESS","us":)"));
     std::remove(path.c_str());
 }
 

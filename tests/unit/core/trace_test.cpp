@@ -84,8 +84,8 @@ TEST_F(TraceFile, SurvivesAReaderThatStopsOrLeaves)
                   const int reader = open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
                   trace_init(&trace, nullptr, nullptr, path("fifo").c_str());
                   emit(trace, 10000); /* more than a pipe accepts */
-                  char text[6] = "";
-                  const bool has_read = read(reader, text, 5) == 5 && std::strcmp(text, "ingot") == 0;
+                  char text[9] = "";
+                  const bool has_read = read(reader, text, 8) == 8 && std::strcmp(text, "{\"ingot\"") == 0;
                   (void)close(reader);
                   emit(trace);
                   trace_fini(&trace);
@@ -128,7 +128,7 @@ void write_comma_locale(const std::string &folder)
     file << body;
 }
 
-TEST_F(TraceFile, HasEightFieldsInEveryLocale)
+TEST_F(TraceFile, IsTheSameInEveryLocale)
 {
     write_comma_locale(path("comma"));
     EXPECT_EQ(0, forked_child::run([this] {
@@ -143,7 +143,9 @@ TEST_F(TraceFile, HasEightFieldsInEveryLocale)
                   trace_fini(&trace);
                   return std::strcmp(number, "0,5") == 0 ? 0 : 2;
               }));
-    EXPECT_EQ("ingot,build,INGOT_SUCCESS,12345.067,0,,,a reason\n", whole_file::read(path("trace")));
+    EXPECT_EQ("{\"ingot\":\"build\",\"status\":\"INGOT_SUCCESS\",\"us\":12345.067,\"bytes\":0,\"group\":\"\","
+              "\"name\":\"\",\"reason\":\"a reason\"}\n",
+              whole_file::read(path("trace")));
 }
 
 } // namespace

@@ -12,12 +12,15 @@
 #include <thread>
 #include <vector>
 
+#include <ingot/artifact.h>
 #include <ingot/opencl.hpp>
 #include <ingot/persist.h>
 
 #include "support/child_process.h"
+#include "support/environment.h"
 #include "support/opencl_platform.h"
 #include "support/scratch_directory.h"
+#include "support/whole_file.h"
 
 namespace
 {
@@ -101,6 +104,42 @@ protected:
     ingot_cache_t cache_ = nullptr;
     ingot_origin_t origin_ = INGOT_ORIGIN_MEMORY;
 };
+
+/* Programs, artifacts, and a server that does not listen. */
+TEST_F(CacheOpencl, CountsForPrometheus)
+{
+    const std::string store = (scratch_.path() / "counted").string();
+    const std::filesystem::path folder = scratch_.path() / "metrics";
+    std::filesystem::create_directory(folder);
+    const Variable directory("INGOT_METRICS_DIR", folder.c_str());
+    ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+    info.directory = store.c_str();
+    info.remote = "redis://127.0.0.1:1";
+    ingot_cache_release(cache_);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, build(cache_, twice));
+    EXPECT_EQ(INGOT_SUCCESS, build(cache_, twice));
+    const ingot_artifact_key_t key = {sizeof(key), "own", 0, nullptr};
+    ingot_artifact_info_t made = INGOT_ARTIFACT_INFO_INIT;
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    made.make_time_ms = 3000;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_put(cache_, &key, &made, 4, "made"));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_get(cache_, &key, &value));
+    value.release(&value);
+    ingot_cache_release(std::exchange(cache_, nullptr));
+    std::string text;
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+        text += whole_file::read(entry.path());
+    for (const char *line :
+         {"requests_total{origin=\"build\",backend=\"opencl\",kind=\"program\"} 1\n",
+          "requests_total{origin=\"storage\",backend=\"opencl\",kind=\"program\"} 1\n",
+          "requests_total{origin=\"build\",backend=\"own\",kind=\"artifact\"} 1\n",
+          "requests_total{origin=\"storage\",backend=\"own\",kind=\"artifact\"} 1\n",
+          "compile_seconds_total{backend=\"own\",kind=\"artifact\"} 3.000000000\n",
+          "saved_seconds_total{backend=\"own\",kind=\"artifact\"} 3.000000000\n",
+          "remote_requests_total{tier=\"redis\",result=\"failures\"} 1\n", "remote_lost_seconds_total "})
+        EXPECT_NE(std::string::npos, text.find(line)) << line << "is not in\n" << text;
+}
 
 /* A program that is built, and one of which only the native program is loaded. */
 TEST_F(CacheOpencl, RecordsRequestsForBuildsAndLoads)

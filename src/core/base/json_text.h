@@ -3,8 +3,8 @@
  *
  * The core never reads JSON, so a few lines are enough instead of a library.
  */
-#ifndef INGOT_CORE_BLOB_JSON_TEXT_H
-#define INGOT_CORE_BLOB_JSON_TEXT_H
+#ifndef INGOT_CORE_BASE_JSON_TEXT_H
+#define INGOT_CORE_BASE_JSON_TEXT_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /*
  * json_text.c - writes JSON; see json_text.h.
  */
-#include "core/blob/json_text.h"
+#include "core/base/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,190 @@
+/*
+ * prometheus.c - adds up and prints counters and gauges as Prometheus reads them; see prometheus.h.
+ *
+ * A process has a lock on its file in the directory (core/base/metrics.c). Whoever gets this lock knows that the
+ * process has ended, and that it counts into another file if it has not. The counts of ended processes are added to the
+ * file ENDED, which also names the files that it has taken: if this process dies before it has removed them, the next
+ * one does not count them again. A lock on the directory keeps readers from counting while files are moved.
+ */
+#include "cli/commands/prometheus.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
+
+#define SUFFIX ".metrics"
+#define ENDED "ended" SUFFIX
+#define TAKEN "# from "
+
+struct prometheus_line {
+    char *text;
+    double value;
+};
+
+static size_t name_size(const char *text)
+{
+    return strcspn(text, "{ ");
+}
+
+/* Orders lines by name, with a name's comments first, as Prometheus requires. */
+static int by_name(const void *a, const void *b)
+{
+    const char *texts[] = {((const struct prometheus_line *)a)->text, ((const struct prometheus_line *)b)->text};
+    const bool is_comment[] = {texts[0][0] == '#', texts[1][0] == '#'};
+    const char *names[] = {texts[0] + (is_comment[0] ? 7 : 0), texts[1] + (is_comment[1] ? 7 : 0)}; /* "# HELP " */
+    const size_t sizes[] = {name_size(names[0]), name_size(names[1])};
+    const int order = strncmp(names[0], names[1], sizes[0] < sizes[1] ? sizes[0] : sizes[1]);
+    if (order != 0 || sizes[0] != sizes[1])
+        return order != 0 ? order : (sizes[0] > sizes[1]) - (sizes[0] < sizes[1]);
+    return is_comment[0] != is_comment[1] ? (is_comment[0] ? -1 : 1) : strcmp(texts[0], texts[1]);
+}
+
+void prometheus_add(struct prometheus *all, const char *text, double value)
+{
+    size_t i = 0;
+    while (i < all->count && strcmp(all->lines[i].text, text) != 0)
+        ++i;
+    if (i == all->count) {
+        all->lines = memory_grow(all->lines, all->count, sizeof(*all->lines));
+        all->lines[all->count++] = (struct prometheus_line){memory_copy_text(text), 0};
+    }
+    all->lines[i].value += value;
+}
+
+static void print_to(FILE *stream, struct prometheus *all)
+{
+    if (all->count != 0)
+        qsort(all->lines, all->count, sizeof(*all->lines), by_name);
+    for (size_t i = 0; i < all->count; ++i) {
+        const char *text = all->lines[i].text;
+        if (text[0] == '#')
+            (void)fprintf(stream, "%s\n", text);
+        else
+            (void)fprintf(stream, "%s %.*f\n", text, strstr(text, "_seconds") != NULL ? 9 : 0, all->lines[i].value);
+    }
+}
+
+void prometheus_print(struct prometheus *all)
+{
+    print_to(stdout, all);
+}
+
+/* Adds a file's lines. Those that begin with TAKEN go to `taken`, unless it is NULL. */
+static void add_lines(struct prometheus *all, FILE *stream, struct prometheus *taken)
+{
+    char line[1024];
+    while (fgets(line, sizeof(line), stream) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        char *value = strrchr(line, ' ');
+        if (strncmp(line, TAKEN, strlen(TAKEN)) == 0) {
+            if (taken != NULL)
+                prometheus_add(taken, line + strlen(TAKEN), 0);
+        } else if (strncmp(line, "# HELP ", 7) == 0 || strncmp(line, "# TYPE ", 7) == 0) {
+            prometheus_add(all, line, 0);
+        } else if (value != NULL && strncmp(line, "ingot_", 6) == 0) {
+            *value = '\0';
+            prometheus_add(all, line, strtod(value + 1, NULL));
+        }
+    }
+}
+
+static int is_file_of_process(const struct dirent *entry)
+{
+    const size_t size = strlen(entry->d_name);
+    return size > strlen(SUFFIX) && strcmp(entry->d_name + size - strlen(SUFFIX), SUFFIX) == 0 &&
+           strcmp(entry->d_name, ENDED) != 0;
+}
+
+/* Adds a process's file to the counts of ended processes if that process has ended, and otherwise to the others. */
+static void add_file(struct prometheus *all, struct prometheus *ended, struct prometheus *taken, int directory,
+                     const char *name, bool prune)
+{
+    struct stat about = {.st_nlink = 0};
+    bool has_ended = false;
+    int fd = -1;
+    do { /* again if the process has replaced the file meanwhile, which frees the lock of the old one */
+        if (fd >= 0)
+            (void)close(fd);
+        fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        has_ended = fd >= 0 && prune && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    } while (has_ended && fstat(fd, &about) == 0 && about.st_nlink == 0);
+    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (stream == NULL)
+        return;
+    add_lines(has_ended ? ended : all, stream, NULL);
+    if (has_ended)
+        prometheus_add(taken, name, 0); /* the lock is kept until this process ends, so that its owner gets another */
+    else
+        (void)fclose(stream);
+}
+
+/* Replaces the file of ended processes, and removes the files that it has taken. */
+static bool write_ended(int directory, struct prometheus *ended, const struct prometheus *taken)
+{
+    const int fd = openat(directory, ENDED ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (stream == NULL)
+        return false;
+    print_to(stream, ended);
+    for (size_t i = 0; i < taken->count; ++i)
+        (void)fprintf(stream, TAKEN "%s\n", taken->lines[i].text);
+    const bool is_written = ferror(stream) == 0;
+    if (fclose(stream) != 0 || !is_written || renameat(directory, ENDED ".new", directory, ENDED) != 0)
+        return false;
+    for (size_t i = 0; i < taken->count; ++i)
+        (void)unlinkat(directory, taken->lines[i].text, 0);
+    return true;
+}
+
+static bool is_taken(const struct prometheus *taken, const char *name)
+{
+    for (size_t i = 0; i < taken->count; ++i)
+        if (strcmp(taken->lines[i].text, name) == 0)
+            return true;
+    return false;
+}
+
+static int read_failed(const char *directory)
+{
+    (void)fprintf(stderr, "ingot: the counts in %s cannot be read: %s\n", directory, strerror(errno));
+    return EXIT_FAILED;
+}
+
+int prometheus_read(struct prometheus *all, const char *path, bool prune)
+{
+    struct prometheus ended = {NULL, 0};
+    struct prometheus before = {NULL, 0}; /* the files that ENDED has taken */
+    struct prometheus taken = {NULL, 0};
+    struct dirent **entries = NULL;
+    const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || flock(directory, prune ? LOCK_EX : LOCK_SH) != 0)
+        return read_failed(path);
+    const int fd = openat(directory, ENDED, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (stream != NULL) {
+        add_lines(&ended, stream, &before);
+        (void)fclose(stream);
+    }
+    const int count = scandirat(directory, ".", &entries, is_file_of_process, NULL);
+    if (count < 0)
+        return read_failed(path);
+    for (int i = 0; i < count; ++i)
+        if (!is_taken(&before, entries[i]->d_name))
+            add_file(all, &ended, &taken, directory, entries[i]->d_name, prune);
+        else if (prune)
+            (void)unlinkat(directory, entries[i]->d_name, 0);
+    if (taken.count != 0 && !write_ended(directory, &ended, &taken))
+        return read_failed(path);
+    for (size_t i = 0; i < ended.count; ++i)
+        prometheus_add(all, ended.lines[i].text, ended.lines[i].value);
+    return EXIT_DONE;
+}
