@@ -18,34 +18,20 @@
 
 #include <ingot/remote.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 namespace fleet
 {
 namespace
 {
 
-using bench::Clock;
 using bench::Goal;
 using bench::require;
 using bench::require_ingot;
 using bench::Sample;
+using bench::Tally;
 
 constexpr int kRounds = 5;
 constexpr size_t kPrograms = 16;
 constexpr char kProcesses[] = "32";
-
-/* The result that a process of the storm sends to its parent; small enough that a write to a pipe is atomic. */
-struct Result {
-    unsigned builds = 0;
-    unsigned blob_bytes = 0;
-};
-
-double milliseconds_since(Clock::time_point start)
-{
-    return bench::microseconds_since(start) / 1000;
-}
 
 /* ---- a process of the storm ---- */
 
@@ -80,9 +66,9 @@ struct Chain {
     ingot_storage_t chain = nullptr;
 };
 
-Result request_all(const Chain &storage, const std::vector<ingot_program_desc_t> &descs)
+Tally request_all(const Chain &storage, const std::vector<ingot_program_desc_t> &descs)
 {
-    Result result;
+    Tally result;
     for (ingot_program_desc_t desc : descs) {
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
@@ -96,7 +82,7 @@ Result request_all(const Chain &storage, const std::vector<ingot_program_desc_t>
     return result;
 }
 
-void run_process(const std::string &path, const std::string &url, int ready, int gate, int results)
+void run_process(const std::string &path, const std::string &url, const bench::Together &together)
 {
     const startup::NativeSetup setup;
     ingot_context_t context = nullptr;
@@ -108,65 +94,12 @@ void run_process(const std::string &path, const std::string &url, int ready, int
         files.resize(kPrograms);
         for (const startup::ProgramFile &file : files)
             descs.push_back(bench::describe(context, INGOT_SOURCE_OPENCL_C, file, 0));
-        char byte = 0;
-        require(write(ready, &byte, 1) == 1 && read(gate, &byte, 1) == 0, "the gate failed");
-        const Result result = request_all(storage, descs);
-        require(write(results, &result, sizeof(result)) == sizeof(result), "a process could not tell its result");
+        together.start();
+        together.finish(request_all(storage, descs));
         for (ingot_program_desc_t desc : descs)
             ingot_program_desc_release(desc);
     }
     ingot_context_release(context);
-}
-
-struct Pipe {
-    Pipe()
-    {
-        int ends[2];
-        require(pipe(ends) == 0, "pipe");
-        reading = ends[0];
-        writing = ends[1];
-    }
-    int reading, writing;
-};
-
-/* Runs a storm and returns the milliseconds until the last process has all programs. `sum` gets the sum of results. */
-double storm(const std::string &url, unsigned processes, Result *sum)
-{
-    const Pipe ready, gate, results;
-    std::vector<pid_t> children;
-    for (unsigned i = 0; i < processes; ++i) {
-        const pid_t child = fork();
-        require(child >= 0, "fork");
-        if (child == 0) {
-            close(gate.writing);
-            run_process("store", url, ready.writing, gate.reading, results.writing);
-            std::exit(0);
-        }
-        children.push_back(child);
-    }
-    close(ready.writing); /* so that a read ends even if a child died */
-    close(results.writing);
-    for (unsigned i = 0; i < processes; ++i) {
-        char byte;
-        require(read(ready.reading, &byte, 1) == 1, "a process did not start");
-    }
-    const Clock::time_point start = Clock::now();
-    close(gate.reading);
-    close(gate.writing);
-    for (unsigned i = 0; i < processes; ++i) {
-        Result result;
-        require(read(results.reading, &result, sizeof(result)) == sizeof(result), "a process ended early");
-        sum->builds += result.builds;
-        sum->blob_bytes += result.blob_bytes;
-    }
-    const double ms = milliseconds_since(start);
-    for (const pid_t child : children) {
-        int status = 0;
-        require(waitpid(child, &status, 0) == child && status == 0, "a process failed");
-    }
-    close(ready.reading);
-    close(results.reading);
-    return ms;
 }
 
 /* ---- the comparison ---- */
@@ -224,9 +157,10 @@ void measure_machine(bench::Report *report, const Storms &storms)
 
 void run_storm(const std::string &url, unsigned processes)
 {
-    Result cold, warm;
-    const double cold_ms = storm(url, processes, &cold);
-    const double warm_ms = storm(url, processes, &warm);
+    const auto run = [&url](const bench::Together &together) { run_process("store", url, together); };
+    Tally cold, warm;
+    const double cold_ms = bench::run_together(processes, run, &cold);
+    const double warm_ms = bench::run_together(processes, run, &warm);
     require(warm.builds == 0, "the second storm compiled programs");
     std::printf("cold\t%.3f\nwarm\t%.3f\nbuilds\t%u\nbytes\t%.0f\n", cold_ms, warm_ms, cold.builds,
                 static_cast<double>(cold.blob_bytes) / processes);

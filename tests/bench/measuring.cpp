@@ -3,6 +3,12 @@
  */
 #include "bench/measuring.h"
 
+#include "bench/sample.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -66,6 +72,73 @@ std::vector<uint8_t> blob_of(ingot_program_t program)
     std::vector<uint8_t> blob(size);
     require_ingot(ingot_program_get_cache_blob(program, &size, blob.data()), "blob");
     return blob;
+}
+
+namespace
+{
+
+struct Pipe {
+    Pipe()
+    {
+        int ends[2];
+        require(pipe(ends) == 0, "pipe");
+        reading = ends[0];
+        writing = ends[1];
+    }
+    int reading, writing;
+};
+
+} // namespace
+
+void Together::start() const
+{
+    char byte = 0;
+    require(write(ready_, &byte, 1) == 1 && read(gate_, &byte, 1) == 0, "the gate failed");
+}
+
+void Together::finish(const Tally &tally) const
+{
+    require(write(results_, &tally, sizeof(tally)) == sizeof(tally), "a process could not tell its result");
+}
+
+double run_together(unsigned processes, const std::function<void(const Together &)> &work, Tally *sum)
+{
+    const Pipe ready, gate, results;
+    std::vector<pid_t> children;
+    for (unsigned i = 0; i < processes; ++i) {
+        const pid_t child = fork();
+        require(child >= 0, "fork");
+        if (child == 0) {
+            close(gate.writing);
+            work(Together(ready.writing, gate.reading, results.writing));
+            std::exit(0);
+        }
+        children.push_back(child);
+    }
+    close(ready.writing); /* so that a read ends even if a child died */
+    close(results.writing);
+    for (unsigned i = 0; i < processes; ++i) {
+        char byte;
+        require(read(ready.reading, &byte, 1) == 1, "a process did not start");
+    }
+    const Clock::time_point start = Clock::now();
+    close(gate.reading);
+    close(gate.writing);
+    for (unsigned i = 0; i < processes; ++i) {
+        Tally result;
+        require(read(results.reading, &result, sizeof(result)) == sizeof(result), "a process ended early");
+        sum->builds += result.builds;
+        sum->blob_bytes += result.blob_bytes;
+        sum->processor_ms = std::max(sum->processor_ms, result.processor_ms);
+    }
+    const double ms = microseconds_since(start) / 1000;
+    for (const pid_t child : children) {
+        int status = 0;
+        require(waitpid(child, &status, 0) == child && status == 0, "a process failed");
+    }
+    close(ready.reading);
+    close(results.reading);
+    return ms;
 }
 
 MeasuringProcesses::MeasuringProcesses(const std::string &folder)

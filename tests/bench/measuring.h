@@ -9,6 +9,7 @@
 #include <ingot/ingot.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,32 @@ ingot_program_desc_t describe(ingot_context_t context, ingot_source_kind_t kind,
                               uint32_t flags);
 
 std::vector<uint8_t> blob_of(ingot_program_t program);
+
+/* The result that a process of run_together sends to its parent; small enough that a write to a pipe is atomic. */
+struct Tally {
+    unsigned builds = 0;
+    unsigned blob_bytes = 0;
+    double processor_ms = 0;
+};
+
+/* The ends of pipes by which a process of run_together tells its parent when it is prepared, and its result. */
+class Together
+{
+public:
+    Together(int ready, int gate, int results) : ready_(ready), gate_(gate), results_(results) {}
+
+    /* Returns when all processes have called this. */
+    void start() const;
+    void finish(const Tally &tally) const;
+
+private:
+    int ready_, gate_, results_;
+};
+
+/* Forks processes that each do `work`, which prepares, calls start, does what is measured, and calls finish. Returns
+ * the milliseconds from the start until the last process has finished, and adds their results to `sum`, which gets the
+ * largest processor time. The caller must not have used a driver before. */
+double run_together(unsigned processes, const std::function<void(const Together &)> &work, Tally *sum);
 
 /* Starts this program again as a measuring process, with the arguments --child WHAT SET STORE, under
  * scripts/with-device. */

@@ -13,10 +13,14 @@ constexpr char hashcat_folder[] = "/usr/share/hashcat/OpenCL";
 
 constexpr size_t digits_programs = 8;
 
-/* Returns the digits example's eight programs, then the same layers of wider and wider networks. */
-static std::vector<ProgramFile> list_layers(size_t count)
+/* Returns the digits example's eight programs, then the same layers of wider and wider networks. extension: "cl", or
+ * "cu" for the same programs in CUDA. */
+static std::vector<ProgramFile> list_layers(size_t count, const std::string &extension)
 {
-    const std::string folder = INGOT_SOURCE_DIR "/examples/digits/kernels";
+    const bool is_cuda = extension == "cu";
+    const std::string folder =
+        is_cuda ? INGOT_SOURCE_DIR "/tests/bench/cuda/digits" : INGOT_SOURCE_DIR "/examples/digits/kernels";
+    const std::string options = (is_cuda ? "--std=c++17 -I " : "-cl-std=CL1.2 -cl-kernel-arg-info -I ") + folder + " ";
     std::vector<ProgramFile> list;
     for (int round = 0; list.size() < count; ++round) {
         const auto more = [round](int base) { return std::to_string(base + round); };
@@ -24,18 +28,17 @@ static std::vector<ProgramFile> list_layers(size_t count)
             const char *name, *file;
             std::string options;
         } programs[] = {
-            {"normalize", "normalize.cl", "-DGROUP=64 -DMAX_PIXEL=" + more(16)},
-            {"convolve 1", "conv.cl", "-DIN_CHANNELS=1 -DOUT_CHANNELS=" + more(8) + " -DFUSE_RELU"},
-            {"convolve 2", "conv.cl", "-DIN_CHANNELS=" + more(8) + " -DOUT_CHANNELS=" + more(16) + " -DFUSE_RELU"},
-            {"max pool", "pool.cl", "-DGROUP=64 -DCHANNELS=" + more(16)},
-            {"dense hidden", "dense.cl", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=" + more(32) + " -DFUSE_RELU"},
-            {"dense classes", "dense.cl", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=" + more(10)},
-            {"softmax", "softmax.cl", "-DGROUP=64 -DCLASSES=" + more(10)},
-            {"argmax", "argmax.cl", "-DGROUP=64 -DCLASSES=" + more(10)},
+            {"normalize", "normalize", "-DGROUP=64 -DMAX_PIXEL=" + more(16)},
+            {"convolve 1", "conv", "-DIN_CHANNELS=1 -DOUT_CHANNELS=" + more(8) + " -DFUSE_RELU"},
+            {"convolve 2", "conv", "-DIN_CHANNELS=" + more(8) + " -DOUT_CHANNELS=" + more(16) + " -DFUSE_RELU"},
+            {"max pool", "pool", "-DGROUP=64 -DCHANNELS=" + more(16)},
+            {"dense hidden", "dense", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=" + more(32) + " -DFUSE_RELU"},
+            {"dense classes", "dense", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=" + more(10)},
+            {"softmax", "softmax", "-DGROUP=64 -DCLASSES=" + more(10)},
+            {"argmax", "argmax", "-DGROUP=64 -DCLASSES=" + more(10)},
         };
         for (const auto &program : programs)
-            list.push_back({program.name, folder + "/" + program.file,
-                            "-cl-std=CL1.2 -cl-kernel-arg-info -I " + folder + " " + program.options});
+            list.push_back({program.name, folder + "/" + program.file + "." + extension, options + program.options});
     }
     list.resize(count);
     return list;
@@ -116,9 +119,9 @@ static void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu)
 {
     if (set == "digits")
-        return list_layers(digits_programs);
-    if (set == "100 layers")
-        return list_layers(100);
+        return list_layers(digits_programs, "cl");
+    if (set == "100 layers" || set == "100 CUDA layers")
+        return list_layers(100, set == "100 layers" ? "cl" : "cu");
     require(set == "hashcat", "no set " + set);
     return list_hashcat(is_cpu);
 }
