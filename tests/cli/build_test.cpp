@@ -42,6 +42,7 @@ TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
 {
     const std::vector<OpenclText> texts = application_texts();
     record(requests(), texts);
+    EXPECT_EQ(3, build({"--check"}).code) << "there is no store";
     const Result result = build();
     EXPECT_TRUE(result.is(0));
     EXPECT_TRUE(result.begins("3 built, 0 present ("));
@@ -57,6 +58,19 @@ TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
     expect_sound_store();
     EXPECT_EQ("[0, 3, 3, 0, False]",
               build_json("", "[j[k] for k in ('built', 'present', 'jobs', 'failed', 'interrupted')]"));
+}
+
+TEST_F(CliBuild, ChecksThatTheApplicationWouldCompileNothing)
+{
+    record(requests(), {numbered_text(1)});
+    ASSERT_EQ(0, build().code);
+    EXPECT_TRUE(build({"--check"}).is(0, "1 present ("));
+    record(requests(), {numbered_text(2)});
+    EXPECT_TRUE(build({"--check"}).is(1, "would be compiled: INGOT_NOT_FOUND: "));
+    EXPECT_EQ("[1, 1, 0]", build_json("--check", "[j['present'], j['would_compile'], j['built']]"));
+    EXPECT_EQ(1u, names().size());
+    damage(root() / names()[0] / "kernel.bin");
+    EXPECT_TRUE(build({"--check"}).is(1, "2 would be compiled"));
 }
 
 TEST_F(CliBuild, BuildsForEveryDeviceOnce)

@@ -23,6 +23,7 @@ struct building {
     struct common_options common;
     bool is_stale;                 /* --stale: builds the requests that the store keeps beside results */
     bool is_watch;                 /* --watch */
+    bool is_check;                 /* --check */
     const char *url;               /* --remote; NULL: INGOT_PERSIST_REMOTE */
     uint64_t idle_ns;              /* --idle; 0: never */
     bool is_pull;                  /* loads from a server, and compiles nothing */
@@ -46,6 +47,9 @@ static const struct command_option build_options[] = {
     {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
      .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
+    {"check", 'c', VALUE_NONE, NULL, offsetof(struct building, is_check),
+     .help = "Build and store nothing: load what the store has for the requests, or a server behind it, and list what "
+             "this machine would compile. Exit status 0: nothing"},
     {"watch", 'w', VALUE_NONE, NULL, offsetof(struct building, is_watch),
      .help = "Build what applications wish for, until the command is ended: wishes in the store, or in the Redis that "
              "--remote or INGOT_PERSIST_REMOTE names. Each is reported when it is answered"},
@@ -95,6 +99,8 @@ static int check_build_arguments(const struct building *building)
     const char *wrong = NULL;
     if (building->paths.count == 0 && !building->is_stale && !building->is_watch)
         wrong = "name a store that holds requests, or use --stale or --watch";
+    else if (building->is_watch && building->is_check)
+        wrong = "--check is for requests, and --watch for wishes";
     else if (building->is_watch && (building->is_stale || building->paths.count != 0))
         wrong = "--watch builds what is wished for, and nothing else";
     else if (!building->is_watch && (building->url != NULL || building->idle_ns != 0))
@@ -114,12 +120,12 @@ static int check_build_arguments(const struct building *building)
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */
 
-/* Creates the store, so that workers only open it. */
-static int make_store(const struct common_options *options)
+/* Creates the store, unless it is only read, so that workers only open it. */
+static int make_store(const struct common_options *options, bool is_check)
 {
     ingot_storage_t store = NULL;
     const bool is_new = options->directory == NULL || access(options->directory, F_OK) != 0;
-    const int code = store_open(&store, options, is_new ? STORE_MAKE : STORE_WRITE, NULL);
+    const int code = store_open(&store, options, is_check ? STORE_READ : is_new ? STORE_MAKE : STORE_WRITE, NULL);
     ingot_storage_release(store);
     return code;
 }
@@ -159,7 +165,7 @@ static int read_requests(struct building *building)
     if (building->key_files != NULL)
         options.key_files = building->key_files;
     int code = store_read_trust(&building->trust, &options);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && !building->is_check)
         code = pull_sources(building);
     return code == EXIT_DONE ? plan_read(&building->plan, building->paths.count, building->paths.items,
                                          &building->common, &building->trust)
@@ -175,15 +181,17 @@ static int build_requests(struct building *building)
                                        .asks_server = has_server() || building->is_pull,
                                        .is_pull = building->is_pull,
                                        .is_watch = building->is_watch,
+                                       .is_check = building->is_check,
                                        .idle_ns = building->idle_ns};
     const enum report_kind kind = building->is_pull    ? REPORT_PULL
+                                  : building->is_check ? REPORT_CHECK
                                   : building->is_watch ? REPORT_WATCH
                                   : building->is_stale ? REPORT_STALE
                                                        : REPORT_BUILD;
     schedule_take_defaults(&building->limits);
     int code = building->is_watch ? EXIT_DONE : read_requests(building);
     if (code == EXIT_DONE && !building->is_stale)
-        code = make_store(&building->common);
+        code = make_store(&building->common, building->is_check);
     if (code != EXIT_DONE)
         return code;
     report_init(&building->report, &building->plan, building->common.is_json, kind);
@@ -228,6 +236,8 @@ const struct command command_build = {
         "Worker processes compile the most expensive programs of a device first. A program that takes too much time or "
         "memory, or which crashes its worker, is reported, and the other programs are built. An interrupted build "
         "continues when it is run again. Exit status 1: some programs were not built.\n\n"
+        "--check is for probes and for the start of an application: it writes nothing, and lets each device load what "
+        "the store has for the requests.\n\n"
         "--require and --keys check requests and seal nothing. Without both options, INGOT_PERSIST_TRUST and "
         "INGOT_PERSIST_KEYS apply to requests, too. With these variables, built programs are sealed. With "
         "INGOT_PERSIST_REQUESTS=1, the store keeps their requests.\n\n"

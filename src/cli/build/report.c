@@ -23,6 +23,7 @@ static const struct {
                                {"failed", "failed"},
                                {"not_stored", "not stored"},
                                {"missing", "missing on the server"},
+                               {"would_compile", "would be compiled"},
                                {"crashed", "crashed the worker"},
                                {"timed_out", "ran out of time"},
                                {"too_large", "ran out of memory"},
@@ -31,7 +32,7 @@ static const struct {
 void report_init(struct report *report, const struct plan *plan, bool is_json, enum report_kind kind)
 {
     *report = (struct report){.plan = plan, .is_json = is_json, .kind = kind, .begun_ns = units_now_ns()};
-    progress_init(&report->progress, kind == REPORT_PULL ? "pulling" : "building");
+    progress_init(&report->progress, kind == REPORT_PULL ? "pulling" : kind == REPORT_CHECK ? "checking" : "building");
     report->problems = cJSON_CreateArray();
 }
 
@@ -119,6 +120,7 @@ void report_finish(struct report *report, bool is_interrupted)
     static const char *const patterns[] = {
         [REPORT_BUILD] = "[interrupted?interrupted: ]{built} built, [pulled?{pulled} pulled, ]{present} present",
         [REPORT_STALE] = "[interrupted?interrupted: ]{built} rebuilt, [pulled?{pulled} pulled, ]{present} up to date",
+        [REPORT_CHECK] = "[interrupted?interrupted: ]{present} present",
         [REPORT_PULL] = "[interrupted?interrupted: ]{pulled} pulled, {present} present",
         [REPORT_WATCH] = "{built} built, {present} present, {busy} compiled elsewhere"};
     cJSON *json = cJSON_CreateObject();

@@ -9,11 +9,11 @@
 #include "cli/base/progress.h"
 #include "cli/build/plan.h"
 
-/* What is reported: `ingot build`, with --stale, `ingot pull --for`, and --watch, which reports each outcome at once.
- */
-enum report_kind { REPORT_BUILD, REPORT_STALE, REPORT_PULL, REPORT_WATCH };
+/* What is reported: `ingot build`, with --stale, with --check, `ingot pull --for`, and --watch, which reports each
+ * outcome at once. */
+enum report_kind { REPORT_BUILD, REPORT_STALE, REPORT_CHECK, REPORT_PULL, REPORT_WATCH };
 
-enum { REPORT_OUTCOMES = 11 };
+enum { REPORT_OUTCOMES = 12 };
 
 struct report {
     const struct plan *plan;

@@ -120,10 +120,22 @@ static const char *compile_and_store(struct worker *worker, const struct worker_
     return worker->message[0] != '\0' ? "not_stored" : fail_task(worker, "not_stored", status);
 }
 
+/* Lets the device load what the store or the server has. Returns the outcome. */
+static const char *check_desc(struct worker *worker, const struct worker_store *place, const_ingot_program_desc_t desc)
+{
+    const ingot_storage_t storage = place->chain != NULL ? place->chain : place->store;
+    ingot_program_t program = NULL;
+    const ingot_status_t status = ingot_persist_program_load(&program, desc, storage, NULL);
+    ingot_program_release(program);
+    return status == INGOT_SUCCESS ? "present" : fail_task(worker, "would_compile", status);
+}
+
 /* Finds, loads or compiles a program. Returns the outcome. The chain stores what it loads from the server in this
  * machine's store. */
 static const char *answer_desc(struct worker *worker, const struct worker_store *place, const_ingot_program_desc_t desc)
 {
+    if (worker->setup->is_check)
+        return check_desc(worker, place, desc);
     if (load_result(place->store, desc) == INGOT_SUCCESS) {
         ingot_persist_record_request(place->store, desc, NULL); /* if the store keeps requests */
         if (worker->setup->is_watch && place->upward != NULL)
@@ -156,7 +168,7 @@ static const struct worker_store *open_store(struct worker *worker, const char *
     struct worker_store *place = &worker->stores[worker->store_count++];
     *place = (struct worker_store){.name_space = name_space};
     options.name_space = name_space[0] != '\0' ? name_space : NULL;
-    if (store_open(&place->store, &options, STORE_WRITE, NULL) != EXIT_DONE ||
+    if (store_open(&place->store, &options, worker->setup->is_check ? STORE_READ : STORE_WRITE, NULL) != EXIT_DONE ||
         ingot_persist_get_settings(place->store, &settings) != INGOT_SUCCESS)
         _exit(EXIT_FAILED);
     settings.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */

@@ -28,6 +28,7 @@ struct worker_setup {
     const struct text_list *selectors;    /* the chosen devices; none: all */
     bool asks_server;                     /* asks the server that the environment names before it compiles */
     bool is_pull;                         /* compiles nothing */
+    bool is_check;                        /* compiles and stores nothing, and loads what there is */
     bool is_watch;                        /* the tasks are wishes: of the server, if it is asked, or of the store */
     uint64_t idle_ns;                     /* with is_watch: ends after this time without a wish; 0: never */
     int socket;

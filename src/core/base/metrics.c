@@ -77,8 +77,8 @@ static void copy_label(char label[LABEL_CAPACITY], const char *given)
     size_t i = 0;
     for (; given != NULL && given[i] != '\0' && i + 1 < LABEL_CAPACITY; ++i) {
         const char c = given[i];
-        const bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                              c == '.' || c == '_' || c == '-';
+        const bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' ||
+                              c == '_' || c == '-';
         label[i] = (char)(is_plain ? c : '_');
     }
     memset(label + i, 0, LABEL_CAPACITY - i);
