@@ -158,6 +158,37 @@ TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
     EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
 }
 
+TEST_F(CliStale, IsFoundByWhatThisMachinesDriversCanLoad)
+{
+    const auto judge = [this](const std::string &path) {
+        return run_command({CLI_PROGRAM, "verify", "--for-this-machine=" + path}, environment_now());
+    };
+    ASSERT_EQ(3, run_here(application_texts()));
+    const std::string image = CLI_HAS_REMOTE != 0 ? (scratch() / "image").string() : root().string();
+    if (image != root().string()) {
+        ASSERT_EQ(0, tool({"push", "--dir", root().string(), "--layout", image}).code);
+    }
+    for (const std::string &path : {root().string(), image})
+        EXPECT_TRUE(judge(path).is(0, "3 of 3 programs can be loaded here\n"));
+    upgrade();
+    EXPECT_EQ(
+        1, run_command({CLI_PROGRAM, "build", "--stale", "--check", "--dir", root().string()}, environment_now()).code);
+    for (const std::string &path : {root().string(), image}) {
+        const Result result = judge(path);
+        EXPECT_TRUE(result.is(1, "0 of 3 programs can be loaded here\n3: device[0]."));
+        EXPECT_TRUE(result.says(" here, not "));
+    }
+    ASSERT_EQ("3 rebuilt, 0 up to date", summary());
+    add_program("alpha", "1.0", ProgramText());        /* of a backend that the tool does not know */
+    damage(root() / programs().back() / "kernel.bin"); /* of an earlier driver, or the current one */
+    const Result result = judge(root().string());
+    EXPECT_TRUE(result.is(1, " of 7 programs can be loaded here\n"));
+    EXPECT_TRUE(result.says("1: this machine has no device for reference ("));
+    EXPECT_TRUE(result.says("1: INGOT_BLOB_CORRUPT ("));
+    EXPECT_EQ(4, judge("/nonexistent/store").code);
+    EXPECT_EQ(2, tool({"verify", "--for-this-machine", "--repair", "--dir", root().string()}).code);
+}
+
 /* The results of the second driver name the device as well, so those of the first are not needed anymore. */
 TEST_F(CliStale, RebuildsAfterTheNextUpgradeAsWell)
 {

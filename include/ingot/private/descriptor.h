@@ -108,6 +108,15 @@ INGOT_API ingot_status_t ingot_program_desc_visit_request(const_ingot_program_de
 INGOT_API ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit,
                                                    void *user);
 
+/**
+ * Writes the id that the same request has on the first device of @p context; size protocol.
+ * @retval INGOT_BLOB_MISMATCH  The id is for another backend.
+ * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
+ * @return Otherwise as ingot_cache_blob_id_describe, and what identifying the device returns.
+ */
+INGOT_API ingot_status_t ingot_cache_blob_id_move(ingot_context_t context, size_t size, const uint8_t *id,
+                                                  size_t *moved_size, uint8_t *moved);
+
 /** Receives a field in which two ids differ, as JSON texts: its path, and its values, each of which is a string, or
  * null if the id does not have the field. All are valid only during the call. */
 typedef void (*ingot_cache_blob_id_difference_t)(void *user, const char *path, const char *expected, const char *found);

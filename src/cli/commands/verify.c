@@ -6,6 +6,7 @@
 #include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/progress.h"
+#include "cli/build/build.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
@@ -14,6 +15,7 @@ struct verifying {
     struct common_options common;
     bool is_repair;
     bool is_required;
+    const char *machine_path; /* --for-this-machine; "": the store; NULL: not given */
     uint64_t untrusted_count;
     cJSON *problems; /* with --json; otherwise problems are printed when they are found */
     struct progress progress;
@@ -24,6 +26,12 @@ static const struct command_option options[] = {
      .help = "Remove truncated and corrupt entries and the leftovers of killed processes, and correct the recorded "
              "total. Does not touch entries of another format version, entries that other users own or may write, or "
              "entries whose seal is refused"},
+    {"for-this-machine", 'm', VALUE_TEXT, "PATH", offsetof(struct verifying, machine_path),
+     .flags = OPTION_ARG_OPTIONAL,
+     .help =
+         "Show which programs this machine's drivers can load, and by what the others differ. PATH is a store, a "
+         "bundle or an OCI image layout; without it, the store is taken. Writes nothing. Exit status 1: some programs "
+         "cannot be loaded"},
     {"require", 'q', VALUE_NONE, NULL, offsetof(struct verifying, is_required),
      .help = "Require a seal by one of the keys on each blob; the store may be another user's"},
     {"keys", 'k', VALUE_TEXT, "FILE[:FILE...]", offsetof(struct verifying, common.key_files),
@@ -108,6 +116,10 @@ static int run_verify(void *values)
 {
     struct verifying *verifying = values;
     verifying->common.trust_policy = store_policy(verifying->is_required, verifying->common.key_files);
+    if (verifying->machine_path != NULL && verifying->is_repair)
+        return command_refuse(&command_verify, "--for-this-machine repairs nothing");
+    if (verifying->machine_path != NULL)
+        return machine_verify(&verifying->common, verifying->machine_path[0] != '\0' ? verifying->machine_path : NULL);
     return store_use(&verifying->common, verifying->is_repair ? STORE_WRITE : STORE_READ, verify_store, verifying);
 }
 

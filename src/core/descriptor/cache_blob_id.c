@@ -49,15 +49,24 @@ static ingot_status_t put_devices(struct bytes_writer *out, const struct ingot_p
     return status;
 }
 
+static void put_head(struct bytes_writer *out)
+{
+    bytes_put(out, ENTRY_MAGIC_SIZE, ENTRY_RESULT_MAGIC);
+    bytes_put_u32(out, ID_FORMAT_VERSION);
+}
+
+static void put_library(struct bytes_writer *out, const struct ingot_context *context)
+{
+    bytes_put_framed(out, strlen(ID_RULES), ID_RULES);
+    bytes_put_framed(out, strlen(context->ops.name), context->ops.name);
+}
+
 static ingot_status_t write_id(struct bytes_writer *out, const struct ingot_program_desc *desc,
                                struct cache_blob_id *id)
 {
-    const char *backend = desc->context->ops.name;
-    bytes_put(out, ENTRY_MAGIC_SIZE, ENTRY_RESULT_MAGIC);
-    bytes_put_u32(out, ID_FORMAT_VERSION);
+    put_head(out);
     const size_t library = out->size;
-    bytes_put_framed(out, strlen(ID_RULES), ID_RULES);
-    bytes_put_framed(out, strlen(backend), backend);
+    put_library(out, desc->context);
     const size_t library_end = out->size;
     ingot_status_t status = put_devices(out, desc);
     const size_t request = out->size;
@@ -227,6 +236,40 @@ ingot_status_t cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_b
         request_visit(&parts.request, visit, user);
         visit(user, "request.blake2b", DIGEST_SIZE, digest, false);
     }
+    arena_fini(&arena);
+    return status;
+}
+
+ingot_status_t ingot_cache_blob_id_move(ingot_context_t context, size_t size, const uint8_t *id, size_t *moved_size,
+                                        uint8_t *moved)
+{
+    struct id_parts parts;
+    struct arena arena;
+    struct bytes_writer out;
+    const struct device_identity *identity = NULL;
+
+    if (context == NULL || id == NULL || moved_size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "context, id or moved_size is NULL");
+    const char *backend = context->ops.name;
+    arena_init(&arena, &memory_c_allocator);
+    bytes_writer_init(&out, &memory_c_allocator);
+    ingot_status_t status = read_id(&parts, &arena, size, id);
+    if (status == INGOT_SUCCESS &&
+        (parts.backend_size != strlen(backend) || memcmp(parts.backend, backend, parts.backend_size) != 0))
+        status = error_set(INGOT_BLOB_MISMATCH, "the id is for another backend than %s", backend);
+    if (status == INGOT_SUCCESS)
+        status = context_get_identity(context, 0, &identity);
+    if (status == INGOT_SUCCESS) {
+        put_head(&out);
+        put_library(&out, context);
+        bytes_put_u32(&out, 1);
+        bytes_put_framed(&out, identity->size, identity->bytes);
+        for (uint32_t i = 0; i < parts.device_count; ++i)
+            (void)visit_device(&parts.devices, i, NULL, NULL);
+        bytes_put(&out, bytes_left(&parts.devices), id + size - bytes_left(&parts.devices));
+        status = out.failed ? error_out_of_memory() : bytes_copy_out(out.size, out.bytes, moved_size, moved);
+    }
+    bytes_writer_fini(&out);
     arena_fini(&arena);
     return status;
 }

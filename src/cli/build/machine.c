@@ -1,0 +1,270 @@
+/*
+ * machine.c - shows what of a store this machine's drivers can load; see build.h.
+ *
+ * A program can be loaded if its id is that of the same request on one of this machine's devices, and its blob is sound.
+ * Otherwise, the device whose id differs in the fewest fields explains why not. Drivers run in a worker process, which
+ * sends a message with the counts, and one for each reason.
+ */
+#include <errno.h>
+#include <ingot/directory.h>
+#include <ingot/private/descriptor.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/memory.h"
+#include "cli/base/output.h"
+#include "cli/base/text.h"
+#include "cli/build/build.h"
+#include "cli/build/device/device.h"
+#include "cli/build/process.h"
+#include "cli/store/entry.h"
+#include "cli/store/id.h"
+#include "cli/store/store.h"
+#if INGOT_WITH_REMOTE
+#include <ingot/private/remote.h>
+#endif
+
+/* Entries that cannot be loaded for the same reason. */
+struct obstacle {
+    char *reason;
+    uint64_t count;
+    char entry[ENTRY_NAME_SIZE]; /* the first one */
+};
+
+struct machine {
+    const struct common_options *options;
+    const char *path;
+    int sockets[2];
+    ingot_storage_t storage;
+    struct device_list devices;
+    ingot_context_t *contexts; /* one per device; NULL: not opened yet */
+    struct obstacle *obstacles;
+    size_t obstacle_count;
+    uint64_t program_count;
+    uint64_t loadable_count;
+    uint64_t artifact_count;
+};
+
+/* ---- in the worker process ---- */
+
+static void add_obstacle(struct machine *machine, const ingot_persist_entry_t *entry, const char *reason)
+{
+    size_t i = 0;
+    while (i < machine->obstacle_count && strcmp(machine->obstacles[i].reason, reason) != 0)
+        ++i;
+    if (i == machine->obstacle_count) {
+        machine->obstacles = memory_grow(machine->obstacles, i, sizeof(*machine->obstacles));
+        machine->obstacles[i] = (struct obstacle){.reason = memory_copy_text(reason)};
+        entry_name(entry, machine->obstacles[i].entry);
+        ++machine->obstacle_count;
+    }
+    ++machine->obstacles[i].count;
+}
+
+/* Returns the fields in which an id differs from that of the same request on a device: an empty array if none does.
+ * NULL: the device cannot be opened, or the id cannot be read. */
+static cJSON *compare_with_device(struct machine *machine, size_t number, const ingot_persist_entry_t *entry)
+{
+    const struct device *device = &machine->devices.items[number];
+    const ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    size_t size = 0;
+    cJSON *differences = NULL;
+    if (machine->contexts[number] == NULL &&
+        device->backend->open(device, &info, &machine->contexts[number]) != INGOT_SUCCESS)
+        return NULL;
+    if (ingot_cache_blob_id_move(machine->contexts[number], entry->id_size, entry->id, &size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    uint8_t *moved = memory_get(size);
+    if (ingot_cache_blob_id_move(machine->contexts[number], entry->id_size, entry->id, &size, moved) == INGOT_SUCCESS)
+        differences = id_compare(size, moved, entry->id_size, entry->id);
+    free(moved);
+    return differences;
+}
+
+/* Returns the differences from the nearest device, or NULL if there is no device. */
+static cJSON *compare_with_devices(struct machine *machine, const char *backend, const ingot_persist_entry_t *entry)
+{
+    cJSON *nearest = NULL;
+    for (size_t i = 0; i < machine->devices.count; ++i) {
+        if (strcmp(machine->devices.items[i].backend->name, backend) != 0)
+            continue;
+        cJSON *differences = compare_with_device(machine, i, entry);
+        const bool is_nearer = differences != NULL && (nearest == NULL || cJSON_GetArraySize(differences) <
+                                                                              cJSON_GetArraySize(nearest));
+        cJSON_Delete(is_nearer ? nearest : differences);
+        nearest = is_nearer ? differences : nearest;
+    }
+    return nearest;
+}
+
+/* Writes the words in which the values of a field differ. */
+static void describe_difference(const cJSON *difference, size_t size, char *text)
+{
+    const char *here = json_text(difference, "expected");
+    const char *there = json_text(difference, "found");
+    char *only_here = text_select_words(here, there, false, NULL);
+    char *only_there = text_select_words(there, here, false, NULL);
+    (void)snprintf(text, size, "%s is %.300s here, not %.300s", json_text(difference, "field"),
+                   only_here != NULL ? only_here : "another order", only_there != NULL ? only_there : "the same");
+    free(only_here);
+    free(only_there);
+}
+
+static void judge_program(struct machine *machine, const ingot_persist_entry_t *entry, const char *backend)
+{
+    char reason[1024];
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    cJSON *differences = compare_with_devices(machine, backend, entry);
+    const cJSON *first = differences != NULL ? differences->child : NULL;
+    const ingot_status_t status = ingot_persist_load_entry(machine->storage, entry, 0, &blob);
+    if (status != INGOT_SUCCESS)
+        (void)snprintf(reason, sizeof(reason), "%s", ingot_status_name(status));
+    else if (differences == NULL)
+        (void)snprintf(reason, sizeof(reason), "this machine has no device for %s", backend);
+    else if (first != NULL)
+        describe_difference(first, sizeof(reason), reason);
+    if (status == INGOT_SUCCESS && differences != NULL && first == NULL)
+        ++machine->loadable_count;
+    else
+        add_obstacle(machine, entry, reason);
+    store_release_blob(&blob);
+    cJSON_Delete(differences);
+}
+
+static int judge_entry(const ingot_persist_entry_t *entry, void *user)
+{
+    struct machine *machine = user;
+    cJSON *fields = entry->id != NULL ? id_read(entry->id_size, entry->id) : NULL;
+    const char *backend = json_text(fields, "backend");
+    const bool is_program = entry->id == NULL || id_has_kind(fields, "program");
+    if (is_program && backend != NULL) {
+        judge_program(machine, entry, backend);
+    } else if (is_program) {
+        add_obstacle(machine, entry, ingot_status_name(entry->status));
+    } else if (!id_has_kind(fields, "request") && !id_has_kind(fields, "probes")) {
+        ++machine->artifact_count;
+    }
+    machine->program_count += is_program;
+    cJSON_Delete(fields);
+    return 1;
+}
+
+#if INGOT_WITH_REMOTE
+static ingot_status_t judge_layer(ingot_storage_t bundle, ingot_status_t status, const char *name_space, void *user)
+{
+    struct machine *machine = user;
+    (void)name_space;
+    machine->storage = bundle;
+    return bundle == NULL || entry_visit_all(bundle, judge_entry, machine) == EXIT_DONE ? status : INGOT_IO_ERROR;
+}
+#endif
+
+/* Judges what the path names. Ends the process on failure, with what it has printed last. */
+static void judge_all(struct machine *machine)
+{
+    struct common_options options = *machine->options;
+    char mark[PATH_MAX];
+    if (machine->path != NULL)
+        options.directory = machine->path;
+    (void)snprintf(mark, sizeof(mark), "%s/oci-layout", machine->path != NULL ? machine->path : "");
+#if INGOT_WITH_REMOTE
+    if (machine->path != NULL && access(mark, F_OK) == 0) {
+        const ingot_status_t status = ingot_image_for_each(machine->path, judge_layer, machine);
+        if (status != INGOT_SUCCESS)
+            _exit(store_failed("reading the image", status));
+        return;
+    }
+#endif
+    int code = store_open(&machine->storage, &options, STORE_READ, NULL);
+    if (code == EXIT_DONE)
+        code = entry_visit_all(machine->storage, judge_entry, machine);
+    if (code != EXIT_DONE)
+        _exit(code);
+}
+
+static void run_machine(void *user)
+{
+    struct machine *machine = user;
+    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0)
+        _exit(EXIT_FAILED);
+    for (size_t i = 0; device_backends[i] != NULL; ++i)
+        device_backends[i]->add_all(&machine->devices);
+    const size_t size = (machine->devices.count + 1) * sizeof(ingot_context_t);
+    machine->contexts = memset(memory_get(size), 0, size);
+    judge_all(machine);
+    cJSON *message = cJSON_CreateObject();
+    json_add_u64(message, "programs", machine->program_count);
+    json_add_u64(message, "loadable", machine->loadable_count);
+    json_add_u64(message, "artifacts", machine->artifact_count);
+    bool is_sent = message_send(machine->sockets[1], message);
+    for (size_t i = 0; i < machine->obstacle_count && is_sent; ++i) {
+        message = cJSON_CreateObject();
+        json_add_u64(message, "count", machine->obstacles[i].count);
+        json_add_text(message, "reason", machine->obstacles[i].reason);
+        json_add_text(message, "entry", machine->obstacles[i].entry);
+        is_sent = message_send(machine->sockets[1], message);
+    }
+    _exit(is_sent ? EXIT_DONE : EXIT_FAILED);
+}
+
+/* ---- in the tool's own process ---- */
+
+/* Returns what the worker has found; NULL: nothing. */
+static cJSON *receive_findings(int socket)
+{
+    struct pollfd end = {.fd = socket, .events = POLLIN};
+    cJSON *found = NULL;
+    cJSON *problems = NULL;
+    for (;;) {
+        while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+        }
+        cJSON *message = message_receive(socket);
+        if (message == NULL)
+            return found;
+        if (found == NULL) {
+            found = message;
+            problems = cJSON_AddArrayToObject(found, "problems");
+        } else {
+            (void)cJSON_AddItemToArray(problems, message);
+        }
+    }
+}
+
+int machine_verify(const struct common_options *options, const char *path)
+{
+    struct machine machine = {.options = options, .path = path};
+    struct process process = {.pid = 0};
+    char end[1024];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, machine.sockets) != 0 ||
+        !process_start(&process, run_machine, &machine)) {
+        (void)fprintf(stderr, "ingot: no worker process: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    (void)close(machine.sockets[1]);
+    cJSON *found = receive_findings(machine.sockets[0]);
+    const bool is_done = process_end(&process, sizeof(end), end);
+    if (!is_done || found == NULL) {
+        (void)fprintf(stderr, "ingot: the worker process that loads the drivers ended: %s\n", end);
+        return EXIT_FAILED;
+    }
+    const bool is_good = json_get_u64(found, "programs") == json_get_u64(found, "loadable");
+    const cJSON *problem;
+    if (options->is_json) {
+        json_print(found);
+        return is_good ? EXIT_DONE : EXIT_FINDING;
+    }
+    output_put(stdout, "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n", found);
+    cJSON_ArrayForEach(problem, cJSON_GetObjectItem(found, "problems"))
+    {
+        output_put(stdout, "{count}: {reason} ({entry})\n", problem);
+    }
+    cJSON_Delete(found);
+    return is_good ? EXIT_DONE : EXIT_FINDING;
+}
