@@ -1,9 +1,9 @@
 /*
  * machine.c - shows what of a store this machine's drivers can load; see build.h.
  *
- * A program can be loaded if its id is that of the same request on one of this machine's devices, and its blob is sound.
- * Otherwise, the device whose id differs in the fewest fields explains why not. Drivers run in a worker process, which
- * sends a message with the counts, and one for each reason.
+ * A program can be loaded if its id is that of the same request on one of this machine's devices, and its blob is
+ * sound. Otherwise, the device whose id differs in the fewest fields explains why not. Drivers run in a worker process,
+ * which sends a message with the counts, and one for each reason.
  */
 #include <errno.h>
 #include <ingot/directory.h>
@@ -96,8 +96,8 @@ static cJSON *compare_with_devices(struct machine *machine, const char *backend,
         if (strcmp(machine->devices.items[i].backend->name, backend) != 0)
             continue;
         cJSON *differences = compare_with_device(machine, i, entry);
-        const bool is_nearer = differences != NULL && (nearest == NULL || cJSON_GetArraySize(differences) <
-                                                                              cJSON_GetArraySize(nearest));
+        const bool is_nearer =
+            differences != NULL && (nearest == NULL || cJSON_GetArraySize(differences) < cJSON_GetArraySize(nearest));
         cJSON_Delete(is_nearer ? nearest : differences);
         nearest = is_nearer ? differences : nearest;
     }
@@ -260,7 +260,8 @@ int machine_verify(const struct common_options *options, const char *path)
         json_print(found);
         return is_good ? EXIT_DONE : EXIT_FINDING;
     }
-    output_put(stdout, "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n", found);
+    output_put(stdout, "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n",
+               found);
     cJSON_ArrayForEach(problem, cJSON_GetObjectItem(found, "problems"))
     {
         output_put(stdout, "{count}: {reason} ({entry})\n", problem);
