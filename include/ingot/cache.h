@@ -76,10 +76,16 @@ typedef struct ingot_cache_info {
     ingot_event_callback_t on_event;
     void *on_event_user;
     uint32_t flags; /**< ingot_cache_open_flags_t */
+    /** How many processes may compile in the background what is begun (ingot/pending.h) or wished for
+     *  (INGOT_CACHE_OPEN_LATER) and missing: at most 1024. The first miss starts the tool `ingot`, with low priority,
+     *  unless another process has started it for the same directory and namespace on this machine. It ends ten seconds
+     *  after the last wish, and with the last cache that uses it (doc/builders.md). 0: INGOT_BUILDERS, otherwise none.
+     *  INGOT_NONE: none. */
+    uint64_t builders;
 } ingot_cache_info_t;
 #define INGOT_CACHE_INFO_INIT                                                                                          \
     {                                                                                                                  \
-        sizeof(ingot_cache_info_t), NULL, NULL, NULL, 0, NULL, NULL, 0                                                 \
+        sizeof(ingot_cache_info_t), NULL, NULL, NULL, 0, NULL, NULL, 0, 0                                              \
     }
 
 /**

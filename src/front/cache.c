@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/context/environment.h"
 #include "core/memo/header_memo.h"
+#include "front/builders.h"
 #include "front/lock.h"
 #include "front/settings.h"
 #include "persist/base/files.h"
@@ -156,6 +157,8 @@ ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *in
         return status;
     }
     error_keep(make_memo, cache, &known); /* the detail may say why the cache has no storage */
+    cache->builders = builders_create(settings_builders(&known), known.remote,
+                                      (known.flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) != 0);
     *out = cache;
     return INGOT_SUCCESS;
 }
@@ -201,6 +204,7 @@ void ingot_cache_release(ingot_cache_t cache)
     if (cache->storage != NULL)
         error_keep(store_waiting, cache->storage, NULL);
     forget_begun_programs(cache);
+    builders_destroy(cache->builders);
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);

@@ -1,7 +1,7 @@
 /*
  * cache.h - the state of a cache, for the functions of this library.
  *
- * ingot_cache_open writes the fields, and afterwards they are only read, except the last two.
+ * ingot_cache_open writes the fields, and afterwards they are only read, except `targets` and `begun`.
  */
 #ifndef INGOT_CACHE_CACHE_H
 #define INGOT_CACHE_CACHE_H
@@ -14,6 +14,8 @@
 #include "core/base/trace.h"
 #include "front/targets.h"
 #include "persist/storage/serving.h"
+
+struct builders;
 
 /* The part of a begun program (pending.c) that its cache knows; the lock of lock.h guards it. */
 struct begun_program {
@@ -31,6 +33,7 @@ struct ingot_cache {
     ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */
     struct targets targets;
     struct begun_program *begun;
+    struct builders *builders; /* NULL: none are started */
 };
 
 /* Opens a cache over a storage, to which it takes a reference; NULL: none. Events go to the callback, and to

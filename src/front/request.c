@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/context/context.h"
+#include "front/builders.h"
+#include "persist/base/kept_error.h"
 #include "persist/storage/miss.h"
 
 static void trace_event(const ingot_event_t *event, void *user)
@@ -84,6 +86,19 @@ static ingot_status_t describe_program(const struct request *request, ingot_cont
     return status;
 }
 
+/* For a program that was wished for. Keeps the error detail. */
+static void call_builders(const struct ingot_cache *cache)
+{
+    struct kept_error kept;
+    if (cache->builders == NULL)
+        return;
+    kept_error_save(&kept);
+    const ingot_status_t status = builders_call(cache->builders, cache->storage);
+    if (status != INGOT_SUCCESS)
+        cache_tell(cache, INGOT_EVENT_STORAGE_DEGRADED, status, NULL, ingot_last_error_detail());
+    kept_error_restore(&kept);
+}
+
 ingot_status_t request_program(const struct request *request, struct ingot_context *context, struct made_program *made)
 {
     ingot_program_desc_t desc = NULL;
@@ -96,6 +111,8 @@ ingot_status_t request_program(const struct request *request, struct ingot_conte
     if (status == INGOT_SUCCESS)
         status = persist_program_get(&made->native, &made->program, desc, request->cache->storage, request->miss,
                                      &made->origin);
+    if (status == INGOT_BUSY && request->miss == PROGRAM_WISH)
+        call_builders(request->cache);
     if (status == INGOT_SUCCESS && made->program != NULL)
         made->native = ingot_program_get_backend_program(made->program, &context->ops);
     ingot_program_desc_release(desc);
@@ -118,6 +135,8 @@ ingot_status_t request_begin(const struct request *request, struct ingot_context
     }
     if (status == INGOT_SUCCESS)
         status = persist_program_begin(desc, request->cache->storage);
+    if (status == INGOT_BUSY)
+        call_builders(request->cache);
     ingot_program_desc_release(desc);
     return status;
 }

@@ -21,6 +21,7 @@
 #include <ingot/remote.h>
 #endif
 
+#define MOST_BUILDERS 1024u
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool has_flag(const ingot_cache_info_t *info, ingot_cache_open_flags_t flag)
@@ -41,6 +42,8 @@ ingot_status_t settings_check(const ingot_cache_info_t *info)
     if (info->name_space != NULL && !paths_is_namespace(info->name_space))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.name_space: \"%.80s\" is not a valid namespace",
                                       info->name_space);
+    if (info->builders > MOST_BUILDERS && info->builders != INGOT_NONE)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.builders is more than %u", MOST_BUILDERS);
     return INGOT_SUCCESS;
 }
 
@@ -77,6 +80,19 @@ ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info)
         chosen = INGOT_PERSIST_ON_MISS_FAIL;
     }
     return (ingot_persist_on_miss_t)chosen;
+}
+
+uint64_t settings_builders(const ingot_cache_info_t *info)
+{
+    const char *value = info->builders == 0 ? settings_variable(info, "INGOT_BUILDERS") : NULL;
+    uint64_t count = info->builders;
+    if (value != NULL &&
+        (!environment_parse(ENVIRONMENT_SIZE, value, &count) || (count > MOST_BUILDERS && count != INGOT_NONE))) {
+        (void)ingot_environment_refuse("INGOT_BUILDERS", "INGOT_BUILDERS: \"%.80s\" is not a number up to %u, or none",
+                                       value, MOST_BUILDERS);
+        count = 0;
+    }
+    return count == INGOT_NONE ? 0 : count;
 }
 
 /* Looks up a variable for persist. Variables that a field of the info overrides count as unset, except that of the

@@ -17,6 +17,9 @@ bool settings_turn_off(const ingot_cache_info_t *info);
 /* Returns what to do about a program that the cache does not have. */
 ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info);
 
+/* Returns how many builders may work; 0: none. */
+uint64_t settings_builders(const ingot_cache_info_t *info);
+
 /* Opens the directory store. */
 ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage);
 

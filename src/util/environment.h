@@ -58,6 +58,7 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_KEYS",
         "INGOT_PERSIST_BUILD_WAIT",
         "INGOT_BUILD_JOBS",
+        "INGOT_BUILDERS",
         "INGOT_ON_MISS",
         "INGOT_PERSIST_REQUESTS",
         "INGOT_RECORD",

@@ -58,6 +58,30 @@ INGOT_API ingot_status_t ingot_persist_leave_wish(ingot_storage_t storage, size_
  */
 INGOT_API ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t *size, char *path);
 
+/** What a process has to do with the builders of a directory store's namespace on its machine. */
+typedef enum ingot_builder_role {
+    INGOT_ROLE_USER,   /**< An application that may start builders. Any number at once. */
+    INGOT_ROLE_BUILDER /**< The builder that was started for the users. One at a time. */
+} ingot_builder_role_t;
+
+/** A role that a process has, until it leaves it or ends. A child of fork does not have it. */
+struct ingot_held_role;
+
+/**
+ * Takes a role in the store's namespace.
+ *
+ * @param[out] held  For ingot_persist_leave_role. Leave it before the storage is released. Set on success only.
+ * @retval INGOT_SUCCESS
+ * @retval INGOT_BUSY           Another process is the builder.
+ * @retval INGOT_UNIMPLEMENTED  The storage is not a directory store that can be written, or has no build locks.
+ * @retval INGOT_READ_ONLY, INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_take_role(ingot_storage_t storage, ingot_builder_role_t role,
+                                                 struct ingot_held_role **held);
+INGOT_API void ingot_persist_leave_role(struct ingot_held_role *held); /**< Does nothing for NULL. */
+/** True if a process has the role, this one included. */
+INGOT_API bool ingot_persist_has_role(ingot_storage_t storage, ingot_builder_role_t role);
+
 /**
  * Writes the id of the entry with the request for a wanted result. ingot_storage_load loads it, and
  * ingot_request_open reads it (private/request.h).

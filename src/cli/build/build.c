@@ -2,6 +2,7 @@
  * build.c - `ingot build`: answers requests for the devices of this machine. `ingot pull --for` only loads what they
  * need from a server.
  */
+#include <ingot/private/wish.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct building {
     bool is_check;                 /* --check */
     const char *url;               /* --remote; NULL: INGOT_PERSIST_REMOTE */
     uint64_t idle_ns;              /* --idle; 0: never */
+    bool is_for_users;             /* --while-used */
     bool is_pull;                  /* loads from a server, and compiles nothing */
     struct text_list paths;        /* the stores with requests */
     bool is_required;              /* --require: for the requests' seals; INGOT_PERSIST_TRUST may require more */
@@ -59,6 +61,10 @@ static const struct command_option build_options[] = {
 #endif
     {"idle", 'I', VALUE_TIME, "TIME", offsetof(struct building, idle_ns),
      .help = "For --watch: end after this time without a wish. Default: never"},
+    {"while-used", 'U', VALUE_NONE, NULL, offsetof(struct building, is_for_users),
+     .help = "For --watch: build what is wished for in the store, also if a server is named, and end with the last "
+             "application that may start a builder (INGOT_BUILDERS), which runs the tool with this option. Does "
+             "nothing if the store's namespace has such a builder on this machine"},
     {"into", 'i', VALUE_TEXT, "DIR", offsetof(struct building, common.directory),
      .help = "The store, created if it is missing; the same as --dir"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
@@ -103,9 +109,9 @@ static int check_build_arguments(const struct building *building)
         wrong = "--check is for requests, and --watch for wishes";
     else if (building->is_watch && (building->is_stale || building->paths.count != 0))
         wrong = "--watch builds what is wished for, and nothing else";
-    else if (!building->is_watch && (building->url != NULL || building->idle_ns != 0))
-        wrong = "--remote and --idle are for --watch";
-    else if (building->is_watch && has_server() && !is_redis(secure_getenv(REMOTE)))
+    else if (!building->is_watch && (building->url != NULL || building->idle_ns != 0 || building->is_for_users))
+        wrong = "--remote, --idle and --while-used are for --watch";
+    else if (building->is_watch && !building->is_for_users && has_server() && !is_redis(secure_getenv(REMOTE)))
         wrong = "--watch: only a Redis keeps wishes, as redis://, rediss:// or redis+unix://, and HTTP and S3 do not";
     else if (building->is_stale && building->paths.count != 0)
         wrong = "--stale builds the requests that the store keeps, into the store: name no other store";
@@ -172,17 +178,32 @@ static int read_requests(struct building *building)
                              : code;
 }
 
+/* Becomes the builder of the applications that use the store. Returns false if there is one, or if this fails. The role
+ * and the store are kept until the process ends. */
+static bool become_builder(const struct common_options *options, ingot_storage_t *store, int *code)
+{
+    struct ingot_held_role *role = NULL;
+    *code = store_open(store, options, STORE_WRITE, NULL);
+    if (*code != EXIT_DONE)
+        return false;
+    const ingot_status_t status = ingot_persist_take_role(*store, INGOT_ROLE_BUILDER, &role);
+    if (status != INGOT_SUCCESS && status != INGOT_BUSY)
+        *code = store_failed("becoming the store's builder", status);
+    return status == INGOT_SUCCESS;
+}
+
 /* Answers the requests. */
 static int build_requests(struct building *building)
 {
-    const struct worker_setup setup = {.plan = &building->plan,
-                                       .options = &building->common,
-                                       .selectors = &building->selectors,
-                                       .asks_server = has_server() || building->is_pull,
-                                       .is_pull = building->is_pull,
-                                       .is_watch = building->is_watch,
-                                       .is_check = building->is_check,
-                                       .idle_ns = building->idle_ns};
+    struct worker_setup setup = {.plan = &building->plan,
+                                 .options = &building->common,
+                                 .selectors = &building->selectors,
+                                 .asks_server = has_server() || building->is_pull,
+                                 .is_pull = building->is_pull,
+                                 .is_watch = building->is_watch,
+                                 .is_for_users = building->is_for_users,
+                                 .is_check = building->is_check,
+                                 .idle_ns = building->idle_ns};
     const enum report_kind kind = building->is_pull    ? REPORT_PULL
                                   : building->is_check ? REPORT_CHECK
                                   : building->is_watch ? REPORT_WATCH
@@ -193,6 +214,8 @@ static int build_requests(struct building *building)
     if (code == EXIT_DONE && !building->is_stale)
         code = make_store(&building->common, building->is_check);
     if (code != EXIT_DONE)
+        return code;
+    if (building->is_for_users && !become_builder(&building->common, &setup.used, &code))
         return code;
     report_init(&building->report, &building->plan, building->common.is_json, kind);
     interrupt_catch();

@@ -8,6 +8,7 @@
 #include "cli/build/schedule.h"
 
 #include <errno.h>
+#include <ingot/private/wish.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -273,6 +274,13 @@ static bool connect_workers(struct schedule *schedule)
     return true;
 }
 
+/* True unless the applications that this builder works for have ended. */
+static bool is_used(const struct schedule *schedule)
+{
+    const ingot_storage_t used = schedule->setup.used;
+    return used == NULL || ingot_persist_has_role(used, INGOT_ROLE_USER);
+}
+
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits, struct report *report)
 {
     char end[TEXT_SIZE];
@@ -283,7 +291,7 @@ int schedule_run(const struct worker_setup *setup, const struct schedule_limits 
         schedule.slots[i] = (struct slot){.again = WORKER_NO_TASK};
     if (!connect_workers(&schedule))
         stop_work(&schedule, "no worker process: ", strerror(errno));
-    while (employ_workers(&schedule)) {
+    while (is_used(&schedule) && employ_workers(&schedule)) {
         follow_workers(&schedule);
         report_tick(report);
         if (interrupt_seen())

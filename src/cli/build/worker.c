@@ -43,6 +43,7 @@ struct worker_store {
     ingot_storage_t server; /* this and the next ones are NULL if no server is asked */
     ingot_storage_t chain;  /* the store with the server behind it */
     ingot_storage_t upward; /* the server with the store behind it, which copies what it loads to the server */
+    ingot_storage_t wishes; /* has the wishes that are answered, and their requests: the server or the store */
 };
 
 struct task {
@@ -171,6 +172,7 @@ static const struct worker_store *open_store(struct worker *worker, const char *
     if (store_open(&place->store, &options, worker->setup->is_check ? STORE_READ : STORE_WRITE, NULL) != EXIT_DONE ||
         ingot_persist_get_settings(place->store, &settings) != INGOT_SUCCESS)
         _exit(EXIT_FAILED);
+    place->wishes = place->store;
     settings.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */
     ingot_persist_check_blobs(place->store);
     if (ingot_persist_set_settings(place->store, &settings) != INGOT_SUCCESS)
@@ -181,6 +183,8 @@ static const struct worker_store *open_store(struct worker *worker, const char *
         return place;
     if (server_open(&place->server, &options, NULL, flags) != EXIT_DONE)
         _exit(EXIT_FAILED);
+    if (!worker->setup->is_for_users)
+        place->wishes = place->server;
     ingot_storage_t tiers[] = {place->store, place->server};
     ingot_storage_t upward[] = {place->server, place->store};
     settings = (ingot_persist_settings_t){.struct_size = sizeof(settings), .write_through = worker->setup->is_watch};
@@ -385,7 +389,7 @@ static ingot_status_t load_request(const struct worker_store *place, size_t size
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = ingot_wish_get_request_id(size, wish, &id_size, id);
     if (status == INGOT_SUCCESS)
-        status = ingot_storage_load(place->server != NULL ? place->server : place->store, id_size, id, &blob);
+        status = ingot_storage_load(place->wishes, id_size, id, &blob);
     if (status == INGOT_SUCCESS)
         status = ingot_request_open(kept, id_size, id, &blob);
     store_release_blob(&blob);
@@ -398,8 +402,7 @@ static ingot_status_t make_wish_desc(struct worker *worker, size_t device, size_
     const struct worker_store *place = worker->wish_place;
     const uint8_t *id = NULL;
     size_t id_size = 0;
-    ingot_status_t status = make_desc(worker, &worker->wish.kept, device,
-                                      place->server != NULL ? place->server : place->store, &worker->wish_desc);
+    ingot_status_t status = make_desc(worker, &worker->wish.kept, device, place->wishes, &worker->wish_desc);
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_get_cache_blob_id(worker->wish_desc, &id_size, &id);
     if (status == INGOT_SUCCESS && id_size == size && memcmp(id, wish, size) == 0)
@@ -432,7 +435,7 @@ static ingot_status_t find_device(struct worker *worker, const ingot_buffer_t *w
 static ingot_status_t prepare_wish(struct worker *worker, const ingot_buffer_t *wish, const char *device)
 {
     ingot_kept_request_t *kept = &worker->wish.kept;
-    const int attempts = worker->wish_place->server != NULL ? ATTEMPTS : 1;
+    const int attempts = worker->wish_place->wishes == worker->wish_place->server ? ATTEMPTS : 1;
     ingot_status_t status = INGOT_NOT_FOUND;
     for (int i = 0; i < attempts && status == INGOT_NOT_FOUND; ++i) {
         if (i != 0)
@@ -526,8 +529,9 @@ static void open_wishes(struct worker *worker, struct wishes *wishes)
 {
     const char *name_space = worker->setup->options->name_space;
     worker->wish_place = open_store(worker, name_space != NULL ? name_space : "");
+    const ingot_storage_t server = worker->wish_place->server;
     *wishes = (struct wishes){.store = worker->wish_place->store,
-                              .server = worker->wish_place->server,
+                              .server = worker->wish_place->wishes == server ? server : NULL,
                               .is_ours = is_wish_ours,
                               .tell = tell_notice,
                               .user = worker};

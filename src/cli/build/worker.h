@@ -30,7 +30,9 @@ struct worker_setup {
     bool is_pull;                         /* compiles nothing */
     bool is_check;                        /* compiles and stores nothing, and loads what there is */
     bool is_watch;                        /* the tasks are wishes: of the server, if it is asked, or of the store */
-    uint64_t idle_ns;                     /* with is_watch: ends after this time without a wish; 0: never */
+    bool is_for_users;    /* with is_watch: the tasks are the store's wishes, also if a server is asked */
+    ingot_storage_t used; /* with is_for_users: the store, in the parent */
+    uint64_t idle_ns;     /* with is_watch: ends after this time without a wish; 0: never */
     int socket;
     atomic_size_t *next_task; /* shared by all workers */
     size_t number;

@@ -285,6 +285,11 @@ static enum build_lock_state try_take(struct build_lock *lock)
     return BUILD_LOCK_BUSY; /* other processes keep taking and releasing the lock */
 }
 
+static bool try_share(struct build_lock *lock)
+{
+    return kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
+}
+
 static enum build_lock_state look_at_lock(void *self, size_t id_size, const uint8_t *id)
 {
     struct directory *directory = self;
@@ -323,9 +328,7 @@ static bool has_changed(struct build_lock *lock)
 
 static void close_lock(struct build_lock *lock, bool is_pointless)
 {
-    const bool is_to_keep =
-        is_pointless && kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
-    if (is_to_keep)
+    if (is_pointless && try_share(lock))
         keep_lock(lock->directory, lock);
     else
         end_lock(lock);
@@ -379,6 +382,7 @@ const struct build_locks build_lock_operations = {
     .open = open_lock,
     .name = get_entry_name,
     .try_take = try_take,
+    .try_share = try_share,
     .look = look_at_lock,
     .has_changed = has_changed,
     .close = close_lock,

@@ -39,6 +39,8 @@ struct build_locks {
     const char *(*name)(const struct build_lock *lock);
     /* Tries to take the lock, without waiting for it. */
     enum build_lock_state (*try_take)(struct build_lock *lock);
+    /* Takes the lock together with others who call this, and false if somebody has taken it alone. */
+    bool (*try_share)(struct build_lock *lock);
     /* Returns what try_take would, but takes nothing: BUILD_LOCK_TAKEN if the lock is free. */
     enum build_lock_state (*look)(void *self, size_t id_size, const uint8_t *id);
     /* True if the store may have received a blob for the id since the last call that returned true. The first call

@@ -1,11 +1,13 @@
 /*
  * cache_opencl_child.cpp - builds programs through the front door, in several threads at once.
  *
- * usage: cache_opencl_child DIRECTORY THREADS PROGRAMS START [begin | leave]. Waits until the file START exists. Each
- * thread requests every program, in its own native context if its number is odd. Prints how many programs were compiled
- * and loaded. begin: each thread begins all programs, and then takes them. leave: it begins them, and the process ends.
+ * usage: cache_opencl_child DIRECTORY THREADS PROGRAMS START [begin | leave | stay]. Waits until the file START exists.
+ * Each thread requests every program, in its own native context if its number is odd. Prints how many programs were
+ * compiled and loaded. begin: each thread begins all programs, and then takes them. leave, stay: it begins them, and
+ * the process ends, or waits to be killed.
  */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -93,12 +95,14 @@ int main(int argument_count, char **arguments)
             if (how.empty())
                 request_all(cache, own != nullptr ? own : shared, device, program_count);
             else
-                begin_all(cache, own != nullptr ? own : shared, device, program_count, how == "leave");
+                begin_all(cache, own != nullptr ? own : shared, device, program_count, how != "begin");
             if (own != nullptr)
                 clReleaseContext(own);
         });
     for (std::thread &thread : threads)
         thread.join();
+    if (how == "stay")
+        pause();
     if (how == "leave")
         std::exit(failed.load());
     clReleaseContext(shared);

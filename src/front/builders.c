@@ -1,0 +1,274 @@
+/*
+ * builders.c - starts builders; see builders.h and doc/builders.md.
+ *
+ * The tool is started once per store, namespace and machine: it has a role in the store, and so has each application
+ * that may use it (private/wish.h). So an application sees whether there is a builder, and the builder whether there is
+ * still an application, however either of them ends.
+ *
+ * The tool must not be a child of the application, which may wait for any child, or for none and then has a zombie. So
+ * a process in between starts it, and ends at once. This process sends no SIGCHLD, is seen by no wait() but the one
+ * below, and shares the application's memory, which is faster than a copy and calls no handlers of fork().
+ */
+#include "front/builders.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ingot/backend.h>
+#include <ingot/private/wish.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "persist/base/files.h"
+#include "persist/directory/builders.h"
+#include "persist/storage/storage.h"
+#include "util/nanoseconds.h"
+
+#define REMOTE "INGOT_PERSIST_REMOTE="
+#define LOOK_NS NS_PER_SECOND
+#define LEAST_PAUSE_NS (10 * NS_PER_SECOND) /* as long as a builder waits for wishes */
+#define MOST_PAUSE_NS (640 * NS_PER_SECOND)
+#define NEVER UINT64_MAX
+
+enum { STACK_SIZE = 1 << 16, NICE = 10, FIRST_FD = 3 };
+
+extern char **environ;
+
+struct builders {
+    uint64_t count; /* like the next two, it stays as it was made */
+    char *remote;
+    bool ignores_environment;
+    /* When it may be time to start a builder. Whoever sets it to NEVER owns the next fields, until it sets it again. */
+    _Atomic uint64_t look_ns;
+    struct ingot_held_role *user; /* NULL: nothing was begun yet */
+    uint64_t start_ns;            /* the earliest time of the next start */
+    uint64_t pause_ns;            /* between the next two starts; 0: the least */
+};
+
+/* ---- the tool ---- */
+
+static bool is_program(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Finds the tool beside this library, in a package, an installation or a wheel. Otherwise, writes the name that is
+ * looked for on PATH. Returns false if this is not allowed, because the process runs with the rights of others. */
+static bool find_tool(char path[PATH_MAX])
+{
+    static const char *const places[] = {"", INGOT_BIN_FROM_LIB "/", "../bin/"};
+    static const char anchor;
+    Dl_info library;
+    const char *end = dladdr(&anchor, &library) != 0 ? strrchr(library.dli_fname, '/') : NULL;
+    for (size_t i = 0; end != NULL && i < sizeof(places) / sizeof(places[0]); ++i) {
+        const int length = (int)(end + 1 - library.dli_fname);
+        const int size = snprintf(path, PATH_MAX, "%.*s%singot", length, library.dli_fname, places[i]);
+        if (size < PATH_MAX && is_program(path))
+            return true;
+    }
+    (void)strcpy(path, "ingot");
+    return secure_getenv("PATH") != NULL;
+}
+
+/* Returns the environment that the cache has read, of malloc. The server's URL may contain a password, which arguments
+ * would show to all users. Sets *remote to the text that must be freed, too. */
+static char **make_environment(const struct builders *builders, char **remote)
+{
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL)
+        ++count;
+    char **made = malloc((count + 2) * sizeof(*made));
+    *remote = builders->remote != NULL ? malloc(sizeof(REMOTE) + strlen(builders->remote)) : NULL;
+    if (made == NULL || (*remote == NULL && builders->remote != NULL))
+        goto failed;
+    char **end = made;
+    for (size_t i = 0; i < count; ++i) {
+        const bool is_left_out = (builders->ignores_environment && strncmp(environ[i], "INGOT_", 6) == 0) ||
+                                 (*remote != NULL && strncmp(environ[i], REMOTE, strlen(REMOTE)) == 0);
+        if (!is_left_out)
+            *end++ = environ[i];
+    }
+    if (*remote != NULL)
+        *end++ = strcat(strcpy(*remote, REMOTE), builders->remote);
+    *end = NULL;
+    return made;
+failed:
+    free(*remote);
+    free(made);
+    *remote = NULL;
+    return NULL;
+}
+
+/* ---- starting it ---- */
+
+struct start {
+    const char *tool;
+    char *const *arguments;
+    char **environment;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    int error;
+};
+
+static void close_descriptors(void)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, FIRST_FD, ~0u, 0) == 0)
+        return;
+#endif
+    const long count = sysconf(_SC_OPEN_MAX);
+    for (long fd = FIRST_FD; fd < count; ++fd)
+        (void)syscall(SYS_close, (int)fd);
+}
+
+/* The process in between. It has its own descriptors and priority, but not its own memory. */
+static int start_tool(void *opaque)
+{
+    struct start *start = opaque;
+    pid_t pid = 0;
+    close_descriptors();
+    (void)nice(NICE);
+    start->error =
+        posix_spawnp(&pid, start->tool, &start->actions, &start->attributes, start->arguments, start->environment);
+    return 0;
+}
+
+/* Blocks all signals meanwhile, because the application's handlers would run in its memory, but in another process.
+ * Returns 0 or an errno. */
+static int run_start(struct start *start)
+{
+    sigset_t all, before;
+    char *stack = malloc(STACK_SIZE);
+    if (stack == NULL)
+        return ENOMEM;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t pid = clone(start_tool, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK, start);
+    const int error = pid < 0 ? errno : 0;
+    while (pid > 0 && waitpid(pid, NULL, (int)__WCLONE) < 0 && errno == EINTR) {
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(stack);
+    return error != 0 ? error : start->error;
+}
+
+/* Prepares a process without a terminal, with default signals. */
+static int prepare_start(struct start *start)
+{
+    sigset_t all, none;
+    (void)sigfillset(&all);
+    (void)sigemptyset(&none);
+    int error = posix_spawnattr_setflags(&start->attributes,
+                                         POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+    if (error == 0)
+        error = posix_spawnattr_setsigdefault(&start->attributes, &all);
+    if (error == 0)
+        error = posix_spawnattr_setsigmask(&start->attributes, &none);
+    for (int fd = 0; fd < FIRST_FD && error == 0; ++fd)
+        error = posix_spawn_file_actions_addopen(&start->actions, fd, "/dev/null", O_RDWR, 0);
+    return error;
+}
+
+/* Returns 0 or an errno. */
+static int start_builder(const struct builders *builders, ingot_storage_t store)
+{
+    char tool[PATH_MAX];
+    char jobs[24];
+    char *remote = NULL;
+    const char *name_space = storage_name_space(store);
+    const char *const arguments[] = {
+        "ingot",    "build", "--watch", "--while-used",       "--idle=10s",
+        "--jobs",   jobs,    "--dir",   builders_path(store), name_space[0] != '\0' ? "--namespace" : NULL,
+        name_space, NULL};
+    (void)snprintf(jobs, sizeof(jobs), "%llu", (unsigned long long)builders->count);
+    if (!find_tool(tool))
+        return ENOENT;
+    struct start start = {
+        .tool = tool, .arguments = (char *const *)arguments, .environment = make_environment(builders, &remote)};
+    int error = start.environment == NULL ? ENOMEM : posix_spawnattr_init(&start.attributes);
+    if (error == 0) {
+        error = posix_spawn_file_actions_init(&start.actions);
+        if (error == 0) {
+            error = prepare_start(&start);
+            if (error == 0)
+                error = run_start(&start);
+            (void)posix_spawn_file_actions_destroy(&start.actions);
+        }
+        (void)posix_spawnattr_destroy(&start.attributes);
+    }
+    free(start.environment);
+    free(remote);
+    return error;
+}
+
+/* ---- when ---- */
+
+struct builders *builders_create(uint64_t count, const char *remote, bool ignores_environment)
+{
+    struct builders *builders = count != 0 ? calloc(1, sizeof(*builders)) : NULL;
+    if (builders == NULL)
+        return NULL;
+    builders->count = count;
+    builders->ignores_environment = ignores_environment;
+    builders->remote = remote != NULL ? strdup(remote) : NULL;
+    if (remote == NULL || builders->remote != NULL)
+        return builders;
+    free(builders);
+    return NULL;
+}
+
+void builders_destroy(struct builders *builders)
+{
+    if (builders == NULL)
+        return;
+    ingot_persist_leave_role(builders->user);
+    free(builders->remote);
+    free(builders);
+}
+
+static ingot_status_t look_after(struct builders *builders, ingot_storage_t store, uint64_t now_ns)
+{
+    const ingot_status_t status =
+        builders->user == NULL ? ingot_persist_take_role(store, INGOT_ROLE_USER, &builders->user) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (ingot_persist_has_role(store, INGOT_ROLE_BUILDER)) {
+        builders->pause_ns = 0;
+        return INGOT_SUCCESS;
+    }
+    if (now_ns < builders->start_ns)
+        return INGOT_SUCCESS;
+    /* A builder that ends at once is started again after growing pauses. */
+    builders->pause_ns = builders->pause_ns == 0              ? LEAST_PAUSE_NS
+                         : builders->pause_ns < MOST_PAUSE_NS ? 2 * builders->pause_ns
+                                                              : MOST_PAUSE_NS;
+    builders->start_ns = now_ns + builders->pause_ns;
+    const int error = start_builder(builders, store);
+    return error == 0
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NOT_FOUND, "no builder is started: %s",
+                                        error == ENOENT ? "the tool ingot is neither beside the library nor on PATH"
+                                                        : strerror(error));
+}
+
+ingot_status_t builders_call(struct builders *builders, ingot_storage_t storage)
+{
+    const uint64_t now_ns = files_steady_clock_ns();
+    uint64_t look_ns = builders != NULL ? atomic_load(&builders->look_ns) : NEVER;
+    if (now_ns < look_ns || !atomic_compare_exchange_strong(&builders->look_ns, &look_ns, NEVER))
+        return INGOT_SUCCESS;
+    const ingot_status_t status = look_after(builders, storage_stored_to(storage), now_ns);
+    atomic_store(&builders->look_ns, status == INGOT_SUCCESS ? now_ns + LOOK_NS : NEVER);
+    return status;
+}
