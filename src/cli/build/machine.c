@@ -1,5 +1,5 @@
 /*
- * machine.c - shows what of a store this machine's drivers can load; see build.h.
+ * machine.c - shows what of a store this machine's drivers can load, for `ingot verify`.
  *
  * A program can be loaded if its id is that of the same request on one of this machine's devices, and its blob is
  * sound. Otherwise, the device whose id differs in the fewest fields explains why not. Drivers run in a worker process,
@@ -21,9 +21,9 @@
 #include "cli/base/memory.h"
 #include "cli/base/output.h"
 #include "cli/base/text.h"
-#include "cli/build/build.h"
 #include "cli/build/device/device.h"
 #include "cli/build/process.h"
+#include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"

@@ -28,4 +28,8 @@ COMMANDS(DECLARE)
  * failures only. Returns an exit_code. */
 int pull_quietly(const struct common_options *common, const char *source);
 
+/* Shows what of a store, a bundle or an OCI image layout this machine's drivers can load, and by what the rest differs.
+ * path: NULL for the store of the options. Returns an exit_code. */
+int machine_verify(const struct common_options *options, const char *path);
+
 #endif

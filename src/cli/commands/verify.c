@@ -6,7 +6,6 @@
 #include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/progress.h"
-#include "cli/build/build.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
