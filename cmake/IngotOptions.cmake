@@ -8,6 +8,7 @@ set(INGOT_BACKEND_LEVEL_ZERO AUTO CACHE STRING "Level Zero backend: ON (required
 set_property(CACHE INGOT_BACKEND_LEVEL_ZERO PROPERTY STRINGS ON AUTO OFF)
 set(INGOT_BACKEND_CUDA AUTO CACHE STRING "CUDA backend: ON (required), AUTO (if the toolkit's headers are there), OFF")
 set_property(CACHE INGOT_BACKEND_CUDA PROPERTY STRINGS ON AUTO OFF)
+option(INGOT_BACKEND_HIP "Build the HIP backend, which needs nothing to build" ON)
 option(INGOT_PERSIST "Build the bundled storages" ON)
 set(INGOT_REMOTE AUTO CACHE STRING "Storages on servers: ON (required), AUTO (if their libraries are there), OFF")
 set_property(CACHE INGOT_REMOTE PROPERTY STRINGS ON AUTO OFF)

@@ -50,8 +50,8 @@ foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-dg2 level_zero-pv
     endif()
 endforeach()
 
-# NVIDIA's devices are used if they are there. They are never required, because no package provides them.
-foreach(device IN ITEMS nvidia cuda)
+# NVIDIA's and AMD's GPUs are used if they are there. They are never required, because no package provides them.
+foreach(device IN ITEMS nvidia cuda hip)
     execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device --check ${device}
         RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
     if(NOT missing)
@@ -70,6 +70,24 @@ if(TARGET ingot::cuda)
         set(INGOT_CUDA_COMPILERS ON)
     endif()
     ingot_summary_line("CUDA compilers for tests" "${INGOT_CUDA_COMPILERS} (libnvrtc and libnvJitLink, by ldconfig)")
+endif()
+
+# The library with hipRTC, as the HIP backend finds it at run time, and its version.
+set(INGOT_HIPRTC "")
+if(TARGET ingot::hip)
+    foreach(major IN ITEMS 7 6 5)
+        find_library(INGOT_HIPRTC_${major} NAMES libhiprtc.so.${major} libamdhip64.so.${major})
+        mark_as_advanced(INGOT_HIPRTC_${major})
+        if(NOT INGOT_HIPRTC AND INGOT_HIPRTC_${major})
+            set(INGOT_HIPRTC ${INGOT_HIPRTC_${major}})
+            set(INGOT_HIP_MAJOR ${major})
+        endif()
+    endforeach()
+    if(INGOT_HIPRTC)
+        ingot_summary_line("hipRTC for tests" "${INGOT_HIPRTC}")
+    else()
+        ingot_test_left_out("tests of HIP programs" "no libhiprtc.so and libamdhip64.so (Debian package libamdhip64-5)")
+    endif()
 endif()
 
 # What programs that load drivers need in a build with sanitizers.

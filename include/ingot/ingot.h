@@ -75,7 +75,8 @@ INGOT_API const char *ingot_version(void);
 /** One backend, one native context, its devices, and one in-memory cache. */
 typedef struct ingot_context *ingot_context_t;
 typedef const struct ingot_context *const_ingot_context_t;
-/** Immutable build input: OpenCL C, SPIR-V, CUDA C++, PTX, or a custom backend's format. Independent of contexts. */
+/** Immutable build input: OpenCL C, SPIR-V, CUDA C++, PTX, HIP C++, or a custom backend's format. Independent of
+ * contexts. */
 typedef struct ingot_source *ingot_source_t;
 typedef const struct ingot_source *const_ingot_source_t;
 /** Describes what to build: sources, options, constants and devices of one context. Immutable. */
@@ -203,7 +204,9 @@ typedef enum ingot_source_kind {
     INGOT_SOURCE_SPIRV = 2,
     INGOT_SOURCE_CUDA_CPP = 3,
     INGOT_SOURCE_PTX = 4,
-    INGOT_SOURCE_HEADER = 5,        /**< Text that other sources include by name. */
+    INGOT_SOURCE_HEADER = 5, /**< Text that other sources include by name. */
+    INGOT_SOURCE_HIP_CPP = 6,
+    INGOT_SOURCE_HIP_CODE = 7,      /**< An AMD code object, or a fat binary of several. */
     INGOT_SOURCE_OWN_TEXT = 0x100,  /**< A custom backend's language with C's #include; up to 0x1ff. */
     INGOT_SOURCE_OWN_BINARY = 0x200 /**< A custom backend's format without includes; up to 0x2ff. */
 } ingot_source_kind_t;

@@ -6,13 +6,6 @@
  */
 #include "conformance/device_under_test.h"
 
-#include <link.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <map>
 
 #include "conformance/objects.h"
@@ -39,16 +32,6 @@ const char kCalling[] = "__device__ int helper(int x);\n"
 ProgramText cuda_cpp(const std::string &text)
 {
     return {{{INGOT_SOURCE_CUDA_CPP, text}}};
-}
-
-/* Returns the path of the library that dlopen finds by this name. */
-std::string path_of(const char *name)
-{
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    struct link_map *map = nullptr;
-    if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
-        throw std::runtime_error(dlerror());
-    return map->l_name;
 }
 
 class CudaDevice : public DeviceUnderTest
@@ -85,23 +68,8 @@ public:
     /* Puts a copy of NVRTC with another build-id first in the library path. */
     Environment environment_of_another_driver() const override
     {
-        static const std::string directory = [] {
-            char path[4096] = "";
-            const std::string original = path_of("libnvrtc.so.13"), copy = "compiler/libnvrtc.so.13";
-            if (getcwd(path, sizeof(path)) == nullptr || mkdir("compiler", 0700) != 0)
-                throw std::runtime_error("no directory for another compiler");
-            std::filesystem::copy_file(original, copy);
-            std::fstream file(copy, std::ios::in | std::ios::out | std::ios::binary);
-            Bytes head(1 << 16); /* the build-id is near the beginning of the library, which has 100 MB */
-            file.read(reinterpret_cast<char *>(head.data()), static_cast<std::streamsize>(head.size()));
-            if (!change_build_id(head))
-                throw std::runtime_error("no build-id in " + original);
-            file.seekp(0);
-            file.write(reinterpret_cast<const char *>(head.data()), static_cast<std::streamsize>(head.size()));
-            return std::string(path) + "/compiler";
-        }();
-        const char *others = getenv("LD_LIBRARY_PATH");
-        return {{"LD_LIBRARY_PATH", directory + (others != nullptr ? std::string(":") + others : "")}};
+        static const std::string path = path_with_another_build("libnvrtc.so.13", "compiler");
+        return {{"LD_LIBRARY_PATH", path}};
     }
 
     ProgramText two_kernels() const override { return cuda_cpp(kTwoKernels); }

@@ -134,4 +134,11 @@ TEST(FrontDoorExample, CudaQuickstartLoadsInTheSecondProcess)
 }
 #endif
 
+#ifdef HIP_QUICKSTART_PROGRAM
+TEST(FrontDoorExample, HipQuickstartLoadsInTheSecondProcess)
+{
+    expect_loads({HIP_QUICKSTART_PROGRAM, "hip-store"});
+}
+#endif
+
 } // namespace

@@ -68,8 +68,9 @@ static const struct command_option build_options[] = {
     {"into", 'i', VALUE_TEXT, "DIR", offsetof(struct building, common.directory),
      .help = "The store, created if it is missing; the same as --dir"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
-     .help =
-         "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all"},
+     .help = "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case, or compile for an "
+             "architecture that "
+             "this machine need not have (hip:gfx90a); may be repeated. Default: all"},
     {"jobs", 'J', VALUE_COUNT, "COUNT", offsetof(struct building, limits.job_count),
      .help = "The number of worker processes, at most 1024. Default: the number of processors"},
     {"time", 't', VALUE_TIME, "LIMIT", offsetof(struct building, limits.time_ns), .words = "unlimited",

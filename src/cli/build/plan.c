@@ -158,6 +158,8 @@ static const char *platform_of(const cJSON *id, const char *backend)
 {
     if (strcmp(backend, "level_zero") == 0)
         return "Level Zero";
+    if (strcmp(backend, "hip") == 0)
+        return "HIP";
     return strcmp(backend, "cuda") == 0 ? "CUDA" : json_text(id, "device[0].platform_name");
 }
 

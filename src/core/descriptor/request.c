@@ -311,10 +311,9 @@ static void visit_headers(struct visit *visit, size_t count, const ingot_source_
 
 static void visit_kind(struct visit *visit, size_t number, ingot_source_kind_t kind)
 {
-    static const char *const names[] = {[INGOT_SOURCE_OPENCL_C] = "opencl_c",
-                                        [INGOT_SOURCE_SPIRV] = "spirv",
-                                        [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp",
-                                        [INGOT_SOURCE_PTX] = "ptx"};
+    static const char *const names[] = {
+        [INGOT_SOURCE_OPENCL_C] = "opencl_c", [INGOT_SOURCE_SPIRV] = "spirv",     [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp",
+        [INGOT_SOURCE_PTX] = "ptx",           [INGOT_SOURCE_HIP_CPP] = "hip_cpp", [INGOT_SOURCE_HIP_CODE] = "hip_code"};
     char of_backend[9]; /* a kind that a custom backend defines */
     const uint32_t value = (uint32_t)kind;
     const bool is_known = value < sizeof(names) / sizeof(names[0]) && names[value] != NULL;

@@ -16,7 +16,7 @@ static bool is_text_kind(ingot_source_kind_t kind)
 
 static bool kind_is_known(ingot_source_kind_t kind)
 {
-    return is_text_kind(kind) || kind == INGOT_SOURCE_SPIRV ||
+    return is_text_kind(kind) || kind == INGOT_SOURCE_SPIRV || kind == INGOT_SOURCE_HIP_CODE ||
            (kind >= INGOT_SOURCE_OWN_BINARY && kind < INGOT_SOURCE_OWN_BINARY + 0x100);
 }
 

@@ -55,8 +55,8 @@ void graph_set_problem(struct graph_text *text, const char *at, const char *noun
 
 bool hermetic_kind_has_includes(ingot_source_kind_t kind)
 {
-    return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_HEADER ||
-           (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
+    return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_HIP_CPP ||
+           kind == INGOT_SOURCE_HEADER || (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
 }
 
 static void add_view(struct source_graph *graph, enum text_origin origin, const ingot_source_view_t *view)
@@ -171,7 +171,7 @@ static void note_kinds(struct source_graph *graph)
         const ingot_source_kind_t kind = graph->input->sources[i].kind;
         if (!hermetic_kind_has_includes(kind))
             continue;
-        graph->cplusplus = graph->cplusplus && kind == INGOT_SOURCE_CUDA_CPP;
+        graph->cplusplus = graph->cplusplus && (kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_HIP_CPP);
         graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
         graph->renames_files = graph->renames_files || kind != INGOT_SOURCE_CUDA_CPP;
     }

@@ -8,6 +8,9 @@
 #ifdef WITH_CUDA
 #include <ingot/cuda.h>
 #endif
+#ifdef WITH_HIP
+#include <ingot/hip.h>
+#endif
 #include <ingot/ingot.h>
 #ifdef WITH_LEVEL_ZERO
 #include <ingot/level_zero.h>
@@ -49,6 +52,12 @@ int main(void)
 #ifdef WITH_CUDA
     if (ingot_cuda_context_create(&context, 1, NULL, NULL) != INGOT_INVALID_ARGUMENTS) {
         fprintf(stderr, "no CUDA contexts were taken for some\n");
+        return 1;
+    }
+#endif
+#ifdef WITH_HIP
+    if (ingot_hip_context_create(&context, 1, NULL, NULL) != INGOT_INVALID_ARGUMENTS) {
+        fprintf(stderr, "no HIP devices were taken for some\n");
         return 1;
     }
 #endif

@@ -5,6 +5,7 @@
 
 #include <ingot/backend.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/base/memory.h"
 
@@ -18,6 +19,9 @@ const struct device_backend *const device_backends[] = {
 #if INGOT_WITH_CUDA
     &device_cuda,
 #endif
+#if INGOT_WITH_HIP
+    &device_hip,
+#endif
     NULL,
 };
 
@@ -27,6 +31,16 @@ void device_add(struct device_list *list, const struct device *device, const cha
     struct device *added = &list->items[list->count++];
     *added = *device;
     (void)snprintf(added->text, sizeof(added->text), "%s: %s (%s)", device->backend->name, name, platform);
+}
+
+void device_add_named(struct device_list *list, const struct device_backend *backend, const char *selector)
+{
+    const size_t length = strlen(backend->name);
+    if (backend->platform == NULL || strncmp(selector, backend->name, length) != 0 || selector[length] != ':' ||
+        selector[length + 1] == ' ' || selector[length + 1] == '\0')
+        return;
+    const struct device device = {.backend = backend, .architecture = selector + length + 1};
+    device_add(list, &device, device.architecture, backend->platform);
 }
 
 ingot_status_t device_refuse(const char *call, long error)

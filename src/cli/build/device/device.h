@@ -19,7 +19,8 @@ struct device {
     char text[DEVICE_TEXT_SIZE]; /* "BACKEND: NAME (PLATFORM)" */
     void *owner;                 /* the platform or the driver */
     void *handle;
-    int number; /* the index of a CUDA device */
+    int number;               /* the index of a CUDA or HIP device */
+    const char *architecture; /* what the device is named by, if this machine need not have it; otherwise NULL */
 };
 
 struct device_list {
@@ -34,6 +35,8 @@ struct device_backend {
     void (*add_all)(struct device_list *list);
     /* Creates a context for this device alone. On failure, sets the error detail. */
     ingot_status_t (*open)(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context);
+    /* If the backend also builds for architectures that this machine need not have, the name of the platform. */
+    const char *platform;
 };
 
 /* The backends that the tool was built with; NULL ends the list. */
@@ -43,9 +46,12 @@ extern const struct device_backend *const device_backends[];
 extern const struct device_backend device_opencl;
 extern const struct device_backend device_level_zero;
 extern const struct device_backend device_cuda;
+extern const struct device_backend device_hip;
 
 /* Adds a device. Its text is made from the names of the backend, the device and the platform. */
 void device_add(struct device_list *list, const struct device *device, const char *name, const char *platform);
+/* Adds the architecture that a selector "BACKEND:ARCHITECTURE" names, if it is one for this backend. */
+void device_add_named(struct device_list *list, const struct device_backend *backend, const char *selector);
 /* Reports that a call to a driver failed. Returns INGOT_BACKEND_ERROR. */
 ingot_status_t device_refuse(const char *call, long error);
 

@@ -62,4 +62,4 @@ static ingot_status_t open_cuda_device(const struct device *device, const ingot_
                                  : device_refuse("cuDevicePrimaryCtxRetain", (long)error);
 }
 
-const struct device_backend device_cuda = {"cuda", add_cuda_devices, open_cuda_device};
+const struct device_backend device_cuda = {"cuda", add_cuda_devices, open_cuda_device, NULL};

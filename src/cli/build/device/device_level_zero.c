@@ -55,4 +55,4 @@ static ingot_status_t open_level_zero_device(const struct device *device, const 
     return status;
 }
 
-const struct device_backend device_level_zero = {"level_zero", add_level_zero_devices, open_level_zero_device};
+const struct device_backend device_level_zero = {"level_zero", add_level_zero_devices, open_level_zero_device, NULL};

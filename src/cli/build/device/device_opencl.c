@@ -56,4 +56,4 @@ static ingot_status_t open_opencl_device(const struct device *device, const ingo
     return status;
 }
 
-const struct device_backend device_opencl = {"opencl", add_opencl_devices, open_opencl_device};
+const struct device_backend device_opencl = {"opencl", add_opencl_devices, open_opencl_device, NULL};

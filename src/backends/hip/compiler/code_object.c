@@ -1,0 +1,67 @@
+/*
+ * code_object.c - describes code objects and fat binaries; see code_object.h.
+ *
+ * A fat binary begins with BUNDLE_MAGIC and the number of entries. An entry has the offset and the size of its bytes,
+ * and its name, such as hipv4-amdgcn-amd-amdhsa--gfx90a, after the name's length. Numbers are 64-bit little-endian.
+ * Compressed fat binaries are refused, because their parts could not be checked.
+ */
+#include "backends/hip/compiler/code_object.h"
+
+#include "util/little_endian.h"
+
+#include <string.h>
+
+#define EM_AMD_GPU 224u
+#define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
+#define NUMBER_SIZE 8u
+
+static size_t get_kernel_name(const Elf64_Sym *symbol, const char *name)
+{
+    static const char end[] = ".kd"; /* of the kernel's descriptor */
+    const size_t length = strlen(name);
+    return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && length > strlen(end) &&
+                   strcmp(name + length - strlen(end), end) == 0
+               ? length - strlen(end)
+               : 0;
+}
+
+static bool take_number(const uint8_t **at, const uint8_t *end, uint64_t *number)
+{
+    if (end - *at < (ptrdiff_t)NUMBER_SIZE)
+        return false;
+    *number = le_get_u64(*at);
+    *at += NUMBER_SIZE;
+    return true;
+}
+
+static bool unwrap_bundle(size_t *size, const uint8_t **bytes)
+{
+    static const char magic[] = BUNDLE_MAGIC;
+    const uint8_t *const start = *bytes;
+    const uint8_t *const end = start + *size;
+    const uint8_t *found = NULL;
+    const size_t all = *size;
+    uint64_t count = 0;
+    if (all < strlen(magic) || memcmp(start, magic, strlen(magic)) != 0)
+        return true; /* not a bundle */
+    const uint8_t *at = start + strlen(magic);
+    bool is_whole = take_number(&at, end, &count);
+    for (; count > 0 && is_whole; --count) {
+        uint64_t offset = 0;
+        uint64_t part_size = 0;
+        uint64_t length = 0;
+        is_whole = take_number(&at, end, &offset) && take_number(&at, end, &part_size) &&
+                   take_number(&at, end, &length) && length <= (uint64_t)(end - at) && offset <= all &&
+                   part_size <= all - offset;
+        if (is_whole && found == NULL && part_size >= SELFMAG && memcmp(start + offset, ELFMAG, SELFMAG) == 0) {
+            found = start + offset;
+            *size = (size_t)part_size;
+        }
+        at += is_whole ? length : 0;
+    }
+    if (found != NULL)
+        *bytes = found;
+    return is_whole && found != NULL;
+}
+
+const struct rtc_format hip_code_object = {"HIP", "INGOTHIP", EM_AMD_GPU, SHT_DYNSYM, get_kernel_name, unwrap_bundle};

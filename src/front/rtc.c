@@ -1,0 +1,192 @@
+/*
+ * rtc.c - modules of the backends with a run-time compiler; see rtc.h.
+ */
+#include "front/rtc.h"
+
+#include <ingot/backend.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/rtc/vendor.h"
+#include "core/context/context.h"
+
+/* Writes a word so that the backend's splitting of options returns it unchanged. Returns the end of the text. */
+static char *put_word(char *to, const char *word)
+{
+    *to++ = '\'';
+    for (; *word != '\0'; ++word) {
+        if (*word == '\'') {
+            memcpy(to, "'\\'", 3);
+            to += 3;
+        }
+        *to++ = *word;
+    }
+    *to++ = '\'';
+    return to;
+}
+
+/* Joins options to one text, which the caller frees. Plain words stay as they are, so that the text is readable. */
+static char *join_options(size_t count, const char *const *options)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%";
+    size_t size = 1;
+    for (size_t i = 0; i < count; ++i)
+        size += 4 * strlen(options[i]) + 3;
+    char *text = malloc(size);
+    char *to = text;
+    for (size_t i = 0; i < count && text != NULL; ++i) {
+        const size_t length = strlen(options[i]);
+        if (length != 0 && strspn(options[i], plain) == length) {
+            memcpy(to, options[i], length);
+            to += length;
+        } else {
+            to = put_word(to, options[i]);
+        }
+        *to++ = ' ';
+    }
+    if (text != NULL)
+        *to = '\0';
+    return text;
+}
+
+static ingot_status_t make_context(const struct rtc_loading *loading, struct ingot_cache *cache,
+                                   struct ingot_context **context)
+{
+    const ingot_backend_ops_t *ops = loading->front->ops;
+    void *state = NULL;
+    size_t key_size = 0;
+    const void *key = NULL;
+    ingot_status_t status = loading->front->make_state(loading, &state, &key_size, &key);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct ingot_context *target = cache != NULL ? targets_find(&cache->targets, ops, key_size, key) : NULL;
+    if (target == NULL)
+        status = request_make_target(cache, ops, NULL, 1, key_size, key, &target);
+    if (status == INGOT_SUCCESS)
+        status = context_create_over(context, target, state);
+    if (status != INGOT_SUCCESS)
+        ops->destroy(state);
+    if (target != NULL)
+        context_unreference(target);
+    return status;
+}
+
+void rtc_front_forget(void *self)
+{
+    struct rtc_loading *own = self;
+    request_end(own->context, &own->made);
+    own->context = NULL;
+    own->made = (struct made_program){NULL, NULL, INGOT_ORIGIN_BUILD};
+}
+
+/* Returns the module, which the application then owns, and ends what held it. */
+static void take_module(struct rtc_loading *loading, ingot_status_t status, void **module, ingot_origin_t *origin)
+{
+    if (status == INGOT_SUCCESS)
+        *module = rtc_take_module(loading->made.native);
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = loading->made.origin;
+    rtc_front_forget(loading);
+}
+
+static bool is_machine_code(const struct rtc_loading *loading)
+{
+    return loading->request.kind == loading->front->machine_code;
+}
+
+ingot_status_t rtc_front_open(const void *self, struct ingot_cache *cache, struct request *request,
+                              struct ingot_context **context)
+{
+    const struct rtc_loading *loading = self;
+    if (is_machine_code(loading))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "machine code is loaded as it is, and not cached");
+    *request = loading->request;
+    request->cache = cache;
+    return make_context(loading, cache, context);
+}
+
+ingot_status_t rtc_front_get(void *self, struct ingot_cache *cache, enum program_miss miss)
+{
+    struct rtc_loading *loading = self;
+    struct made_program *made = &loading->made;
+    struct request request = loading->request;
+    rtc_front_forget(loading);
+    request.cache = cache;
+    request.miss = miss;
+    ingot_status_t status = make_context(loading, cache, &loading->context);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (is_machine_code(loading))
+        return request_build(&request, loading->context, made);
+    if (cache_storage(cache) != NULL)
+        status = request_program(&request, loading->context, made);
+    if (status == INGOT_BUSY && miss != PROGRAM_WAIT)
+        return status;
+    if (made->native == NULL && status != INGOT_BUILD_FAILED) {
+        status = request_pass_through(cache, status);
+        if (status == INGOT_SUCCESS)
+            status = request_build(&request, loading->context, made);
+    }
+    return status;
+}
+
+/* Checks the arguments, and makes a request of them, whose options the caller frees. */
+static ingot_status_t take_arguments(struct rtc_loading *loading, const struct rtc_arguments *arguments,
+                                     const void *out)
+{
+    if (arguments->source == NULL || out == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "source or the place for the result is NULL");
+    for (size_t i = 0; i < arguments->option_count; ++i) {
+        if (arguments->options == NULL || arguments->options[i] == NULL)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "options: option %zu is NULL", i);
+    }
+    const size_t size = arguments->source_size != 0 ? arguments->source_size : strlen(arguments->source);
+    loading->request = (struct request){.kind = loading->front->kind_of(size, arguments->source),
+                                        .bytes = arguments->source,
+                                        .size = size,
+                                        .name = arguments->name,
+                                        .options = join_options(arguments->option_count, arguments->options)};
+    return loading->request.options != NULL ? INGOT_SUCCESS
+                                            : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options",
+                                                                     arguments->option_count);
+}
+
+ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache,
+                              const struct rtc_arguments *arguments, const void *out, void **module,
+                              ingot_origin_t *origin)
+{
+    ingot_status_t status = take_arguments(loading, arguments, out);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = rtc_front_get(loading, cache, cache_miss(cache));
+    take_module(loading, status, module, origin);
+    free((char *)loading->request.options);
+    return status;
+}
+
+ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache,
+                               const struct rtc_arguments *arguments, const struct pending_ops *ops,
+                               ingot_pending_t *pending)
+{
+    const ingot_status_t status = take_arguments(loading, arguments, pending);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const struct pending_part parts[] = {{offsetof(struct rtc_loading, request.name), PENDING_TEXT},
+                                         {offsetof(struct rtc_loading, request.options), PENDING_TEXT},
+                                         {offsetof(struct rtc_loading, request.bytes), loading->request.size}};
+    void *own = pending_copy(sizeof(*loading), loading, 3, parts);
+    free((char *)loading->request.options);
+    return pending_begin(pending, cache, ops, own);
+}
+
+ingot_status_t rtc_front_take(ingot_pending_t pending, const struct pending_ops *ops, const void *out, void **module,
+                              ingot_origin_t *origin)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    struct rtc_loading *own = pending_take(pending, ops, out, &status);
+    if (own == NULL)
+        return status;
+    take_module(own, status, module, origin);
+    pending_end(ops, own);
+    return status;
+}
