@@ -11,6 +11,7 @@ import hashlib
 import os
 import struct
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -172,6 +173,17 @@ class Flights:
         """True within scope()."""
         return getattr(self._local, "begun", None) is not None
 
+    def scoped(self, function: Function) -> Function:
+        """Makes a function run in a scope()."""
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            with self.scope():
+                return function(*arguments, **named)
+
+        call._ingot = True  # type: ignore[attr-defined]
+        return cast(Function, call)
+
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Abandons at the end of the block what this thread began in it and did not finish."""
@@ -184,6 +196,25 @@ class Flights:
             self._local.begun = outer
             for key in begun:
                 self.drop(key)
+
+
+def is_distributed() -> bool:
+    """True in a distributed job of torch. Its processes may exchange data while they compile, so they take no turns."""
+    torch = sys.modules.get("torch.distributed")
+    return bool(torch and torch.is_available() and torch.is_initialized() and torch.get_world_size() > 1)
+
+
+def write_file(path: str, data: bytes, mode: int) -> None:
+    """Makes a file have this content, in one step."""
+    number, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix="tmp.ingot.")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def key(kind: str, fields: Mapping[str, FieldValue]) -> Key:

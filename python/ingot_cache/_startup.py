@@ -28,6 +28,7 @@ PLUGS = (
     ("torch", "torch._inductor.compile_fx", "inductor:install_scope"),
     ("cuda_core", "cuda.core", "cuda_core:install"),
     ("cupy", "cupy", "cupy:install"),
+    ("helion", "helion", "helion:install"),
 )
 _OTHER_NAMES = {"inductor": "torch", "cuda.core": "cuda_core"}
 _NAMES = {name for name, _, _ in PLUGS} | {"vllm"}

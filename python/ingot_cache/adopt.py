@@ -4,7 +4,8 @@ Fills each directory from the store before the command runs, and stores what the
 the end. The files of a folder are one artifact, because a tool that finds one of them expects the others. Its key has a
 digest of the content, so it never changes. Numbered lists, which are artifacts as well, name the folders. A process
 appends a list in the turn for the next number, so no list replaces another one. A folder is stored when two looks in a
-row find it the same; if the command was killed, at the end, too, because the tool may have left a part of a file.
+row find it the same; if the command was killed, at the end, too, because the tool may have left a part of a file. Of
+tuners, each file is an artifact, as if it lay in a folder of its own.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Rule(Enum):
     RELOCATE = 3  # it contains the directory's path
     NINJA_DEPS = 4  # it contains the times of ninja's outputs and the paths of their inputs
     NINJA_LOG = 5  # it contains the times of ninja's outputs
-    SKIP = 6  # it is not stored, nor is what lies below a folder with such a name
+    MERGE = 6  # a JSON object to which the tool adds members; those that are stored win
+    SKIP = 7  # it is not stored, nor is what lies below a folder with such a name
 
 
 class Kind(NamedTuple):
@@ -57,6 +59,7 @@ class Kind(NamedTuple):
     compilers: str = ""  # commands of the shell; the key contains what they say to --version
     has_host_code: bool = False  # files depend on the host's processor
     rules: dict[str, Rule] = {}  # for names of files and folders; REPLACE for all others
+    is_by_file: bool = False  # each file is an artifact
 
     def rule(self, name: str) -> Rule:
         every = {**_TEMPORARIES, **self.rules}.items()
@@ -66,7 +69,9 @@ class Kind(NamedTuple):
 _LOCKS = (f"{_TEMPORARY}*", "*.lock", "lock", "tmp", "tmp.*", "*.tmp", "*.tmp.*", "*.part", ".nfs*")
 _TEMPORARIES = dict.fromkeys(_LOCKS, Rule.SKIP)
 _NINJA = {".ninja_log": Rule.NINJA_LOG, ".ninja_deps": Rule.NINJA_DEPS}
-# All but the last two name files by a hash of what they are made from. The last two use ninja, which compares times.
+_ENTRIES = dict.fromkeys(("manifest.json", "[0-9a-f]" * 24 + ".json"), Rule.REPLACE)
+_XLA = {"tmp_per_fusion_cache_*": Rule.SKIP}
+# Most name files by a hash of what they are made from. Two use ninja, which compares times.
 KINDS = {
     "warp": Kind("warp-lang", has_host_code=True, rules={"*_p[0-9]*_t[0-9]*": Rule.SKIP}),
     "taichi": Kind("taichi", has_host_code=True, rules={"*.tcb": Rule.LEAVE, "*metadata*": Rule.LEAVE}),
@@ -75,6 +80,10 @@ KINDS = {
     "triton": Kind("triton torch", rules={"__grp__*": Rule.RELOCATE}),
     "torch_extensions": Kind("torch", "${CXX:-c++} nvcc ninja", True, _NINJA),
     "flashinfer": Kind("flashinfer-python torch", "${CXX:-c++} nvcc ninja", True, _NINJA),
+    # FLASHINFER_AUTOTUNE_CACHE_DIR, and the folder of a file that autotune(cache=...) names.
+    "flashinfer_autotune": Kind("flashinfer-python torch", rules=_ENTRIES | {"*.json": Rule.MERGE}, is_by_file=True),
+    # The folder that --xla_gpu_per_fusion_autotune_cache_dir of XLA_FLAGS names.
+    "xla_autotune": Kind("jaxlib jax-cuda12-pjrt jax-cuda13-pjrt", rules=_XLA, is_by_file=True),
 }
 
 
@@ -165,6 +174,18 @@ def _convert(rule: Rule, data: bytes, old: bytes, new: bytes, time_ns: int) -> b
     return data
 
 
+def _merge_json(local: bytes, stored: bytes) -> bytes:
+    """Returns a file with the members of both, or the local one if they are about different things."""
+    other = json.loads(stored)
+    try:
+        mine = json.loads(local)
+    except ValueError:  # it is damaged
+        return stored
+    if not isinstance(mine, dict) or not isinstance(other, dict) or mine.get("_metadata") != other.get("_metadata"):
+        return local
+    return local if mine == mine | other else json.dumps(mine | other, indent=2).encode()
+
+
 class Adopted:
     """A directory, and what the store has of it."""
 
@@ -174,7 +195,7 @@ class Adopted:
         _plug.set_cache(self._cache)
         self._identity = identity_of(self._kind)
         self._lists = 0  # how many lists are in _stored
-        self._stored: dict[str, str] = {}  # the digests of folders
+        self._stored: dict[str, str] = {}  # the digests of folders, or of files, here and below
         self._seen: dict[str, Stamps] = {}  # folders as the last look found them
         self._done: dict[str, Stamps] = {}  # folders as they were when they were stored or written
         os.makedirs(self._path, exist_ok=True)
@@ -197,6 +218,23 @@ class Adopted:
                 if stat.S_ISREG(about.st_mode) and self._kind.rule(name) is not Rule.SKIP:
                     found[name] = about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_mode
         return found
+
+    def _units(self, folder: str, names: Iterable[str]) -> Iterator[tuple[str, Stamps]]:
+        """Yields what is an artifact: the folder, or each of its files."""
+        files = self._stamps(folder, names)
+        if not self._kind.is_by_file:
+            yield folder, files
+        for name in files if self._kind.is_by_file else ():
+            yield os.path.join(folder, name), {name: files[name]}
+
+    def _folder_of(self, unit: str) -> str:
+        return os.path.dirname(unit) if self._kind.is_by_file else unit
+
+    def _here(self, unit: str, whole: str) -> Stamps:
+        """Returns the files that an artifact has in this directory."""
+        if self._kind.is_by_file:
+            return self._stamps(self._folder_of(unit), [os.path.basename(unit)])
+        return self._stamps(unit, os.listdir(whole) if os.path.isdir(whole) else ())
 
     def _parts(self, folder: str, files: Stamps) -> dict[str, bytes]:
         """Returns files as they are stored, if they have these stamps."""
@@ -225,22 +263,22 @@ class Adopted:
         """Writes the folders that the store has."""
         while (data := self._cache.get(self._key(list=str(self._lists)))) is not None:
             self._merge(data)
-        for folder, digest in list(self._stored.items()):
-            self._fill_folder(folder, digest)
+        for unit, digest in list(self._stored.items()):
+            self._fill_unit(unit, digest)
 
     @_plug.guarded
-    def _fill_folder(self, folder: str, digest: str) -> None:
-        top, now_ns = os.path.realpath(self._path), time.time_ns()
+    def _fill_unit(self, unit: str, digest: str) -> None:
+        top, now_ns, folder = os.path.realpath(self._path), time.time_ns(), self._folder_of(unit)
         whole = os.path.join(top, folder) if folder else top
         if os.path.realpath(whole) != whole or not f"{whole}/".startswith(f"{top}/"):
-            raise ValueError(f"{folder!r} leads out of {self._path}")
-        here, mine, contents = self._stamps(folder, os.listdir(whole) if os.path.isdir(whole) else ()), {}, {}
+            raise ValueError(f"{unit!r} leads out of {self._path}")
+        here, mine, contents = self._here(unit, whole), {}, {}
         with suppress(OSError, ValueError):
             mine = self._parts(folder, here)
         if self._digest(mine) != digest:
-            parts = self._cache.get_parts(self._key(folder=folder, content=digest))
+            parts = self._cache.get_parts(self._key(folder=unit, content=digest))
             if parts is None or self._digest(parts) != digest:
-                del self._stored[folder]  # so that it is stored again
+                del self._stored[unit]  # so that it is stored again
                 return
             inputs, deps = parts.pop(_INPUTS, b""), parts.get("-.ninja_deps", b"")
             if inputs and (here or _ninja_inputs(deps, self._path)[0] != inputs):
@@ -249,13 +287,17 @@ class Adopted:
                 name, rule = part[1:], self._kind.rule(part[1:])
                 if name in ("", ".", "..") or "/" in name or rule is Rule.SKIP:
                     raise ValueError(f"{name!r} is not the name of a file")
+                if rule is Rule.MERGE and part in mine:
+                    parts[part] = _merge_json(mine[part], parts[part])
                 if parts[part] != mine.get(part) and not (rule is Rule.LEAVE and name in here):
                     data = _convert(rule, parts[part], _PLACEHOLDER, os.fsencode(self._path), now_ns)
                     contents[name] = data, 0o777 if part[0] == "x" else 0o666
             os.makedirs(whole, exist_ok=True)
             _write(whole, contents, now_ns)
-            here = self._stamps(folder, os.listdir(whole)) if here.keys() <= {part[1:] for part in parts} else {}
-        self._done[folder] = here
+            here = self._here(unit, whole)
+            if self._digest(parts) != digest or not here.keys() <= {part[1:] for part in parts}:
+                here = {}  # so that it is stored again
+        self._done[unit] = here
 
     @_plug.guarded
     def look(self, code: int | None = None) -> None:
@@ -265,24 +307,24 @@ class Adopted:
         for path, folders, names in os.walk(self._path):
             folder = path[len(self._path) + 1 :]
             folders[:] = [each for each in folders if self._kind.rule(each) is not Rule.SKIP]
-            files = self._stamps(folder, names)
-            seen, self._seen[folder] = self._seen.get(folder), files
-            if not files or files == self._done.get(folder) or (files != seen and not is_last):
-                continue
-            try:
-                parts = self._parts(folder, files)
-                digest = self._digest(parts)
-                if digest != self._stored.get(folder):
-                    self._cache.put(self._key(folder=folder, content=digest), parts, label=folder or self._name)
-                    news[folder] = digest
-            except ReadOnly:
-                return
-            except IngotError as error:
-                _plug.tell(f"{self._name}: {folder!r} was not stored: {error}")
-                continue
-            except (OSError, ValueError):
-                pass  # it cannot be stored, unless it changes
-            settled[folder] = files
+            for unit, files in self._units(folder, names):
+                seen, self._seen[unit] = self._seen.get(unit), files
+                if not files or files == self._done.get(unit) or (files != seen and not is_last):
+                    continue
+                try:
+                    parts = self._parts(folder, files)
+                    digest = self._digest(parts)
+                    if digest != self._stored.get(unit):
+                        self._cache.put(self._key(folder=unit, content=digest), parts, label=unit or self._name)
+                        news[unit] = digest
+                except ReadOnly:
+                    return
+                except IngotError as error:
+                    _plug.tell(f"{self._name}: {unit!r} was not stored: {error}")
+                    continue
+                except (OSError, ValueError):
+                    pass  # it cannot be stored, unless it changes
+                settled[unit] = files
         mine = json.dumps(news).encode()
         while news.items() - self._stored.items():
             with self._cache.begin(self._key(list=str(self._lists)), wait=5) as turn:

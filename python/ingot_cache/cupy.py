@@ -58,12 +58,7 @@ def install() -> None:
         return
     setter(_make_class(KernelCacheBackend)())
 
-    @functools.wraps(compile_)
-    def compile_with_cache(*arguments: Any, **named: Any) -> Any:
-        with _flights.scope():
-            return compile_(*arguments, **named)
-
-    compiler._compile_with_cache_cuda = compile_with_cache
+    compiler._compile_with_cache_cuda = _flights.scoped(compile_)
     compiler._ingot = True
 
 

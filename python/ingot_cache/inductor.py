@@ -14,7 +14,6 @@ import hashlib
 import os
 import shlex
 import sys
-import tempfile
 from typing import Any
 
 from . import _plug, _startup
@@ -51,13 +50,6 @@ def _toolchain() -> dict[str, str]:
     return fields
 
 
-def _is_distributed() -> bool:
-    distributed = sys.modules.get("torch.distributed")
-    return bool(
-        distributed and distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
-    )
-
-
 def _key(key: str) -> Key:
     return _plug.key(KIND, {"key": key, **_toolchain()})
 
@@ -72,7 +64,7 @@ def _make_backend(base: Any) -> Any:
                 return None
             # A graph is made and put before compile_fx returns. Other values may be put much later, or never.
             if "fx-graph" in key:
-                takes_turns = _flights.is_scoped and not _is_distributed()
+                takes_turns = _flights.is_scoped and not _plug.is_distributed()
                 return _flights.get(_key(key)).value if takes_turns else _plug.get(_key(key))
             return _plug.cache().get(_key(key))
 
@@ -125,13 +117,7 @@ def install_scope() -> None:
     if compile_ is None or hasattr(compile_, "_ingot"):
         return
 
-    @functools.wraps(compile_)
-    def inner(*arguments: Any, **named: Any) -> Any:
-        with _flights.scope():
-            return compile_(*arguments, **named)
-
-    inner._ingot = True  # type: ignore[attr-defined]
-    compile_fx._compile_fx_inner = inner
+    compile_fx._compile_fx_inner = _flights.scoped(compile_)
 
 
 # ---- C++
@@ -156,14 +142,14 @@ def _install_builder() -> None:
         key = _cpp_key(self)
         if key is None:
             plain(self)
-            return
-        with _flights.scope():
+        else:
             _build(self, key, plain)
 
     build._ingot = True  # type: ignore[attr-defined]
     builder.build = build
 
 
+@_flights.scoped
 def _build(builder: Any, key: Key, plain: Any) -> None:
     target = builder.get_target_file_path()
     value = _find(key)
@@ -188,17 +174,8 @@ def _keep(key: Key, target: str) -> None:
 
 @_plug.guarded
 def _write(target: str, value: bytes) -> bool:
-    folder = os.path.dirname(target)
-    os.makedirs(folder, exist_ok=True)
-    number, temporary = tempfile.mkstemp(dir=folder, prefix="tmp.ingot.")
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(value)
-        os.chmod(temporary, 0o755)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    _plug.write_file(target, value, 0o755)
     return True
 
 

@@ -115,13 +115,8 @@ def install() -> None:
     def get_file_cache(path: str) -> tuple[Any, str]:
         return cache_class(path), path
 
-    @functools.wraps(compile_)
-    def compile_or_get_cached(*arguments: Any, **named: Any) -> Any:
-        with _flights.scope():
-            return compile_(*arguments, **named)
-
     compilation_cache.get_file_cache = get_file_cache
-    compiler.compile_or_get_cached = compile_or_get_cached
+    compiler.compile_or_get_cached = _flights.scoped(compile_)
     compilation_cache._ingot = True
     compilation_cache.reset_cache()
     _configure(jax)

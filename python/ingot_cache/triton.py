@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -135,15 +134,7 @@ class CacheManager(FileCacheManager):  # type: ignore[misc]
                     return path
         except OSError:
             pass
-        number, temporary = tempfile.mkstemp(dir=self.cache_dir, prefix="tmp.ingot.")
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        _plug.write_file(path, data, 0o644)
         return path
 
 

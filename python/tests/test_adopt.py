@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -33,7 +34,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     site = tmp_path / "site"
 
     def install(version: str) -> None:
-        for name in ("warp-lang", "taichi", "tilelang", "deep_gemm", "torch", "triton"):
+        for name in ("warp-lang", "taichi", "tilelang", "torch", "triton", "jaxlib", "flashinfer-python"):
             folder = site / f"{name.replace('-', '_')}-0.dist-info"
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
@@ -112,7 +113,7 @@ def test_leaves_what_the_tool_changes_and_stores_it_with_what_is_new(adopted: Ru
 
 def test_other_versions_and_tools_have_other_files(adopted: Run, tools: Install, tmp_path: Path) -> None:
     adopted("first", MAKE)
-    adopted("second", kind="deepgemm")
+    adopted("second", kind="triton")
     tools("2.0")
     adopted("third")
     assert not any((tmp_path / name / "one").exists() for name in ("second", "third"))
@@ -126,8 +127,8 @@ def test_the_key_names_what_files_depend_on() -> None:
 
 
 def test_a_directory_is_left_alone_if_the_tool_is_not_installed(adopted: Run, tmp_path: Path, store: Path) -> None:
-    with pytest.warns(_plug.PlugWarning, match="flashinfer"):
-        assert adopted("first", "[ ! -e $D ]; exit 7", kind="flashinfer") == 7
+    with pytest.warns(_plug.PlugWarning, match="deep_gemm"):
+        assert adopted("first", "[ ! -e $D ]; exit 7", kind="deepgemm") == 7
     assert not entries(store)
 
 
@@ -331,6 +332,36 @@ def test_processes_that_store_at_once_lose_nothing(tmp_path: Path, spawn: Spawn)
         assert each.returncode == 0
     Adopted("tilelang", str(tmp_path / "all")).fill()
     assert len(os.listdir(tmp_path / "all")) == 40
+
+
+def test_each_file_of_a_tuner_is_shared_and_all_agree(tmp_path: Path) -> None:
+    """Two processes tune at once, as with XLA's cache per fusion: one fusion is the same."""
+    two = [Adopted("xla_autotune", str(tmp_path / name)) for name in "ab"]
+    for each, name in zip(two, "ab", strict=True):
+        for file in (name, "both", "tmp_per_fusion_cache_1"):
+            (tmp_path / name / f"{file}.textproto").write_text(name)
+        each.look(0)
+    for name in "abc":
+        Adopted("xla_autotune", str(tmp_path / name)).fill()
+        found = {each.name: each.read_text() for each in (tmp_path / name).glob("[a-c]*")}
+        assert found == {"a.textproto": "a", "b.textproto": "b", "both.textproto": "b"}
+
+
+def test_a_file_to_which_a_tuner_adds_keeps_all(adopted: Run, tmp_path: Path) -> None:
+    def add(name: str, **members: int) -> dict[str, int]:
+        (tmp_path / name).mkdir(exist_ok=True)
+        if members:
+            (tmp_path / name / "tuned.json").write_text(json.dumps({"_metadata": 1, **members}))
+        adopted(name, kind="flashinfer_autotune")
+        found: dict[str, int] = json.loads(read(tmp_path / name / "tuned.json"))
+        return found
+
+    add("first", a=1)
+    assert add("second", a=2, b=2) == {"_metadata": 1, "a": 1, "b": 2}
+    assert add("third") == add("first") == {"_metadata": 1, "a": 1, "b": 2}
+    (tmp_path / "third/tuned.json").write_text("{")
+    assert add("third") == add("first")
+    assert add("other", _metadata=2, a=3) == {"_metadata": 2, "a": 3}
 
 
 def test_a_command_that_never_ends_has_shared(tmp_path: Path) -> None:

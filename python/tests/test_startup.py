@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("all", {"triton", "jax", "torch", "cuda_core", "cupy", "vllm"}),
-        ("1", {"triton", "jax", "torch", "cuda_core", "cupy", "vllm"}),
+        ("all", {"triton", "jax", "torch", "cuda_core", "cupy", "vllm", "helion"}),
+        ("1", {"triton", "jax", "torch", "cuda_core", "cupy", "vllm", "helion"}),
         ("jax, triton", {"jax", "triton"}),
         ("Inductor,cuda.core", {"torch", "cuda_core"}),
         ("vllm", {"vllm", "torch", "triton"}),
