@@ -3,6 +3,7 @@
  */
 #include "cli/tool.h"
 
+#include <ingot/private/persist.h>
 #include <sys/file.h>
 
 #include <algorithm>
@@ -318,6 +319,51 @@ TEST_F(CliList, ExplainsTheLastMissesWithoutAnId)
     EXPECT_EQ("['" + third + "']", json("explain --last 1", "[e[\"entry\"] for e in j]"));
     EXPECT_EQ(2, run({"explain", first, "--last", "1"}).code);
     EXPECT_EQ("[]", json("explain --namespace none", "j"));
+}
+
+/* Whether it was never there, or was evicted. */
+TEST_F(CliList, ExplainsAMissByItsEviction)
+{
+    const fs::path wanted = root().parent_path() / "wanted.id";
+    const fs::path evicted = root() / "evicted";
+    const store_fixture::Store store = open_store();
+    const auto is_known = [&](unsigned number) {
+        const auto id = store_fixture::bytes_of("plain " + std::to_string(number));
+        uint64_t time_ns = 0;
+        return ingot_persist_find_evicted(store.get(), id.size(), id.data(), &time_ns) == INGOT_SUCCESS;
+    };
+    store_fixture::write_file(wanted, alpha_id);
+    ASSERT_EQ(0, run({"evict", "--all"}).code);
+    EXPECT_TRUE(run({"explain", wanted.string()}).is(1, "miss: it was evicted "));
+    add_program("alpha", "1.0", program("kernel twice x 2 *\nkernel square x x *\n"));
+    add_program("alpha", "3.0", program("kernel twice x 2 *\nkernel square x x *\n"));
+    EXPECT_EQ("[False, True]", json("explain", "[e[\"evicted\"] is not None for e in j]"));
+    EXPECT_TRUE(run({"explain"}).says("it was there before, and evicted "));
+    EXPECT_TRUE(run({"explain", wanted.string()}).begins("hit: "));
+
+    std::vector<uint8_t> slots(65536);
+    slots[0] = 4090 & 0xff; /* the next record is one of the last */
+    slots[1] = 4090 >> 8;
+    store_fixture::write_file(evicted, slots);
+    add_plain(10, 1);
+    ASSERT_EQ(0, run({"evict", "--all"}).code);
+    EXPECT_EQ(65536u, fs::file_size(evicted));
+    EXPECT_EQ((4090 + 12) % 4095, store_fixture::read_file(evicted)[0]) << "the first one comes after the last";
+    for (unsigned i = 0; i < 10; ++i)
+        EXPECT_TRUE(is_known(i)) << i;
+    EXPECT_FALSE(is_known(10));
+    for (const size_t size : {0, 5, 70000}) { /* anything may be in the file */
+        store_fixture::write_file(evicted, random_bytes(7, size));
+        EXPECT_FALSE(is_known(10));
+        add_plain(1, 1);
+        ASSERT_EQ(0, run({"evict", "--all"}).code);
+        EXPECT_TRUE(is_known(0));
+    }
+    fs::remove(evicted);
+    fs::create_directory(evicted);
+    EXPECT_FALSE(is_known(10));
+    add_plain(1, 1);
+    EXPECT_EQ(0, run({"evict", "--all"}).code);
 }
 
 TEST_F(CliList, ExplainsAPermutedOptionListByItsProgram)

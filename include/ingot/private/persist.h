@@ -42,6 +42,17 @@ INGOT_API ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_
  */
 INGOT_API void ingot_persist_check_blobs(ingot_storage_t storage);
 
+/**
+ * Finds the last eviction of an id's entry in any namespace of a directory store, which remembers the last 4,095.
+ *
+ * @param[out] time_ns  Since 1970-01-01 00:00 UTC.
+ * @retval INGOT_NOT_FOUND      It is not among them.
+ * @retval INGOT_UNIMPLEMENTED  The storage is not a directory store.
+ * @return Otherwise as ingot_persist_for_each.
+ */
+INGOT_API ingot_status_t ingot_persist_find_evicted(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                                    uint64_t *time_ns);
+
 #ifdef __cplusplus
 }
 #endif

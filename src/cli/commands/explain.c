@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ingot/private/persist.h>
+
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
@@ -234,6 +236,18 @@ static cJSON *comparison_to_json(struct comparison *comparison, const char *verd
     return json;
 }
 
+/* Adds when the wanted entry was evicted before a time, if the store remembers that. */
+static void add_eviction(const struct explaining *explaining, const struct comparison *comparison, uint64_t before_ns,
+                         cJSON *json)
+{
+    const ingot_persist_entry_t *wanted = &comparison->wanted.facts;
+    uint64_t time_ns = 0;
+    if (ingot_persist_find_evicted(explaining->storage, wanted->id_size, wanted->id, &time_ns) != INGOT_SUCCESS ||
+        time_ns > before_ns)
+        time_ns = 0;
+    json_add_time(json, "evicted", time_ns);
+}
+
 /* Compares an entry's id with the wanted one. Keeps the entry if they are equal. */
 static int keep_equal(const ingot_persist_entry_t *facts, void *user)
 {
@@ -274,8 +288,10 @@ static int print_verdict(struct explaining *explaining)
     }
     cJSON *json = comparison_to_json(comparison, is_hit ? "hit" : "miss", detail);
     json_add_text(json, "elsewhere", comparison->elsewhere.name[0] != '\0' ? comparison->elsewhere.name : NULL);
+    add_eviction(explaining, comparison, is_hit ? 0 : UINT64_MAX, json);
     output_print(json, explaining->common.is_json,
-                 "{verdict}: [elsewhere?another namespace has it, {elsewhere}; ][nearest?[differences?nearest "
+                 "{verdict}: [evicted?it was evicted {evicted:age} ago; ][elsewhere?another namespace has it, "
+                 "{elsewhere}; ][nearest?[differences?nearest "
                  "is][differences!stored as] {nearest}]"
                  "[nearest!no entry to compare with][refusal?, refused: {refusal}]\n" DIFFERENCES);
     store_release_blob(&blob);
@@ -299,11 +315,15 @@ static int tell_last(struct explaining *explaining)
         json_add_text(json, "entry", comparison->wanted.name);
         json_add_text(json, "name", json_text(comparison->details, "title"));
         json_add_time(json, "created", comparison->wanted.facts.created_ns);
+        add_eviction(explaining, comparison, comparison->wanted.facts.created_ns, json);
         (void)cJSON_AddItemToArray(list, json);
         if (explaining->common.is_json)
             continue;
         output_put(stdout, i != 0 ? "\n" : "", json);
-        output_put(stdout, "{entry} [name?{name}, ]stored {created:age} ago: ", json);
+        output_put(stdout,
+                   "{entry} [name?{name}, ]stored {created:age} ago: "
+                   "[evicted?it was there before, and evicted {evicted:age} ago; ]",
+                   json);
         output_put(stdout, is_new ? "new, no earlier entry has its sources\n" : "nearest is {nearest}\n" DIFFERENCES,
                    json);
     }

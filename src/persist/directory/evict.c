@@ -98,6 +98,7 @@ static ingot_status_t remove_some(struct eviction *eviction)
     const struct scan *scan = eviction->scan;
     const uint32_t name_space = scan_entry_at(scan, eviction->next)->name_space;
     char asides[BATCH][PATH_CAPACITY];
+    struct checksum hashes[BATCH];
     const unsigned most = eviction->watch->on_progress != NULL ? 1 : BATCH; /* the caller may stop after each */
     unsigned count = 0;
     uint64_t removed_bytes = 0;
@@ -116,6 +117,7 @@ static ingot_status_t remove_some(struct eviction *eviction)
         if (result < 0 && result != -ENOENT)
             break;
         removed_bytes += result == 0 ? entry->bytes : 0;
+        hashes[count] = entry->hash;
         count += result == 0;
         /* subtracted even if another process removed the entry */
         eviction->bytes -= entry->bytes < eviction->bytes ? entry->bytes : eviction->bytes;
@@ -125,6 +127,8 @@ static ingot_status_t remove_some(struct eviction *eviction)
     if (count != 0)
         account_subtract(&account, removed_bytes, count);
     account_end(&account);
+    if (count != 0)
+        evicted_note(scan->root, count, hashes);
     if (result < 0 && result != -ENOENT)
         status = files_write_failed(result, "removing", "an entry");
     for (unsigned i = 0; i < count; ++i)

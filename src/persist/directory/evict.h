@@ -38,6 +38,9 @@ ingot_status_t evict_from_shards(const struct root *root, uint64_t wanted_bytes)
 /* Called when the store was opened, and when a blob was stored. Evicts entries that are over the age limit. */
 void evict_expired(const struct root *root);
 
+/* Notes in the store that entries with these hashes were evicted. */
+void evicted_note(const struct root *root, size_t count, const struct checksum *hashes);
+
 /* Adds to `count` the entries of one namespace, or of all if name_space is NULL, and corrects size.txt, unless the
  * store is read-only. Returns INGOT_SUCCESS even if the watch ends the work early. */
 ingot_status_t evict_recount(const struct root *root, const char *name_space, struct upkeep_watch *watch,

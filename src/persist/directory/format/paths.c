@@ -106,8 +106,8 @@ static bool is_one_of(const char *name, size_t count, const char *const *names)
 
 bool paths_is_namespace(const char *name)
 {
-    static const char *const taken[] = {".",         "..",       "CACHEDIR.TAG", "index.bin", "lock",
-                                        "saved.txt", "size.txt", "tmp",          PATHS_WANTED};
+    static const char *const taken[] = {".",         "..",       "CACHEDIR.TAG", "index.bin",  "lock",
+                                        "saved.txt", "size.txt", "tmp",          PATHS_WANTED, PATHS_EVICTED};
     const size_t length = strlen(name);
     uint8_t shard;
     return length != 0 && length <= NAMESPACE_MAX && !paths_parse_shard(name, &shard) &&

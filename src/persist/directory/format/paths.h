@@ -16,7 +16,8 @@
 #define PATHS_SHARD_COUNT 256u
 /* The size of the text that paths_place writes, with the NUL. */
 #define PATHS_PLACE_SIZE 34u
-#define PATHS_WANTED "wanted" /* the folder of a namespace's wishes */
+#define PATHS_WANTED "wanted"   /* the folder of a namespace's wishes */
+#define PATHS_EVICTED "evicted" /* the store's last evictions */
 /* The file in which processes lock bytes. It has no content. */
 #define PATHS_LOCK "lock"
 /* The bytes of the lock file from this offset up to twice this offset stand for programs that are being built
