@@ -22,28 +22,28 @@ namespace ingot
  * @throws error  INGOT_BUILD_FAILED: detail() has the compiler's log; other statuses of ingot_cache_hip_load
  */
 inline hipModule_t hip_load(const cache &from, int device, const std::string &source, const std::string &name = "",
-                          const std::vector<std::string> &options = {}, ingot_origin_t *origin = nullptr)
+                            const std::vector<std::string> &options = {}, ingot_origin_t *origin = nullptr)
 {
     hipModule_t module = nullptr;
     std::vector<const char *> texts;
     for (const std::string &option : options)
         texts.push_back(option.c_str());
-    check(ingot_cache_hip_load(from.get(), device, source.data(), source.size(),
-                                name.empty() ? nullptr : name.c_str(), texts.data(), texts.size(), &module, origin));
+    check(ingot_cache_hip_load(from.get(), device, source.data(), source.size(), name.empty() ? nullptr : name.c_str(),
+                               texts.data(), texts.size(), &module, origin));
     return module;
 }
 
 /** Begins a module, which is taken later (ingot_cache_hip_begin).
  *  @throws error  Statuses of ingot_cache_hip_begin */
 inline pending<hipModule_t> hip_begin(const cache &from, int device, const std::string &source,
-                                    const std::string &name = "", const std::vector<std::string> &options = {})
+                                      const std::string &name = "", const std::vector<std::string> &options = {})
 {
     ingot_pending_t begun = nullptr;
     std::vector<const char *> texts;
     for (const std::string &option : options)
         texts.push_back(option.c_str());
-    check(ingot_cache_hip_begin(from.get(), device, source.data(), source.size(),
-                                 name.empty() ? nullptr : name.c_str(), texts.data(), texts.size(), &begun));
+    check(ingot_cache_hip_begin(from.get(), device, source.data(), source.size(), name.empty() ? nullptr : name.c_str(),
+                                texts.data(), texts.size(), &begun));
     return pending<hipModule_t>(begun);
 }
 

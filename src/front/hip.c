@@ -44,8 +44,8 @@ static ingot_status_t init_loading(struct rtc_loading *loading, int device)
 }
 
 ingot_status_t ingot_cache_hip_load(ingot_cache_t cache, int device, const char *source, size_t source_size,
-                                     const char *name, const char *const *options, size_t option_count,
-                                     hipModule_t *module, ingot_origin_t *origin)
+                                    const char *name, const char *const *options, size_t option_count,
+                                    hipModule_t *module, ingot_origin_t *origin)
 {
     const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
     struct rtc_loading loading;
@@ -59,8 +59,8 @@ ingot_status_t ingot_cache_hip_load(ingot_cache_t cache, int device, const char 
 }
 
 ingot_status_t ingot_cache_hip_begin(ingot_cache_t cache, int device, const char *source, size_t source_size,
-                                      const char *name, const char *const *options, size_t option_count,
-                                      ingot_pending_t *pending)
+                                     const char *name, const char *const *options, size_t option_count,
+                                     ingot_pending_t *pending)
 {
     const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
     struct rtc_loading loading;

@@ -146,9 +146,9 @@ static ingot_status_t take_arguments(struct rtc_loading *loading, const struct r
                                         .size = size,
                                         .name = arguments->name,
                                         .options = join_options(arguments->option_count, arguments->options)};
-    return loading->request.options != NULL ? INGOT_SUCCESS
-                                            : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options",
-                                                                     arguments->option_count);
+    return loading->request.options != NULL
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options", arguments->option_count);
 }
 
 ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache,

@@ -88,8 +88,8 @@ public:
     ProgramText failing() const override { return hip_cpp(kFailing); }
     ProgramText not_linking() const override
     {
-        return {{{INGOT_SOURCE_HIP_CPP, kCalling},
-                 {INGOT_SOURCE_HIP_CPP, "__device__ int other(int x) { return x; }\n"}}};
+        return {
+            {{INGOT_SOURCE_HIP_CPP, kCalling}, {INGOT_SOURCE_HIP_CPP, "__device__ int other(int x) { return x; }\n"}}};
     }
     ProgramText several_sources() const override
     {

@@ -155,9 +155,11 @@ static void print_groups(const cJSON *json)
     }
 }
 
-static void add_gauge(struct summary *summary, const char *name, const char *labels, uint64_t value)
+static void add_gauge(struct summary *summary, const char *name, const char *help, const char *labels, uint64_t value)
 {
     char text[256];
+    (void)snprintf(text, sizeof(text), "# HELP %s %s.", name, help);
+    prometheus_add(&summary->prometheus, text, 0);
     (void)snprintf(text, sizeof(text), "# TYPE %s gauge", name);
     prometheus_add(&summary->prometheus, text, 0);
     (void)snprintf(text, sizeof(text), "%s%s", name, labels);
@@ -175,11 +177,12 @@ static int add_gauges(ingot_storage_t storage, void *values)
         if (share->grouping != BY_NAMESPACE)
             continue;
         (void)snprintf(labels, sizeof(labels), "{namespace=\"%s\"}", share->name);
-        add_gauge(summary, "ingot_store_entries", labels, share->entry_count);
-        add_gauge(summary, "ingot_store_bytes", labels, share->bytes);
+        add_gauge(summary, "ingot_store_entries", "Entries of the store", labels, share->entry_count);
+        add_gauge(summary, "ingot_store_bytes", "Size of the entries' files", labels, share->bytes);
     }
     if (summary->oldest_ns != 0)
-        add_gauge(summary, "ingot_store_oldest_timestamp_seconds", "", summary->oldest_ns / NS_PER_SECOND);
+        add_gauge(summary, "ingot_store_oldest_timestamp_seconds", "When the oldest entry was stored", "",
+                  summary->oldest_ns / NS_PER_SECOND);
     return code;
 }
 

@@ -23,8 +23,7 @@ static ingot_status_t check_request(const ingot_build_request_t *request, ingot_
         return ingot_refuse_program(log, 0, "HIP has no specialization constants, but constant %u is given",
                                     (unsigned)request->spec_constants[0].id);
     if (request->link_options[strspn(request->link_options, " \t\n")] != '\0')
-        return ingot_refuse_program(log, 0, "hipRTC takes no link options, but \"%s\" is given",
-                                    request->link_options);
+        return ingot_refuse_program(log, 0, "hipRTC takes no link options, but \"%s\" is given", request->link_options);
     for (size_t i = 1; i < request->source_count; ++i) {
         if (is_code || request->sources[i].kind == INGOT_SOURCE_HIP_CODE)
             return ingot_refuse_program(log, 0, "machine code cannot be linked with other sources");
