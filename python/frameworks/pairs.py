@@ -7,8 +7,6 @@ WHAT is one of these, where FRAMEWORK is one of workloads.py:
   does; --processes changes their number
 - machine:FRAMEWORK: the first process on another machine, over the one that compiled for both. A machine is a home, a
   store, and the same Redis, which this program starts. --tool names the tool `ingot`, which makes the key.
-- import:MODULE: the import in an interpreter with the wheel over one without, neither with INGOT_PYTHON. --wheel names
-  the wheel.
 
 A line has the median of the ratios, the middle half of the ratios, and both medians: first of the time of compilations
 and runs, without imports and the opening of the device, then of whole processes. If other work occupies the machine,
@@ -18,16 +16,12 @@ and runs, without imports and the opening of the device, then of whole processes
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import shutil
 import statistics
 import subprocess
-import sys
-import sysconfig
 import tempfile
 import time
-import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,44 +113,11 @@ class Bench:
 
         return first, second
 
-    def importing(self, module: str, wheel: str | None, folder: Path) -> Run:
-        """Returns a run of an interpreter that imports a module of this environment."""
-        venv.create(folder, symlinks=True)
-        site = folder / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
-        if wheel:
-            subprocess.run(
-                [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--target", str(site), wheel],
-                check=True,
-            )
-        frameworks = [path for path in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}]
-        lines = "\n".join(f"import sys; sys.path.append({path!r})" for path in frameworks)
-        (site / "frameworks.pth").write_text(lines)
-        variables = {name: value for name, value in os.environ.items() if not name.startswith("INGOT_")}
-        program = f"import {module}"
-        if wheel:
-            check = f"{program}, importlib.metadata, sys; importlib.metadata.version('ingot-cache'); assert not any("
-            check += "name.startswith('ingot_cache._') and not name.endswith('_startup') for name in sys.modules)"
-            subprocess.run([str(folder / "bin/python"), "-c", check], check=True, env=variables)
-
-        def run() -> tuple[float, float]:
-            begun = self.now()
-            subprocess.run([str(folder / "bin/python"), "-c", program], check=True, env=variables)
-            seconds = self.now() - begun
-            return seconds, seconds
-
-        run()
-        return run
-
     def runs_of(self, what: str) -> tuple[Run, Run]:
         """Returns the two kinds of runs that WHAT compares."""
         kind, colon, name = what.partition(":")
         if not colon:
             return self.warm(what)
-        if kind == "import":
-            wheel = os.path.abspath(self.chosen.wheel)
-            return self.importing(name, None, self.scratch / "plain"), self.importing(
-                name, wheel, self.scratch / "with"
-            )
         return {"together": self.together, "machine": self.machines}[kind](name)
 
     def compare(self, what: str) -> None:
@@ -170,10 +131,8 @@ class Bench:
             "together": ("one alone", f"the slowest of {self.chosen.processes}"),
             "machine": ("the first machine", "another machine"),
         }.get(what.partition(":")[0], ("without", "with Ingot"))
-        parts = [self.summary(names, [pair[0] for pair in times[0]], [pair[0] for pair in times[1]])]
-        if not what.startswith("import:"):
-            whole = self.summary(names, [pair[1] for pair in times[0]], [pair[1] for pair in times[1]])
-            parts.append(f"whole processes {whole}")
+        parts = [self.summary(names, *([pair[each] for pair in runs] for runs in times)) for each in (0, 1)]
+        parts[1] = f"whole processes {parts[1]}"
         print(f"{what}, {self.chosen.pairs} pairs: " + "; ".join(parts + self.notes), flush=True)
 
     @staticmethod
@@ -189,7 +148,6 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--processes", type=int, default=8)
-    parser.add_argument("--wheel")
     parser.add_argument("--tool", default="ingot")
     parser.add_argument("--processor", action="store_true")
     parser.add_argument("what", nargs="+")

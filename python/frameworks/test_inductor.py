@@ -78,19 +78,6 @@ def test_libraries_come_from_the_store_without_graphs(tmp_path: Path) -> None:
     assert found["digest"] == made["digest"]
 
 
-def test_a_damaged_entry_is_made_again(tmp_path: Path) -> None:
-    made = result(start(tmp_path, 1))
-    for file in (tmp_path / "store").rglob("*"):
-        if file.is_file() and file.stat().st_size > 100:
-            content = bytearray(file.read_bytes())
-            content[len(content) // 2] ^= 1
-            file.write_bytes(content)
-    again = result(start(tmp_path, 2))
-    assert again["digest"] == made["digest"]
-    repaired = result(start(tmp_path, 3))
-    assert (repaired["compiled"], repaired["runs"]) == (0, 0)
-
-
 def test_libraries_are_found_by_torch_at_another_path(tmp_path: Path) -> None:
     """Its directories are in the compiler's command, as -I and -L."""
     off = {"TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_REMOTE_CACHE": "0"}
@@ -123,41 +110,6 @@ def test_the_command_keeps_paths_that_the_result_contains() -> None:
         "g++ -O2 -ITORCH/include -LTORCH -I/venv/torchvision -Wl,-rpath,/venv/torch",
         "g++ -O2 -I/venv/torch/include -L/venv/torch -I/venv/torchvision -Wl,-rpath,/venv/torch -g1",
     ]
-
-
-def test_tells_when_a_hook_has_changed(tmp_path: Path) -> None:
-    program = """
-        import warnings
-        from unittest.mock import patch
-        from torch._inductor import compile_fx, cpp_builder, remote_cache
-        from ingot_cache import _plug, inductor
-
-        for owner, name, changed in (
-            (remote_cache, "RemoteCacheBackend", "backend_override_cls"),
-            (remote_cache, "RemoteFxGraphCache", "backend_override_cls"),
-            (remote_cache.RemoteCacheBackend, "_put", "backend_override_cls"),
-            (cpp_builder, "CppBuilder", "CppBuilder.build"),
-            (cpp_builder.CppBuilder, "build", "CppBuilder.build"),
-            (cpp_builder.CppBuilder, "get_command_line", "CppBuilder.build"),
-            (compile_fx, "_compile_fx_inner", "_compile_fx_inner"),
-        ):
-            _plug._told.clear()
-            with patch.object(owner, name), warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                delattr(owner, name)
-                inductor.install()
-            (said,) = (str(each.message) for each in caught if issubclass(each.category, _plug.PlugWarning))
-            assert changed in said and "Inductor" in said, (name, said)
-        print("told")
-    """
-    child = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "INGOT_PERSIST_DIR": str(tmp_path / "store")},
-    )
-    assert child.stdout == "told\n"
 
 
 @pytest.mark.parametrize("later", [False, True])

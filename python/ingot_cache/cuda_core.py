@@ -192,9 +192,7 @@ def install() -> None:
     core.Program = Program
 
 
-@functools.cache
-def _shared() -> ProgramCache:
-    return ProgramCache()
+_shared = functools.cache(ProgramCache)
 
 
 def _compile(compile_: Callable[..., Any], target_type: Any, cache: ProgramCache) -> Any:
@@ -214,9 +212,7 @@ class _Impatient(ProgramCache):
     _is_patient = False
 
 
-@functools.cache
-def _impatient() -> ProgramCache:
-    return _Impatient()
+_impatient = functools.cache(_Impatient)
 
 
 class Pending:
@@ -249,11 +245,9 @@ class Pending:
         """
         if self._pid != os.getpid():
             raise RuntimeError("the program was begun by the parent of this process")
-        pause = _FIRST_PAUSE
         while not self._try():
             if not _try_next():
-                self.wait(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                self.wait(_PAUSE)
         return self._future.result()
 
     def __await__(self) -> Generator[Any, None, Any]:
@@ -284,7 +278,7 @@ class Pending:
         return _compile(self._program.compile, target_type, _impatient())
 
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds
+_PAUSE = 0.01  # seconds, between questions whether somebody else has compiled a program
 _lock = threading.Lock()
 _begun: deque[Pending] = deque()  # what is not ready
 _workers = 0
@@ -313,24 +307,24 @@ def _append(pending: Pending, thread_count: int = 1) -> None:
         _begun.append(pending)
         is_one_missing = _workers < thread_count
         _workers += is_one_missing
-    if is_one_missing:
-        threading.Thread(target=_work, name="ingot_cache.begin").start()
+    try:
+        if is_one_missing:
+            threading.Thread(target=_work, name="ingot_cache.begin").start()
+    except RuntimeError:  # there can be no more threads; take() needs none
+        with _lock:
+            _workers -= 1
 
 
 def _work() -> None:
     """Compiles what is begun, until there is nothing left or the interpreter ends."""
     global _workers
-    pause = _FIRST_PAUSE
     while True:
         with _lock:
             if not _begun or not threading.main_thread().is_alive():
                 _workers -= 1
                 return
-        if _try_next():
-            pause = _FIRST_PAUSE
-        else:
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+        if not _try_next():
+            time.sleep(_PAUSE)
 
 
 def _try_next() -> bool:

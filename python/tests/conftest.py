@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,6 +57,24 @@ def spawn(tmp_path: Path) -> Spawn:
         )
 
     return start
+
+
+def together(processes: Sequence[subprocess.Popen[str]]) -> list[str]:
+    """Sends processes a line at the same time, and returns what they print."""
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    return [process.communicate()[0] for process in processes]
+
+
+def stand_in(directory: Path, package: str, files: Mapping[str, str]) -> str:
+    """Makes a package of a framework's shape, and returns the directory in which Python finds it."""
+    for name, text in files.items():
+        file = directory / "stand-in" / package / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(text))
+    return str(directory / "stand-in")
 
 
 @contextmanager

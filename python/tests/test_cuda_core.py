@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Spawn, entry_files
+from conftest import Spawn, entry_files, together
 from cuda.core import Program, ProgramOptions, _program
 from cuda.core.utils import make_program_cache_key
 
@@ -239,7 +239,7 @@ def test_processes_share_what_they_begin(spawn: Spawn) -> None:
         print(len({bytes(each.take().code) for each in pending}), len(seen))
     """
     processes = [spawn(begun) for _ in range(3)]
-    seen = [each.communicate("\n")[0].split() for each in processes]
+    seen = [words.split() for words in together(processes)]
     assert [each[0] for each in seen] == ["12"] * 3
     assert sum(int(each[1]) for each in seen) == 12
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Spawn
+from conftest import Spawn, together
 
 COMPILE = """
     import hashlib, sys, warnings
@@ -35,11 +35,7 @@ def test_kernels_come_from_the_store(spawn: Spawn) -> None:
 
 def test_one_process_compiles_a_kernel(spawn: Spawn) -> None:
     processes = [spawn(COMPILE, INGOT_PYTHON="all") for _ in range(4)]
-    for process in processes:
-        assert process.stdin
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    said = [process.communicate()[0].split() for process in processes]
+    said = [words.split() for words in together(processes)]
     assert sum(int(count) for count, _ in said) == 2 + len(processes)  # each tries the one that does not compile
     assert len({digest for _, digest in said}) == 1
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import socket
 import threading
@@ -16,9 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import Spawn
 
-from ingot_cache import BUILD, STORAGE, Cache
-
-ROOT = Path(__file__).parents[2]
+from ingot_cache import BUILD, Cache
 
 HOLD = """
     import sys, ingot_cache
@@ -32,27 +29,6 @@ HOLD = """
 TRIALS = int(os.environ.get("INGOT_TEST_TRIALS", "20"))
 
 
-def test_a_maker_that_is_killed_passes_its_turn_on(cache: Cache, spawn: Spawn) -> None:
-    """Two wait for a maker. When it is killed, one of them gets the turn, and the other gets the value."""
-    program = """
-        import ingot_cache
-        print("waiting", flush=True)
-        value, origin = ingot_cache.Cache().get_or_create("key", lambda: b"value")
-        print(value.decode(), origin, flush=True)
-    """
-    for _ in range(3):
-        holder = spawn(HOLD)
-        assert holder.stdout and holder.stdout.readline() == "mine\n"
-        waiters = [spawn(program) for _ in range(2)]
-        for waiter in waiters:
-            assert waiter.stdout and waiter.stdout.readline() == "waiting\n"
-        holder.kill()
-        holder.wait()
-        said = sorted(waiter.communicate()[0] for waiter in waiters)
-        assert said == ["value build\n", "value storage\n"]
-        del cache["key"]
-
-
 def _fork(work: Callable[[], None]) -> int:
     child = os.fork()
     if child == 0:
@@ -64,7 +40,10 @@ def _fork(work: Callable[[], None]) -> int:
 
 
 def test_many_makers_that_are_killed(cache: Cache) -> None:
-    """As above, with forked processes, because new interpreters take a hundred times as long."""
+    """Three wait for a maker. When it is killed, one of them gets the turn, and the others get the value.
+
+    The processes are forked, because new interpreters take a hundred times as long.
+    """
     for trial in range(TRIALS):
         key = f"key {trial}"
         said, saying = os.pipe()
@@ -114,18 +93,6 @@ def test_an_interpreter_that_exits_passes_its_turn_on(cache: Cache, spawn: Spawn
             assert turn.value is None
 
 
-def test_a_maker_that_is_stopped_costs_a_bounded_time(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INGOT_PERSIST_BUILD_WAIT", "200ms")
-    holder = spawn(HOLD)
-    assert holder.stdout and holder.stdout.readline() == "mine\n"
-    holder.send_signal(signal.SIGSTOP)
-    try:
-        assert Cache().get_or_create("key", lambda: b"value") == (b"value", BUILD)
-    finally:
-        holder.send_signal(signal.SIGCONT)
-        holder.communicate()
-
-
 def test_a_maker_that_is_stopped_and_goes_on_still_finishes(
     cache: Cache, spawn: Spawn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,33 +140,6 @@ def test_a_full_disk_costs_nothing_but_the_entry(cache: Cache, spawn: Spawn) -> 
     assert process.communicate()[0].splitlines()[1:] == ["True"]
     assert process.returncode == 0
     assert len(cache.get("key") or b"") == 100000
-
-
-# ---- values
-
-
-def _magics() -> list[bytes]:
-    """The first bytes of Ingot's formats, from their descriptions."""
-    found = set()
-    for page in (ROOT / "doc").glob("*-format.md"):
-        text = page.read_text()
-        found |= {word.encode() for word in re.findall(r"magic:? `(INGOT[A-Z]+)", text)}
-        found |= {bytes.fromhex(word) for word in re.findall(r"magic: `((?:[0-9A-F]{2} ){3,}[0-9A-F]{2})`", text)}
-    return sorted(found)
-
-
-def test_a_value_may_begin_with_any_magic_of_ingot(store: Path) -> None:
-    magics = _magics()
-    assert len(magics) >= 10
-    for magic in magics:
-        for value in (magic, magic + b"\0" * 200, magic + os.urandom(200)):
-            with Cache(store) as cache:
-                cache.put("key", value)
-            with Cache(store) as cache:
-                assert cache.get("key") == value
-                assert cache.get_or_create("key", lambda: b"other") == (value, STORAGE)
-                cache.put("parts", {"one": value, "two": magic})
-                assert cache.get_parts("parts") == {"one": value, "two": magic}
 
 
 # ---- ends of processes

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import pytest
-from conftest import Spawn
+from conftest import Spawn, stand_in
 
 HELION = {
     "__init__.py": "",
@@ -50,17 +49,8 @@ TUNE = """
 """
 
 
-@pytest.fixture
-def helion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in HELION.items():
-        file = tmp_path / "site/helion" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(textwrap.dedent(text))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"), prepend=":")
-
-
-@pytest.mark.usefixtures("helion")
-def test_processes_tune_each_kernel_once(spawn: Spawn) -> None:
+def test_processes_tune_each_kernel_once(spawn: Spawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", stand_in(tmp_path, "helion", HELION), prepend=":")
     processes = [spawn(TUNE, name, INGOT_PYTHON="helion") for name in "abc"]
     outputs = [each.communicate()[0].split() for each in processes]
     assert sum(int(each[0]) for each in outputs) == 8 + len(processes), "and what fails, in each"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Spawn
+from conftest import Spawn, stand_in, together
 
 #: The modules of the stand-in, which import each other as torch's do, and have what the plugs need.
 TORCH = {
@@ -77,13 +77,7 @@ COMPILE = """
 @pytest.fixture
 def torch(tmp_path: Path) -> dict[str, str]:
     """The environment of processes that use the stand-in."""
-    import textwrap
-
-    for name, text in TORCH.items():
-        file = tmp_path / "stand-in" / "torch" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(textwrap.dedent(text))
-    return {"PYTHONPATH": str(tmp_path / "stand-in")}
+    return {"PYTHONPATH": stand_in(tmp_path, "torch", TORCH)}
 
 
 @pytest.mark.parametrize("how", ["variable", "install"])
@@ -91,11 +85,7 @@ def test_one_process_makes_a_graph(spawn: Spawn, torch: dict[str, str], how: str
     if how == "variable":
         torch["INGOT_PYTHON"] = "all"
     processes = [spawn(COMPILE, how, **torch) for _ in range(8)]
-    for process in processes:
-        assert process.stdin
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    said = [process.communicate()[0].split() for process in processes]
+    said = [words.split() for words in together(processes)]
     assert all(words[:3] == ["a", "b", "c"] for words in said)
     assert sum(int(words[3]) for words in said) == 3
 
@@ -114,7 +104,10 @@ def test_a_plug_that_cannot_be_installed_says_so_and_replaces_nothing(spawn: Spa
         for owner, name, changed in (
             (remote_cache, "RemoteDynamoPGOCache", "backend_override_cls"),
             (remote_cache.RemoteCacheBackend, "_put", "backend_override_cls"),
+            (remote_cache, "RemoteCacheBackend", "backend_override_cls"),
             (cpp_builder, "CppBuilder", "CppBuilder.build"),
+            (cpp_builder.CppBuilder, "build", "CppBuilder.build"),
+            (cpp_builder.CppBuilder, "get_command_line", "CppBuilder.build"),
             (compile_fx, "_compile_fx_inner", "_compile_fx_inner"),
         ):
             _plug._told.clear()
@@ -122,7 +115,7 @@ def test_a_plug_that_cannot_be_installed_says_so_and_replaces_nothing(spawn: Spa
                 warnings.simplefilter("always")
                 delattr(owner, name)
                 function = inductor.install_scope if owner is compile_fx else inductor._install_graphs
-                (inductor._install_builder if owner is cpp_builder else function)()
+                (inductor._install_builder if "CppBuilder" in changed else function)()
             (said,) = (str(each.message) for each in caught)
             assert changed in said and "Inductor" in said, (name, said)
         assert state() == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conftest import Spawn, entry_files
+from conftest import Spawn, together
 
 COMPILE = """
     import os, sys, warnings
@@ -40,30 +40,7 @@ def test_jax_s_own_directory_does_not_matter(spawn: Spawn, tmp_path: Path) -> No
 def test_one_process_compiles_a_program(spawn: Spawn) -> None:
     alone, _ = spawn(COMPILE, INGOT_PYTHON="jax", INGOT_PERSIST_NAMESPACE="alone").communicate("go\n")
     processes = [spawn(COMPILE, INGOT_PYTHON="all") for _ in range(4)]
-    for process in processes:
-        assert process.stdin
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    made = sum(int(process.communicate()[0].split()[0]) for process in processes)
-    assert made == int(alone.split()[0])
-
-
-def test_a_damaged_entry_is_made_again(spawn: Spawn, store: Path) -> None:
-    one, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
-    for file in entry_files(store):
-        content = bytearray(file.read_bytes())
-        content[len(content) // 2] ^= 1
-        file.write_bytes(content)
-    two, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
-    assert two == one
-    three, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
-    assert three.startswith("0 ")
-
-
-def test_does_nothing_unless_asked(spawn: Spawn, store: Path) -> None:
-    output, _ = spawn(COMPILE).communicate("go\n")
-    assert output.startswith("0 0 ")
-    assert not store.exists()
+    assert sum(int(said.split()[0]) for said in together(processes)) == int(alone.split()[0])
 
 
 def test_a_server_without_seals_gives_no_code(spawn: Spawn) -> None:

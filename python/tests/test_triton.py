@@ -9,7 +9,7 @@ from typing import Any
 
 import kernels
 import pytest
-from conftest import Spawn
+from conftest import Spawn, together
 from triton import knobs
 from triton.runtime.cache import FileCacheManager
 
@@ -76,11 +76,7 @@ def test_one_process_compiles_a_kernel(spawn: Spawn, store: Path) -> None:
         spawn(program, here, INGOT_PYTHON="triton", TRITON_CACHE_DIR=str(store.parent / f"triton{number}"))
         for number in range(4)
     ]
-    for process in processes:
-        assert process.stdin
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    assert sum(int(process.communicate()[0]) for process in processes) == 2
+    assert sum(map(int, together(processes))) == 2
 
 
 def test_tuning_and_modules_are_single_files(cache: Cache, tmp_path: Path, events: list[bool]) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from conftest import Spawn
+from conftest import Spawn, together
 
 from ingot_cache import Cache, tuning
 
@@ -46,11 +46,7 @@ def test_eight_processes_agree_on_thirty_winners(spawn: Spawn) -> None:
         print(json.dumps([len(tuned), sorted(winners.items())]))
     """
     processes = [spawn(program, str(rank)) for rank in range(8)]
-    for each in processes:
-        assert each.stdin
-        each.stdin.write("\n")
-        each.stdin.flush()
-    counts, winners = zip(*(json.loads(each.communicate()[0]) for each in processes), strict=True)
+    counts, winners = zip(*map(json.loads, together(processes)), strict=True)
     assert sum(counts) == 30 and all(each == winners[0] for each in winners)
 
 
