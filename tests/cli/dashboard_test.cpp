@@ -36,8 +36,7 @@ protected:
     static void request(const Context &context, const ProgramText &text, ingot_storage_t storage)
     {
         ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_persist_program_create(&program, text.make(context).get(), storage, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, text.make(context).get(), storage, nullptr));
         ingot_program_release(program);
     }
 };

@@ -2,18 +2,17 @@
  * machine.c - shows what of a store this machine's drivers can load, for `ingot verify`.
  *
  * A program can be loaded if its id is that of the same request on one of this machine's devices, and its blob is
- * sound. Otherwise, the device whose id differs in the fewest fields explains why not. Drivers run in a worker process,
- * which sends a message with the counts, and one for each reason.
+ * sound. Otherwise, the device whose id differs in the fewest fields explains why not. Drivers run in a process of
+ * their own, which prints the findings.
  */
 #include <errno.h>
 #include <ingot/directory.h>
 #include <ingot/private/descriptor.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
@@ -22,7 +21,6 @@
 #include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "cli/build/device/device.h"
-#include "cli/build/process.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -31,41 +29,35 @@
 #include <ingot/private/remote.h>
 #endif
 
-/* Entries that cannot be loaded for the same reason. */
-struct obstacle {
-    char *reason;
-    uint64_t count;
-    char entry[ENTRY_NAME_SIZE]; /* the first one */
-};
-
 struct machine {
     const struct common_options *options;
     const char *path;
-    int sockets[2];
     ingot_storage_t storage;
     struct device_list devices;
     ingot_context_t *contexts; /* one per device; NULL: not opened yet */
-    struct obstacle *obstacles;
-    size_t obstacle_count;
+    cJSON *problems;           /* an item for each reason */
     uint64_t program_count;
     uint64_t loadable_count;
     uint64_t artifact_count;
 };
 
-/* ---- in the worker process ---- */
-
-static void add_obstacle(struct machine *machine, const ingot_persist_entry_t *entry, const char *reason)
+static void add_problem(const struct machine *machine, const ingot_persist_entry_t *entry, const char *reason)
 {
-    size_t i = 0;
-    while (i < machine->obstacle_count && strcmp(machine->obstacles[i].reason, reason) != 0)
-        ++i;
-    if (i == machine->obstacle_count) {
-        machine->obstacles = memory_grow(machine->obstacles, i, sizeof(*machine->obstacles));
-        machine->obstacles[i] = (struct obstacle){.reason = memory_copy_text(reason)};
-        entry_name(entry, machine->obstacles[i].entry);
-        ++machine->obstacle_count;
+    cJSON *problem = machine->problems->child;
+    char name[ENTRY_NAME_SIZE];
+    while (problem != NULL && strcmp(json_text(problem, "reason"), reason) != 0)
+        problem = problem->next;
+    if (problem != NULL) {
+        cJSON *count = cJSON_GetObjectItem(problem, "count");
+        cJSON_SetNumberValue(count, count->valuedouble + 1);
+        return;
     }
-    ++machine->obstacles[i].count;
+    problem = cJSON_CreateObject();
+    entry_name(entry, name);
+    (void)cJSON_AddNumberToObject(problem, "count", 1);
+    json_add_text(problem, "reason", reason);
+    json_add_text(problem, "entry", name);
+    (void)cJSON_AddItemToArray(machine->problems, problem);
 }
 
 /* Returns the fields in which an id differs from that of the same request on a device: an empty array if none does.
@@ -133,7 +125,7 @@ static void judge_program(struct machine *machine, const ingot_persist_entry_t *
     if (status == INGOT_SUCCESS && differences != NULL && first == NULL)
         ++machine->loadable_count;
     else
-        add_obstacle(machine, entry, reason);
+        add_problem(machine, entry, reason);
     store_release_blob(&blob);
     cJSON_Delete(differences);
 }
@@ -147,7 +139,7 @@ static int judge_entry(const ingot_persist_entry_t *entry, void *user)
     if (is_program && backend != NULL) {
         judge_program(machine, entry, backend);
     } else if (is_program) {
-        add_obstacle(machine, entry, ingot_status_name(entry->status));
+        add_problem(machine, entry, ingot_status_name(entry->status));
     } else if (!id_has_kind(fields, "request") && !id_has_kind(fields, "probes")) {
         ++machine->artifact_count;
     }
@@ -189,83 +181,57 @@ static void judge_all(struct machine *machine)
         _exit(code);
 }
 
-static void run_machine(void *user)
+static int print_findings(const struct machine *machine)
 {
-    struct machine *machine = user;
-    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0)
+    const cJSON *problem;
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "programs", machine->program_count);
+    json_add_u64(json, "loadable", machine->loadable_count);
+    json_add_u64(json, "artifacts", machine->artifact_count);
+    (void)cJSON_AddItemToObject(json, "problems", machine->problems);
+    if (machine->options->is_json) {
+        json_print(json);
+    } else {
+        output_put(stdout, "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n",
+                   json);
+        cJSON_ArrayForEach(problem, machine->problems)
+        {
+            output_put(stdout, "{count}: {reason} ({entry})\n", problem);
+        }
+    }
+    (void)fflush(stdout);
+    return machine->loadable_count == machine->program_count ? EXIT_DONE : EXIT_FINDING;
+}
+
+/* Drivers may print: until the findings are printed, standard output is standard error. */
+static _Noreturn void run_machine(struct machine *machine)
+{
+    const int output = dup(STDOUT_FILENO);
+    if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("INGOT_LAYER_DISABLE", "1", 1) != 0)
         _exit(EXIT_FAILED);
     for (size_t i = 0; device_backends[i] != NULL; ++i)
         device_backends[i]->add_all(&machine->devices);
     const size_t size = (machine->devices.count + 1) * sizeof(ingot_context_t);
     machine->contexts = memset(memory_get(size), 0, size);
+    machine->problems = cJSON_CreateArray();
     judge_all(machine);
-    cJSON *message = cJSON_CreateObject();
-    json_add_u64(message, "programs", machine->program_count);
-    json_add_u64(message, "loadable", machine->loadable_count);
-    json_add_u64(message, "artifacts", machine->artifact_count);
-    bool is_sent = message_send(machine->sockets[1], message);
-    for (size_t i = 0; i < machine->obstacle_count && is_sent; ++i) {
-        message = cJSON_CreateObject();
-        json_add_u64(message, "count", machine->obstacles[i].count);
-        json_add_text(message, "reason", machine->obstacles[i].reason);
-        json_add_text(message, "entry", machine->obstacles[i].entry);
-        is_sent = message_send(machine->sockets[1], message);
-    }
-    _exit(is_sent ? EXIT_DONE : EXIT_FAILED);
-}
-
-/* ---- in the tool's own process ---- */
-
-/* Returns what the worker has found; NULL: nothing. */
-static cJSON *receive_findings(int socket)
-{
-    struct pollfd end = {.fd = socket, .events = POLLIN};
-    cJSON *found = NULL;
-    cJSON *problems = NULL;
-    for (;;) {
-        while (poll(&end, 1, -1) < 0 && errno == EINTR) {
-        }
-        cJSON *message = message_receive(socket);
-        if (message == NULL)
-            return found;
-        if (found == NULL) {
-            found = message;
-            problems = cJSON_AddArrayToObject(found, "problems");
-        } else {
-            (void)cJSON_AddItemToArray(problems, message);
-        }
-    }
+    (void)fflush(stdout);
+    (void)dup2(output, STDOUT_FILENO);
+    _exit(print_findings(machine));
 }
 
 int machine_verify(const struct common_options *options, const char *path)
 {
     struct machine machine = {.options = options, .path = path};
-    struct process process = {.pid = 0};
-    char end[1024];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, machine.sockets) != 0 ||
-        !process_start(&process, run_machine, &machine)) {
-        (void)fprintf(stderr, "ingot: no worker process: %s\n", strerror(errno));
-        return EXIT_FAILED;
+    int status = 0;
+    const pid_t worker = fork();
+    if (worker == 0)
+        run_machine(&machine);
+    while (worker > 0 && waitpid(worker, &status, 0) < 0 && errno == EINTR) {
     }
-    (void)close(machine.sockets[1]);
-    cJSON *found = receive_findings(machine.sockets[0]);
-    const bool is_done = process_end(&process, sizeof(end), end);
-    if (!is_done || found == NULL) {
-        (void)fprintf(stderr, "ingot: the worker process that loads the drivers ended: %s\n", end);
-        return EXIT_FAILED;
-    }
-    const bool is_good = json_get_u64(found, "programs") == json_get_u64(found, "loadable");
-    const cJSON *problem;
-    if (options->is_json) {
-        json_print(found);
-        return is_good ? EXIT_DONE : EXIT_FINDING;
-    }
-    output_put(stdout, "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n",
-               found);
-    cJSON_ArrayForEach(problem, cJSON_GetObjectItem(found, "problems"))
-    {
-        output_put(stdout, "{count}: {reason} ({entry})\n", problem);
-    }
-    cJSON_Delete(found);
-    return is_good ? EXIT_DONE : EXIT_FINDING;
+    if (worker > 0 && WIFEXITED(status))
+        return WEXITSTATUS(status);
+    (void)fprintf(stderr, "ingot: the process that loads the drivers failed: %s\n",
+                  worker > 0 ? strsignal(WTERMSIG(status)) : strerror(errno));
+    return EXIT_FAILED;
 }
