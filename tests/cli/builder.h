@@ -7,16 +7,13 @@
 #include <ingot/pending.h>
 
 #include "cli/tool.h"
-#include "support/child_process.h"
-#include "support/opencl_platform.h"
+#include "support/begun_opencl.h"
 #include "support/server_process.h"
 
 constexpr uint64_t kLongMs = 120000;
 
-inline std::string source_of(int number)
-{
-    return "kernel void f(global float *x) { x[get_global_id(0)] *= " + std::to_string(number) + "; }";
-}
+using begun_opencl::source_of;
+using begun_opencl::take;
 
 class CliBuilder : public CliTest
 {
@@ -50,26 +47,11 @@ protected:
     }
     ingot_pending_t begin(const ingot::cache &cache, const std::string &source) const
     {
-        const cl_device_id device = OpenclPlatform::get().devices()[0];
-        ingot_pending_t pending = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_opencl_begin(cache.get(), native_.native(), 1, &device, source.data(),
-                                                          source.size(), "", &pending))
-            << ingot_last_error_detail();
-        return pending;
+        return begun_opencl::begin(cache.get(), native_.native(), source);
     }
     size_t wish_count() const
     {
         return static_cast<size_t>(std::distance(fs::directory_iterator(root() / "wanted"), fs::directory_iterator()));
-    }
-    static ingot_origin_t take(ingot_pending_t pending, ingot_status_t expected = INGOT_SUCCESS)
-    {
-        cl_program program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        EXPECT_EQ(expected, ingot_cache_opencl_take(pending, &program, &origin)) << ingot_last_error_detail();
-        if (program != nullptr) {
-            EXPECT_EQ(CL_SUCCESS, clReleaseProgram(program));
-        }
-        return origin;
     }
 
     OpenclContext native_;

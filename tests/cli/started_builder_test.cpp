@@ -15,16 +15,12 @@
 #include <ingot/pending.h>
 
 #include "cli/tool.h"
-#include "support/child_process.h"
-#include "support/opencl_platform.h"
+#include "support/begun_opencl.h"
 
 namespace
 {
 
-std::string source_of(int number)
-{
-    return "kernel void f(global float *x) { x[get_global_id(0)] *= " + std::to_string(number) + "; }";
-}
+using namespace begun_opencl;
 
 /* Returns nothing of a process that ends meanwhile. */
 std::string text_of(const fs::path &file)
@@ -64,21 +60,7 @@ protected:
 
     ingot_pending_t begin(const ingot::cache &cache, int number) const
     {
-        const cl_device_id device = OpenclPlatform::get().devices()[0];
-        const std::string source = source_of(number);
-        ingot_pending_t pending = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_cache_opencl_begin(cache.get(), native_.native(), 1, &device, source.c_str(), 0, "", &pending));
-        return pending;
-    }
-
-    static ingot_origin_t take(ingot_pending_t pending)
-    {
-        cl_program program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_opencl_take(pending, &program, &origin)) << ingot_last_error_detail();
-        EXPECT_EQ(CL_SUCCESS, clReleaseProgram(program));
-        return origin;
+        return begun_opencl::begin(cache.get(), native_.native(), source_of(number));
     }
 
     /* Returns the processes that were started for the store, and their parents. */

@@ -16,9 +16,8 @@
 #include <ingot/opencl.hpp>
 #include <ingot/persist.h>
 
-#include "support/child_process.h"
+#include "support/begun_opencl.h"
 #include "support/environment.h"
-#include "support/opencl_platform.h"
 #include "support/scratch_directory.h"
 #include "support/whole_file.h"
 
@@ -408,43 +407,16 @@ TEST_F(CacheOpencl, NoEventComesAfterTheRelease)
     ingot_storage_release(storage);
 }
 
-/* Runs processes at once on an empty store. Returns the sums of what they printed. */
-struct Counts {
-    int built = 0;
-    int loaded = 0;
-};
-Counts run_children(int process_count, int thread_count, int program_count, const std::string &folder)
-{
-    Counts sum;
-    const std::string start = folder + "/start";
-    std::vector<std::unique_ptr<child_process::Child>> children;
-    for (int i = 0; i < process_count; ++i)
-        children.push_back(std::make_unique<child_process::Child>(
-            std::vector<std::string>{CACHE_CHILD, folder + "/store", std::to_string(thread_count),
-                                     std::to_string(program_count), start},
-            folder + "/" + std::to_string(i) + ".log",
-            child_process::Child::Environment{{"INGOT_PERSIST_LOCK_TIMEOUT", "60s"}}));
-    std::ofstream(start).flush();
-    for (const auto &child : children) {
-        Counts one;
-        EXPECT_EQ(0, child->wait()) << child->output();
-        EXPECT_EQ(2, std::sscanf(child->output().c_str(), "built %d loaded %d", &one.built, &one.loaded));
-        sum.built += one.built;
-        sum.loaded += one.loaded;
-    }
-    return sum;
-}
-
 TEST_F(CacheOpencl, SixteenThreadsCompileEachProgramOnce)
 {
-    const Counts counts = run_children(1, 16, 3, scratch_.path().string());
+    const begun_opencl::Counts counts = begun_opencl::run_children(CACHE_CHILD, 1, 16, 3, scratch_.path().string());
     EXPECT_EQ(3, counts.built);
     EXPECT_EQ(16 * 3 - 3, counts.loaded);
 }
 
 TEST_F(CacheOpencl, EightProcessesOfThreadsCompileEachProgramOnce)
 {
-    const Counts counts = run_children(8, 4, 3, scratch_.path().string());
+    const begun_opencl::Counts counts = begun_opencl::run_children(CACHE_CHILD, 8, 4, 3, scratch_.path().string());
     EXPECT_EQ(3, counts.built);
     EXPECT_EQ(8 * 4 * 3 - 3, counts.loaded);
 }

@@ -17,18 +17,14 @@
 
 #include <ingot/opencl.hpp>
 
-#include "support/child_process.h"
+#include "support/begun_opencl.h"
 #include "support/gate.h"
-#include "support/opencl_platform.h"
 #include "support/scratch_directory.h"
 
 namespace
 {
 
-std::string source_of(int number)
-{
-    return "kernel void f(global float *x) { x[get_global_id(0)] *= " + std::to_string(number) + "; }";
-}
+using namespace begun_opencl;
 
 class PendingOpencl : public testing::Test
 {
@@ -56,27 +52,9 @@ protected:
 
     virtual void note_build() { ++builds_; }
 
-    ingot_pending_t begin(ingot_cache_t cache, const std::string &source, const char *options = "")
+    ingot_pending_t begin(ingot_cache_t cache, const std::string &source) const
     {
-        const cl_device_id only = device();
-        ingot_pending_t pending = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_opencl_begin(cache, native_->native(), 1, &only, source.data(),
-                                                          source.size(), options, &pending))
-            << ingot_last_error_detail();
-        return pending;
-    }
-
-    /* Takes the program, and creates its kernel. Returns its origin. */
-    static ingot_origin_t take(ingot_pending_t pending)
-    {
-        cl_program program = nullptr;
-        cl_int error = CL_SUCCESS;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_opencl_take(pending, &program, &origin)) << ingot_last_error_detail();
-        EXPECT_EQ(CL_SUCCESS, clReleaseKernel(clCreateKernel(program, "f", &error)));
-        EXPECT_EQ(CL_SUCCESS, error);
-        EXPECT_EQ(CL_SUCCESS, clReleaseProgram(program));
-        return origin;
+        return begun_opencl::begin(cache, native_->native(), source);
     }
 
     ingot_status_t build(ingot_cache_t cache, const std::string &source)
@@ -448,41 +426,16 @@ TEST_F(PendingOpenclDroppedElsewhere, WhileAnotherThreadMakesIt)
 
 /* ---- processes ---- */
 
-struct Counts {
-    int built = 0;
-    int loaded = 0;
-};
-
-Counts run_children(int process_count, int thread_count, int program_count, const std::string &folder)
-{
-    Counts sum;
-    std::vector<std::unique_ptr<child_process::Child>> children;
-    for (int i = 0; i < process_count; ++i)
-        children.push_back(std::make_unique<child_process::Child>(
-            std::vector<std::string>{CACHE_CHILD, folder + "/store", std::to_string(thread_count),
-                                     std::to_string(program_count), folder + "/start", "begin"},
-            folder + "/" + std::to_string(i) + ".log"));
-    std::ofstream(folder + "/start").flush();
-    for (const auto &child : children) {
-        Counts one;
-        EXPECT_EQ(0, child->wait()) << child->output();
-        EXPECT_EQ(2, std::sscanf(child->output().c_str(), "built %d loaded %d", &one.built, &one.loaded));
-        sum.built += one.built;
-        sum.loaded += one.loaded;
-    }
-    return sum;
-}
-
 TEST_F(PendingOpencl, TwoProcessesThatBeginOneListCompileEachProgramOnce)
 {
-    const Counts counts = run_children(2, 1, 12, scratch_.path().string());
+    const Counts counts = run_children(CACHE_CHILD, 2, 1, 12, scratch_.path().string(), "begin");
     EXPECT_EQ(12, counts.built);
     EXPECT_EQ(12, counts.loaded);
 }
 
 TEST_F(PendingOpencl, FourProcessesOfThreadsThatBeginOneListCompileEachProgramOnce)
 {
-    const Counts counts = run_children(4, 3, 6, scratch_.path().string());
+    const Counts counts = run_children(CACHE_CHILD, 4, 3, 6, scratch_.path().string(), "begin");
     EXPECT_EQ(6, counts.built);
     EXPECT_EQ(4 * 3 * 6 - 6, counts.loaded);
 }
