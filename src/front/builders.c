@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -138,7 +139,7 @@ static int start_tool(void *opaque)
     struct start *start = opaque;
     pid_t pid = 0;
     close_descriptors();
-    (void)nice(NICE);
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
     start->error =
         posix_spawnp(&pid, start->tool, &start->actions, &start->attributes, start->arguments, start->environment);
     return 0;

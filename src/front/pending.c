@@ -27,8 +27,6 @@
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 #define ROUND_UP(size) (((size) + 7) & ~(size_t)7) /* so that each part is aligned */
 
-enum { MOST_PARTS = 4 };
-
 struct ingot_pending {
     struct begun_program listed; /* first; the lock guards this and the next six */
     ingot_status_t state;        /* that ingot_pending_poll returned last */
@@ -86,29 +84,33 @@ static void set_state(struct ingot_pending *pending, ingot_status_t state)
     lock_give();
 }
 
-static size_t part_size(const struct pending_part *part, const void *bytes)
+/* Returns the part's bytes, or NULL, and its size. */
+static const void *find_part(const void *arguments, const struct pending_part *part, size_t *size)
 {
-    return bytes == NULL ? 0 : part->size == PENDING_TEXT ? strlen(bytes) : part->size;
+    const void *bytes = NULL;
+    memcpy(&bytes, (const uint8_t *)arguments + part->offset, sizeof(bytes));
+    *size = bytes == NULL ? 0 : part->size == PENDING_TEXT ? strlen(bytes) : part->size;
+    return bytes;
 }
 
 void *pending_copy(size_t size, const void *arguments, size_t count, const struct pending_part *parts)
 {
-    const uint8_t *from[MOST_PARTS] = {NULL};
     size_t total = size;
+    size_t each = 0;
     for (size_t i = 0; i < count; ++i) {
-        memcpy(&from[i], (const uint8_t *)arguments + parts[i].offset, sizeof(from[i]));
-        total += ROUND_UP(part_size(&parts[i], from[i]) + 1);
+        (void)find_part(arguments, &parts[i], &each);
+        total += ROUND_UP(each + 1);
     }
     uint8_t *copy = malloc(total);
-    uint8_t *to = copy + size;
     if (copy == NULL)
         return NULL;
     memcpy(copy, arguments, size);
+    uint8_t *to = copy + size;
     for (size_t i = 0; i < count; ++i) {
-        const size_t each = part_size(&parts[i], from[i]);
-        if (from[i] == NULL)
+        const void *from = find_part(arguments, &parts[i], &each);
+        if (from == NULL)
             continue;
-        memcpy(to, from[i], each);
+        memcpy(to, from, each);
         to[each] = '\0';
         memcpy(copy + parts[i].offset, &to, sizeof(to));
         to += ROUND_UP(each + 1);

@@ -104,7 +104,8 @@ static bool take_from_store(struct wishes *wishes)
     if (wishes->has_failed)
         (void)poll(NULL, 0, WAIT_MS);
     else if (poll(&polled, 1, wishes->notice >= 0 ? WAIT_MS : PAUSE_MS) > 0)
-        (void)read(wishes->notice, notes, sizeof(notes));
+        while (read(wishes->notice, notes, sizeof(notes)) > 0) {
+        }
     return false;
 }
 
