@@ -48,8 +48,12 @@ inline std::unique_ptr<Compiler> make_compiler(const Arguments &arguments)
 {
     if (arguments.text("device") == "nvrtc")
         return make_nvrtc_compiler();
+#if HERMETIC_HAS_HIP
+    if (arguments.text("device") == "hiprtc")
+        return make_hiprtc_compiler();
+#endif
     if (arguments.text("device") != "opencl")
-        throw std::runtime_error("--device: opencl or nvrtc");
+        throw std::runtime_error("--device: opencl, nvrtc or hiprtc");
     return make_opencl_compiler(arguments.text("platform"));
 }
 

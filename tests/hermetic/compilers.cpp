@@ -48,7 +48,7 @@ ingot_program_desc_t Compiler::make(const Program &program)
     ingot_source_t source = nullptr;
     ingot_program_desc_t desc = nullptr;
 
-    source_info.kind = is_cuda() ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C;
+    source_info.kind = kind();
     source_info.bytes = program.source.data();
     source_info.size = program.source.size();
     require(ingot_source_create(&source, &source_info), "ingot_source_create");

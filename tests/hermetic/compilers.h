@@ -1,7 +1,8 @@
 /*
  * compilers.h - builds a program in two ways: as an application calls its compiler, and through Ingot.
  *
- * A device is "opencl" (the named platform, or the first one) or "nvrtc" (CUDA's compiler without a driver).
+ * A device is "opencl" (the named platform, or the first one), "nvrtc" (CUDA's compiler without a driver) or
+ * "hiprtc" (HIP's).
  */
 #pragma once
 
@@ -54,7 +55,10 @@ public:
     Compiler &operator=(const Compiler &) = delete;
 
     virtual std::string name() const = 0;
-    virtual bool is_cuda() const = 0;
+    virtual bool is_cuda() const = 0; /* or a language like it */
+    virtual ingot_source_kind_t kind() const { return is_cuda() ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C; }
+    /* True if the compiler's assembler can read files. */
+    bool assembles() const { return name() == "Portable Computing Language" || name() == "hipRTC"; }
     virtual Build build(const Program &program, Want want) = 0;
     Description describe(const Program &program);
     IngotBuild build_with_ingot(const Program &program, Want want);
@@ -72,6 +76,7 @@ private:
 
 std::unique_ptr<Compiler> make_opencl_compiler(const std::string &platform);
 std::unique_ptr<Compiler> make_nvrtc_compiler();
+std::unique_ptr<Compiler> make_hiprtc_compiler();
 
 /* Returns the machine code in a binary of an OpenCL platform, without names of files and options. Throws if there is
  * none. */

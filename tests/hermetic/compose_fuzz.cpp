@@ -43,15 +43,15 @@ using whole_file::write;
 class Generator
 {
 public:
-    Generator(Random *random, bool is_cuda, bool is_pocl)
-        : random_(*random), is_cuda_(is_cuda), is_pocl_(is_pocl), speller_(random, &spelled_)
+    Generator(Random *random, bool is_cuda, bool assembles)
+        : random_(*random), is_cuda_(is_cuda), assembles_(assembles), speller_(random, &spelled_)
     {
     }
 
     /* Writes the headers and returns the program. */
     Case make()
     {
-        Case made{static_cast<Kind>(random_.below(is_pocl_ ? 6 : 5)), {}, ""};
+        Case made{static_cast<Kind>(random_.below(assembles_ ? 6 : 5)), {}, ""};
         const std::string body = body_of(made.kind);
         write("inc/defs.h", spelled_.header);
         made.program.source = "#include <defs.h>\n" + spelled_.source + body;
@@ -94,14 +94,15 @@ private:
             return "#include <level.h>\n";
         case Kind::time: return kernel("sizeof(" + speller_.name(random_.of(times_)) + " \"\")");
         default:
-            return "kernel void k(global int *p)\n{\n" + speller_.name("__asm__") + "(\".\" " +
-                   speller_.literal("incbin") + " \"\\\"x\\\"\");\n*p = 1; }\n";
+            write("x", "12345678"); /* as many bytes as instructions may have */
+            return (is_cuda_ ? "extern \"C\" __global__ void k(int *p)\n{\n" : "kernel void k(global int *p)\n{\n") +
+                   speller_.name("__asm__") + "(\".\" " + speller_.literal("incbin") + " \"\\\"x\\\"\");\n*p = 1; }\n";
         }
     }
 
     Random &random_;
     bool is_cuda_;
-    bool is_pocl_;
+    bool assembles_;
     Spelled spelled_;
     Speller speller_;
     const std::vector<std::string> quoted_ = {"\"there.h\"", "<there.h>"};
@@ -136,8 +137,7 @@ private:
             std::filesystem::create_directories(folder);
         std::filesystem::remove("inc/there.h");
         writer->say("platform", compiler->name());
-        const bool is_pocl = compiler->name() == "Portable Computing Language";
-        const Case made = Generator(&random, compiler->is_cuda(), is_pocl).make();
+        const Case made = Generator(&random, compiler->is_cuda(), compiler->assembles()).make();
         writer->say("options", made.program.options);
         writer->say("source", made.program.source);
         check(compiler.get(), made, writer);

@@ -132,7 +132,7 @@ public:
     {
         Counts counts;
         const bool is_generated = set == "generated";
-        is_cuda_ = arguments_.text("device") == "nvrtc";
+        is_cuda_ = arguments_.text("device") != "opencl";
         if (!is_generated)
             programs_ = list(set);
         const size_t most = arguments_.number(is_generated ? "count" : "most");
@@ -155,7 +155,7 @@ public:
 private:
     std::vector<Project> list(const std::string &set) const
     {
-        const std::string platform = arguments_.text("device") == "nvrtc" ? "" : std::getenv("INGOT_TEST_DEVICE");
+        const std::string platform = arguments_.text("device") != "opencl" ? "" : std::getenv("INGOT_TEST_DEVICE");
         std::vector<Project> found = set == "digits"    ? list_digits()
                                      : set == "hashcat" ? list_hashcat(platform == "pocl")
                                                         : std::vector<Project>();
@@ -171,7 +171,11 @@ private:
 
     Project project_of(const std::string &set, size_t index) const
     {
-        return set == "generated" ? generate_project(arguments_.number("seed"), index, is_cuda_) : programs_[index];
+        Project project =
+            set == "generated" ? generate_project(arguments_.number("seed"), index, is_cuda_) : programs_[index];
+        if (arguments_.text("device") == "hiprtc") /* which does not look beside the source */
+            project.options += " -I.";
+        return project;
     }
 
     void work(const std::string &set, size_t index, ItemWriter *writer)

@@ -163,7 +163,7 @@ private:
         writer->say("platform", compiler->name());
         tree.arrange(&random);
         const Program program{source_of(&random, compiler->is_cuda()),
-                              option_string(&random, tree.root(), compiler->is_cuda())};
+                              option_string(&random, tree.root(), compiler->kind())};
         writer->say("options", program.options);
         writer->say("source", program.source);
         const Description before = compiler->describe(program);

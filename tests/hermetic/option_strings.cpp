@@ -13,7 +13,10 @@ namespace
 class Writer
 {
 public:
-    Writer(Random *random, const std::string &root, bool is_cuda) : random_(*random), root_(root), is_cuda_(is_cuda) {}
+    Writer(Random *random, const std::string &root, ingot_source_kind_t kind)
+        : random_(*random), root_(root), kind_(kind)
+    {
+    }
 
     std::string string()
     {
@@ -145,8 +148,11 @@ private:
 
     std::string known()
     {
-        return is_cuda_ ? of({"-std=c++17", "-w", "--use_fast_math", "--std=c++14", "-std c++17", "-lineinfo"})
-                        : of({"-cl-std=CL1.2", "-w", "-cl-fast-relaxed-math", "-cl-mad-enable", "-cl-std=CL2.0"});
+        if (kind_ == INGOT_SOURCE_HIP_CPP)
+            return of({"-std=c++17", "-w", "-ffast-math", "--std=c++14", "-O1", "--offload-arch=gfx1030", "-Wall"});
+        return kind_ == INGOT_SOURCE_CUDA_CPP
+                   ? of({"-std=c++17", "-w", "--use_fast_math", "--std=c++14", "-std c++17", "-lineinfo"})
+                   : of({"-cl-std=CL1.2", "-w", "-cl-fast-relaxed-math", "-cl-mad-enable", "-cl-std=CL2.0"});
     }
 
     std::string unknown()
@@ -202,7 +208,7 @@ private:
 
     Random &random_;
     const std::string &root_;
-    bool is_cuda_;
+    ingot_source_kind_t kind_;
     bool is_odd_ = false;
 };
 
@@ -216,9 +222,9 @@ const std::vector<std::string> &option_folders()
     return folders;
 }
 
-std::string option_string(Random *random, const std::string &root, bool is_cuda)
+std::string option_string(Random *random, const std::string &root, ingot_source_kind_t kind)
 {
-    return Writer(random, root, is_cuda).string();
+    return Writer(random, root, kind).string();
 }
 
 } // namespace hermetic

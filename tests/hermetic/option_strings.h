@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <ingot/ingot.h>
+
 #include "hermetic/random.h"
 
 namespace hermetic
@@ -16,6 +18,6 @@ namespace hermetic
 const std::vector<std::string> &option_folders();
 
 /* Returns a random option string. root: the path of the tree, which is the current folder. */
-std::string option_string(Random *random, const std::string &root, bool is_cuda);
+std::string option_string(Random *random, const std::string &root, ingot_source_kind_t kind);
 
 } // namespace hermetic

@@ -195,7 +195,9 @@ private:
 
     /* NVRTC has no __COUNTER__. */
     std::string counter() { return is_cuda_ ? "__LINE__" : "__COUNTER__"; }
-    std::string macro() { return std::string(1, static_cast<char>('A' + random_.below(8))); }
+    /* hipRTC's header, which sees the options, has templates with parameters of one letter. */
+    static std::string macro_of(size_t number) { return std::string("M") + static_cast<char>('A' + number); }
+    std::string macro() { return macro_of(random_.below(8)); }
 
     std::string definition()
     {
@@ -316,8 +318,8 @@ private:
         includes_left_ = 4;
         text += body(files_.size(), "", true, 0) + body(files_.size(), "", true, 0);
         text += include(files_.size(), "", true);
-        for (char c = 'A'; c < 'A' + 8; ++c)
-            text += std::string("#ifdef ") + c + "\n    MIX(" + c + ")\n#endif\n";
+        for (size_t i = 0; i < 8; ++i)
+            text += "#ifdef " + macro_of(i) + "\n    MIX(" + macro_of(i) + ")\n#endif\n";
         return with_line_ends(text + "    x[0] = h;\n}\n");
     }
 
