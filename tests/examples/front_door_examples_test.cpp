@@ -67,6 +67,20 @@ TEST(FrontDoorExample, QuickstartInCppLoadsWhatTheOneInCHasStored)
     EXPECT_EQ(0, count_builds("cpp"));
 }
 
+/* The third kernel is asked for in the 41st frame. */
+TEST(FrontDoorExample, RendersWhileKernelsAreCompiledAndThenLoadsThem)
+{
+    std::vector<std::string> command = {RENDER_PROGRAM, "render-store", "--frames", "45", "--csv", "frames.csv"};
+    command.push_back("--blocking");
+    expect_contains(run(command, "render-cold"), "; 2 specialised kernels\n");
+    EXPECT_EQ(3, count_builds("render-cold"));
+    command.pop_back();
+    expect_contains(run(command, "render-warm"), "; 2 specialised kernels\n");
+    EXPECT_EQ(0, count_builds("render-warm"));
+    std::ifstream csv("frames.csv");
+    EXPECT_EQ(2 + 45, std::count(std::istreambuf_iterator<char>(csv), {}, '\n'));
+}
+
 TEST(FrontDoorExample, BuildsAsWithoutIngotAndThenLoads)
 {
     const std::string folder = INGOT_SOURCE_DIR "/tests/support/kernels/";
