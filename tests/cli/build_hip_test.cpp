@@ -8,6 +8,10 @@
 #include "support/hip_driver.h"
 #include "support/recorded_requests.h"
 
+extern "C" {
+#include "persist/program/program.h"
+}
+
 namespace
 {
 
@@ -71,6 +75,18 @@ TEST_F(CliBuildHip, BuildsForAnArchitectureWithoutAGpu)
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_on(HipDriver::get().devices().back())) << "its architecture is gfx1030";
     EXPECT_TRUE(build({"--device", "hip:sm_90"}, no_gpu).is(1, "is not an architecture"));
     EXPECT_TRUE(run({"show", json("ls", "[e['entry'] for e in j if e['device'] == 'gfx908'][0]")}).is(0, "gfx908"));
+}
+
+/* A builder without a GPU answers what a machine with one wishes for. */
+TEST_F(CliBuildHip, AnswersAWishWithoutAGpu)
+{
+    const int device = HipDriver::get().devices().back();
+    EXPECT_EQ(INGOT_BUSY, persist_program_begin(make_desc(make_context(device)).get(), open_store().get()));
+    const Result built = run_command({CLI_PROGRAM, "build", "--watch", "--dir", root().string(), "--jobs", "1",
+                                      "--idle", "1s", "--device", "hip:gfx1030"},
+                                     {{"HIP_STAND_IN_FAIL", "hipGetDeviceProperties"}});
+    EXPECT_TRUE(built.is(0, "1 built, 0 present")) << built.output;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_on(device));
 }
 
 } // namespace
