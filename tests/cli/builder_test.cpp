@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli/builder.h"
+#include "support/network.h"
 
 namespace
 {
@@ -145,6 +146,54 @@ TEST_F(CliBuilder, AnswersWishesOfARedis)
         EXPECT_NE(std::string::npos, build_until_idle().find("0 built, 0 present"));
     }
     unsetenv("INGOT_PERSIST_REMOTE");
+}
+
+/* Three machines and a server: two builders without the application, and a client that may not compile. */
+TEST_F(CliBuilder, AFarmServesAClientWithoutACompiler)
+{
+    const std::string reason = network::why_unavailable();
+    if (!reason.empty()) {
+        GTEST_SKIP() << reason;
+    }
+    const network::Network network(3);
+    const network::Redis redis(network.server());
+    setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
+    std::vector<std::unique_ptr<child_process::Child>> builders;
+    for (int i = 0; i < 2; ++i) {
+        const network::Within machine(network.machine(i));
+        const std::string own = (scratch() / ("builder" + std::to_string(i))).string();
+        builders.push_back(std::make_unique<child_process::Child>(
+            std::vector<std::string>{CLI_PROGRAM, "build", "--watch", "--dir", own, "--jobs", "1"}, own + ".log"));
+    }
+    std::thread client([&] {
+        const network::Within machine(network.machine(2));
+        setenv("INGOT_ON_MISS", "fail", 1);
+        const ingot::cache cache = open(scratch() / "client", true);
+        std::vector<ingot_pending_t> pending;
+        for (int i = 0; i < 4; ++i)
+            pending.push_back(begin(cache, source_of(i)));
+        for (ingot_pending_t each : pending) {
+            EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(each, kLongMs)) << ingot_last_error_detail();
+            EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(each));
+        }
+        for (const auto &builder : builders)
+            builder->send(SIGKILL);
+        take(begin(cache, source_of(5)), INGOT_NOT_FOUND);
+        const std::string detail = ingot_last_error_detail();
+        EXPECT_EQ(0u, detail.find("miss: ")) << detail;
+        EXPECT_EQ(std::string::npos, detail.find('\n')) << detail;
+    });
+    client.join();
+    unsetenv("INGOT_ON_MISS");
+    unsetenv("INGOT_PERSIST_REMOTE");
+    size_t answers = 0;
+    for (const auto &builder : builders) {
+        EXPECT_EQ(128 + SIGKILL, builder->wait());
+        const std::string output = builder->output();
+        for (size_t at = output.find(": built"); at != std::string::npos; at = output.find(": built", at + 1))
+            ++answers;
+    }
+    EXPECT_EQ(4u, answers) << "each is compiled once: " << builders[0]->output() << builders[1]->output();
 }
 
 /* A program that only the builder's store has is uploaded. */
