@@ -273,7 +273,7 @@ TEST_F(RemoteLease, IsAwaitedNoLongerThanItLasts)
 {
     const Redis redis;
     const pid_t holder = start_holder(redis);
-    const Machine waiting(folder(1), redis.url(), INGOT_PERSIST_INFO_INIT, remote_info());
+    const Machine waiting(folder(1), redis.url(), info_with_wait(kLongMs), remote_info());
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(waiting, [&] {
                   for (int i = 0; i < 11; ++i) {
                       EXPECT_EQ(1, board_->compilations) << i;
