@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
+import pytest
 from conftest import Spawn, together
+
+from ingot_cache import Cache, Miss
+from ingot_cache import jax as plug
 
 COMPILE = """
     import os, sys, warnings
@@ -136,3 +142,17 @@ def test_compiles_nothing_if_a_miss_must_fail(spawn: Spawn) -> None:
     for name in ("alpha", "beta", "gamma"):  # the nearest one is the same function's
         output, _ = spawn(define.format(name=name, factor=3), INGOT_PYTHON="jax", INGOT_ON_MISS="fail").communicate("")
         assert output.startswith("miss: nearest is ") and f'stored "jit_{name}-' in output
+
+
+def test_the_same_program_before_an_upgrade_explains_a_miss(
+    cache: Cache, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version, name in (("1", "jit_f-1"), ("2", "jit_g-2")):
+        monkeypatch.setattr(plug, "_toolchain", lambda version=version: {"jax": version, "jaxlib": version})
+        cache.put(plug._key(name), b"executable")
+    with pytest.raises(Miss, match=r'key\.jax: wanted "2", stored "1"'):
+        Cache(on_miss="fail").begin(plug._key("jit_f-3"))
+    cache.put(plug._key("jit_f-3"), b"executable")
+    command = ["ingot", "explain", "--last", "1", "--json", "--dir", str(store)]
+    (told,) = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert {each["field"] for each in told["differences"]} == {"key.key", "key.jax", "key.jaxlib"}

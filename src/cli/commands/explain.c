@@ -1,10 +1,10 @@
 /*
  * explain.c - `ingot explain`: shows why an id would be a miss, by the fields in which the nearest stored id differs.
  *
- * The nearest entry has the same sources, or is an artifact of the same kind, if there is such an entry, and differs in
- * the fewest fields: another build of the same program explains a miss better than another program with the same
- * options. The more words the two values of a field have in common, the less the field counts. It hardly counts at all
- * if only the order of the words differs.
+ * The nearest entry has the same sources, or is an artifact of the same kind and of the program that its key names, if
+ * there is such an entry, and differs in the fewest fields: another build of the same program explains a miss better
+ * than another program with the same options. The more words the two values of a field have in common, the less the
+ * field counts. It hardly counts at all if only the order of the words differs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static double weight_of(const cJSON *difference)
     const char *field = json_text(difference, "field");
     const char *wanted = json_text(difference, "expected");
     const char *found = json_text(difference, "found");
-    if (strncmp(field, "source[", 7) == 0 || strcmp(field, "artifact") == 0)
+    if (strncmp(field, "source[", 7) == 0 || strcmp(field, "artifact") == 0 || strcmp(field, "key.program") == 0)
         return SOURCE_WEIGHT;
     if (wanted == NULL || found == NULL)
         return 1;

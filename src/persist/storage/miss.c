@@ -67,13 +67,14 @@ void miss_print(const char *reason)
     write_signals_allow(&held);
 }
 
-/* Adds a field that differs. A source counts most, because another build of the same program explains a miss better
- * than another program with the same options. */
+/* Adds a field that differs. A source, and the program that an artifact's key names, count most, because another build
+ * of the same program explains a miss better than another program with the same options. */
 static void add_difference(void *user, const char *path, const char *expected, const char *found)
 {
     struct difference *difference = user;
     const bool is_source = strncmp(path, "\"source[", 8) == 0;
-    difference->distance += is_source || strcmp(path, "\"artifact\"") == 0 ? SOURCE_WEIGHT : 1;
+    const bool is_program = strcmp(path, "\"artifact\"") == 0 || strcmp(path, "\"key.program\"") == 0;
+    difference->distance += is_source || is_program ? SOURCE_WEIGHT : 1;
     if (difference->field_count++ == 0 || (!is_source && strncmp(difference->text, "source[", 7) == 0))
         (void)snprintf(difference->text, sizeof(difference->text), "%.*s: wanted %.*s, stored %.*s",
                        (int)strnlen(path, MOST_SHOWN) - 2, path + 1, MOST_SHOWN, expected, MOST_SHOWN, found);
