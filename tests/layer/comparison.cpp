@@ -55,12 +55,15 @@ std::string without_messages_of_others(const std::string &line)
                                      "(?=<unknown>|\\(temporary\\)|ignoring |Device )");
     /* Intel's compiler names a source by a number that it counts up at each build of the process. */
     static const std::regex includers("\\d+(?=:\\d+:\\d+: (?:fatal error|error|warning|note))|from \\d+(?=:)");
+    /* The log of a loaded program has the header's name in the compilation that was stored. */
+    static const std::regex folders("inc_[ab]/(?=t\\.h:)");
     static const std::regex sizes("size \\d+( wrote \\d+)?");
     const bool is_failed_link = line.find(failed_link) != std::string::npos;
     if (!is_failed_link && !std::regex_search(line, includers))
         return line;
     const std::string own = is_failed_link ? std::regex_replace(line, messages, "") : line;
-    return std::regex_replace(std::regex_replace(own, includers, "N"), sizes, "size N");
+    return std::regex_replace(std::regex_replace(std::regex_replace(own, includers, "N"), folders, ""), sizes,
+                              "size N");
 }
 
 bool has(const std::string &line, const std::string &text)
