@@ -185,7 +185,7 @@ def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
 def test_what_is_begun_is_compiled_meanwhile(cache: Cache, compiled: list[str]) -> None:
     plug.ProgramCache(cache)
     pending = [plug.begin(program(SOURCE % i), "cubin") for i in range(6)]
-    assert pending[5].wait() and pending[5].ready()
+    assert pending[5].wait(60) and pending[5].ready()
     codes = [bytes(each.take().code) for each in pending]
     assert codes == [bytes(program(SOURCE % i).compile("cubin", cache=plug.ProgramCache()).code) for i in range(6)]
     assert compiled == ["cubin"] * 6
@@ -220,7 +220,7 @@ def test_take_needs_no_thread(cache: Cache, compiled: list[str], monkeypatch: py
         assert not elsewhere.wait(0.01)
         with ThreadPoolExecutor(1) as pool:
             taken = pool.submit(elsewhere.take)
-            assert here.wait() and not elsewhere.ready()
+            assert here.wait(60) and not elsewhere.ready()
             turn.finish(b"elsewhere")
             assert taken.result().code == b"elsewhere"
     assert len(compiled) == 1
