@@ -259,14 +259,11 @@ static void watch_forks_for_metrics(void)
     (void)pthread_atfork(NULL, NULL, forget_parent_counts);
 }
 
-/* Sets the directory. Another one than before gets a file that begins with nothing. A path that is too long is cut, and
- * fails. */
+/* Sets the directory. Another one than before gets a file that begins with nothing. */
 static void set_directory(const char *given)
 {
-    if (given[0] == '/' || getcwd(beside, PATH_MAX) == NULL)
-        beside[0] = '\0';
-    const size_t size = strlen(beside);
-    (void)snprintf(beside + size, PATH_MAX - size, "%s%s", size != 0 ? "/" : "", given);
+    if (realpath(given, beside) == NULL)
+        (void)snprintf(beside, PATH_MAX, "%s", given); /* writing tells what is wrong */
     if (strcmp(directory, beside) == 0)
         return;
     memcpy(directory, beside, PATH_MAX);
