@@ -533,11 +533,15 @@ TEST(RemoteFaults, AFailedUploadIsTriedFirstUnlessANewerOneReplacesIt)
 {
     for (const bool is_replaced : {false, true}) {
         std::atomic<bool> has_failed{false}, is_first_there{false}, is_newer_there{false};
-        std::string order; /* written by one connection after the other */
+        std::mutex mutex;
+        std::string order;
         const FaultyServer server([&](FaultyConnection &connection) {
             for (std::string request; !(request = connection.read_some()).empty();) {
                 const size_t at = request.find("blob ");
-                order += at != std::string::npos ? request.substr(at + 5, 1) : "";
+                {
+                    const std::lock_guard<std::mutex> guard(mutex);
+                    order += at != std::string::npos ? request.substr(at + 5, 1) : "";
+                }
                 if (at != std::string::npos && !has_failed.exchange(true)) {
                     is_first_there = true;
                     while (!is_newer_there)
@@ -547,12 +551,16 @@ TEST(RemoteFaults, AFailedUploadIsTriedFirstUnlessANewerOneReplacesIt)
                 connection.send_bytes(at != std::string::npos ? "+OK\r\n" : "+PONG\r\n");
             }
         });
-        const Tier tier(redis_at(server.port()), eager());
+        ingot_remote_info_t info = patient();
+        info.retry_ms = 20;
+        info.longest_retry_ms = 40;
+        const Tier tier(redis_at(server.port()), info);
         EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("first"), bytes_of("blob 1")));
         EXPECT_TRUE(server_process::becomes_true([&] { return is_first_there.load(); }));
         EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of(is_replaced ? "first" : "second"), bytes_of("blob 2")));
         is_newer_there = true;
         EXPECT_TRUE(server_process::becomes_true([&] { return tier.flush(100) == INGOT_SUCCESS; }));
+        const std::lock_guard<std::mutex> guard(mutex);
         EXPECT_EQ(is_replaced ? "12" : "112", order);
     }
 }
