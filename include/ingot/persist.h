@@ -46,8 +46,6 @@ typedef enum ingot_persist_eviction {
     INGOT_PERSIST_EVICT_OFF = 2   /**< Never evicts: blobs that would exceed the limit are not stored. */
 } ingot_persist_eviction_t;
 
-#define INGOT_PERSIST_BACKENDS_CAPACITY 128 /**< Of a list of backends, in bytes, with its NUL. */
-
 /** When a storage takes blobs from the driver and stores them. */
 typedef enum ingot_persist_store_mode {
     /**
@@ -67,8 +65,8 @@ typedef enum ingot_persist_on_miss {
     INGOT_PERSIST_ON_MISS_REPORT = 1,
     /** Fails with INGOT_NOT_FOUND, for a process that must not compile, such as a server that starts from a cache that
      * was delivered with it. The error sentence begins with the reason that `ingot explain` gives: the nearest entry,
-     * and the field in which it differs. This also applies to a program that has no id or that the storage does not
-     * serve, and to a binary that the driver rejects. */
+     * and the field in which it differs. This also applies to a program that has no id, and to a binary that the
+     * driver rejects. */
     INGOT_PERSIST_ON_MISS_FAIL = 2,
     /** The functions of ingot_cache_t that build programs leave a wish and return INGOT_BUSY (doc/builders.md).
      *  Everything else as INGOT_PERSIST_ON_MISS_COMPILE. */
@@ -116,7 +114,6 @@ typedef struct ingot_persist_info {
      *  exceed its limits by a fifth if it has more than 4096 entries, or if other processes keep its lock. A blob for
      *  which there is still no room is not stored (INGOT_NO_SPACE or INGOT_BUSY). */
     uint32_t low_water_percent;
-    const char *backends; /**< See ingot_persist_settings_t. NULL: all. */
     /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 10
      * minutes. Also limits the wait for one of the build_jobs. */
     uint64_t build_wait_ms;
@@ -146,7 +143,7 @@ typedef struct ingot_persist_info {
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_LRU, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,    \
-            NULL, NULL, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, 0, INGOT_PERSIST_ON_MISS_COMPILE, NULL, NULL               \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, INGOT_PERSIST_ON_MISS_COMPILE, NULL, NULL                     \
     }
 
 /**
@@ -281,10 +278,6 @@ typedef struct ingot_persist_settings {
     /** When to store the programs that are created from now on. For a chain, INGOT_PERSIST_STORE_AUTO means the setting
      *  of its first writable tier: if that tier stores immediately, so does the chain. */
     ingot_persist_store_mode_t store_mode;
-    /** The backends for which the storage loads and stores programs and kernels; programs of others are compiled. Names
-     *  as returned by ingot_context_get_backend_name, in either case, separated by commas. "opencl,cuda" means these
-     *  two, "-level_zero" all except this one, "" all. */
-    char backends[INGOT_PERSIST_BACKENDS_CAPACITY];
     /** The limits of a directory store, as in ingot_persist_info_t; 0 for all other storages. 0 stands for the default,
      *  which ingot_persist_get_settings fills in. The entries that exceed new limits are evicted by the threads that
      *  store the next blobs. A store of more than 4096 entries stores none while it exceeds a limit by more than a
@@ -294,7 +287,7 @@ typedef struct ingot_persist_settings {
 } ingot_persist_settings_t;
 #define INGOT_PERSIST_SETTINGS_INIT                                                                                    \
     {                                                                                                                  \
-        sizeof(ingot_persist_settings_t), 0, 0, INGOT_PERSIST_STORE_AUTO, "", 0, 0, 0                                  \
+        sizeof(ingot_persist_settings_t), 0, 0, INGOT_PERSIST_STORE_AUTO, 0, 0, 0                                      \
     }
 
 /** Returns a storage's settings. @param[in,out] settings  The caller sets struct_size.

@@ -52,7 +52,6 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_READ_ONLY",
         "INGOT_PERSIST_DURABLE",
         "INGOT_PERSIST_STORE_MODE",
-        "INGOT_PERSIST_BACKENDS",
         "INGOT_PERSIST_LOCK_TIMEOUT",
         "INGOT_PERSIST_TRUST",
         "INGOT_PERSIST_KEYS",

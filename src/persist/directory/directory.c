@@ -245,8 +245,6 @@ static ingot_status_t check_directory_info(const ingot_persist_info_t *info)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's on_miss is not a valid value");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
-    if (info->backends != NULL && !serving_is_list(info->backends))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's backends are not a list of names");
     if (info->low_water_percent > 100)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's low_water_percent is more than 100");
     if (info->build_jobs == INGOT_NONE)

@@ -89,7 +89,7 @@ static bool get_id(const_ingot_program_desc_t desc, struct request *request)
     const uint64_t started_ns = files_steady_clock_ns();
     if (!storage_is_here(request->storage))
         (void)storage_refuse(request->storage, INGOT_NOT_FOUND);
-    if (!storage_serves(request->storage, request->context))
+    if (!storage_is_on(request->storage))
         return false;
     const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
@@ -303,7 +303,7 @@ ingot_status_t persist_program_begin(const_ingot_program_desc_t desc, ingot_stor
     size_t id_size = 0;
     const uint8_t *id = NULL;
     ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &id_size, &id);
-    if (status == INGOT_SUCCESS && !storage_serves(storage, context))
+    if (status == INGOT_SUCCESS && !storage_is_on(storage))
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "the storage does not serve this backend");
     else if (status == INGOT_SUCCESS && !storage_has(storage, true, id_size, id))
         status = wish_leave(storage, desc);

@@ -183,7 +183,6 @@ static ingot_status_t read_persist_texts(const struct environment *environment, 
         const char **text;
     } texts[] = {
         {"INGOT_PERSIST_NAMESPACE", paths_is_namespace, "the name of a namespace", &info->name_space},
-        {"INGOT_PERSIST_BACKENDS", serving_is_list, "a list such as opencl,cuda or -opencl", &info->backends},
         {"INGOT_RECORD", NULL, NULL, &info->record_path}, /* checked when the store is opened */
     };
     for (size_t i = 0; i < COUNT_OF(texts); ++i) {

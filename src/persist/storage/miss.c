@@ -176,8 +176,6 @@ ingot_status_t storage_judge_miss(ingot_storage_t storage, const struct ingot_co
     if (!storage_is_on(storage)) {
         (void)storage_refuse(storage, INGOT_NOT_FOUND);
         (void)snprintf(reason, sizeof(reason), "miss: %.900s", ingot_last_error_detail());
-    } else if (context != NULL && !storage_serves(storage, context)) {
-        (void)snprintf(reason, sizeof(reason), "miss: the storage does not serve programs of this backend");
     } else if (id != NULL) {
         explain_miss(storage, id_size, id, sizeof(reason), reason);
     } else {

@@ -1,6 +1,5 @@
 /*
- * serving.c - returns and sets the settings of a storage, which may change while threads use it: whether it is on,
- * which backends it serves, and others.
+ * serving.c - returns and sets the settings of a storage, which may change while threads use it.
  *
  * A setting that fits in a word is an atomic variable, which needs no lock: the settings do not depend on each other,
  * and threads read a setting whenever they need it.
@@ -9,61 +8,15 @@
 
 #include <ingot/backend.h>
 #include <ingot/private/persist.h>
-#include <ingot/private/program.h>
 #include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/storage/events.h"
 #include "persist/storage/state.h"
 #include "util/process_number.h"
-#include "util/quantity.h"
 #include "util/struct_size.h"
 
 #define FORKED "the storage is off in this process, which was forked from the one that opened it: open another one here"
-
-static bool is_separator(char c)
-{
-    return c == ',' || c == ' ';
-}
-
-bool serving_is_list(const char *list)
-{
-    const size_t length = strnlen(list, INGOT_PERSIST_BACKENDS_CAPACITY);
-    for (size_t i = 0; i < length; ++i) {
-        const char c = text_lower(list[i]);
-        const bool is_first = i == 0 || is_separator(list[i - 1]);
-        if (!is_separator(c) && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
-            !(c == '-' && is_first && i + 1 < length && !is_separator(list[i + 1])))
-            return false;
-    }
-    return length < INGOT_PERSIST_BACKENDS_CAPACITY;
-}
-
-static bool is_name(const char *text, size_t size, const char *name)
-{
-    size_t i = 0;
-    while (i < size && name[i] != '\0' && text_lower(text[i]) == name[i])
-        ++i;
-    return i == size && name[i] == '\0';
-}
-
-/* True if a list of backends includes this one. */
-static bool is_in_backend_list(const char *list, const char *backend)
-{
-    bool has_chosen = false; /* true if the list has a name without a minus; if so, only such backends are served */
-    bool is_chosen = false;
-    while (*list != '\0') {
-        const size_t size = strcspn(list, ", ");
-        const bool is_minus = *list == '-';
-        const bool is_this = is_name(list + is_minus, size - is_minus, backend);
-        if (is_minus && is_this)
-            return false;
-        has_chosen = has_chosen || (size != 0 && !is_minus);
-        is_chosen = is_chosen || (is_this && !is_minus);
-        list += size + (list[size] != '\0');
-    }
-    return !has_chosen || is_chosen;
-}
 
 bool storage_is_here(ingot_storage_t storage)
 {
@@ -95,33 +48,6 @@ ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status)
     return ingot_set_error_detail(status, storage_is_here(storage) ? "the storage is off" : FORKED);
 }
 
-static void get_backends(ingot_storage_t storage, char backends[INGOT_PERSIST_BACKENDS_CAPACITY])
-{
-    pthread_mutex_lock(&storage->settings_lock);
-    memcpy(backends, storage->backends, sizeof(storage->backends));
-    pthread_mutex_unlock(&storage->settings_lock);
-}
-
-bool storage_serves(ingot_storage_t storage, const struct ingot_context *context)
-{
-    char backends[INGOT_PERSIST_BACKENDS_CAPACITY];
-    if (!storage_is_on(storage))
-        return false;
-    if (!atomic_load_explicit(&storage->has_backends, memory_order_acquire)) /* pairs with the release below */
-        return true;
-    get_backends(storage, backends);
-    return is_in_backend_list(backends, ingot_context_get_backend_name(context));
-}
-
-void serving_set_backends(ingot_storage_t storage, const char *backends)
-{
-    pthread_mutex_lock(&storage->settings_lock);
-    memset(storage->backends, 0, sizeof(storage->backends));
-    memcpy(storage->backends, backends, strlen(backends));
-    atomic_store_explicit(&storage->has_backends, backends[0] != '\0', memory_order_release);
-    pthread_mutex_unlock(&storage->settings_lock);
-}
-
 ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_t storage)
 {
     _Static_assert(INGOT_PERSIST_STORE_AUTO == 0, "a mode that is not set is automatic");
@@ -144,7 +70,6 @@ static void read_storage_settings(ingot_storage_t storage, ingot_persist_setting
         .write_through = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed),
         .store_mode = (ingot_persist_store_mode_t)atomic_load_explicit(&storage->store_mode, memory_order_relaxed),
     };
-    get_backends(storage, settings->backends);
     if (storage->own->get_limits != NULL)
         storage->own->get_limits(storage->self, settings);
 }
@@ -167,10 +92,6 @@ static ingot_status_t check_given_settings(ingot_storage_t storage, const ingot_
     if (!storage_is_store_mode(settings->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
                                       (int)settings->store_mode);
-    if (memchr(settings->backends, '\0', sizeof(settings->backends)) == NULL || !serving_is_list(settings->backends))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "\"%.80s\" is not a list of names, each with an optional - before it",
-                                      settings->backends);
     if (storage->own->set_limits == NULL &&
         (settings->max_bytes != 0 || settings->max_entries != 0 || settings->max_age_ms != 0))
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store has limits");
@@ -193,7 +114,6 @@ ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_p
     atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);
     atomic_store_explicit(&storage->is_written_through, known.write_through != 0, memory_order_relaxed);
     atomic_store_explicit(&storage->store_mode, (uint32_t)known.store_mode, memory_order_relaxed);
-    serving_set_backends(storage, known.backends);
     if (storage->own->set_limits != NULL)
         storage->own->set_limits(storage->self, &known);
     return INGOT_SUCCESS;

@@ -1,5 +1,5 @@
 /*
- * serving.h - determines whether a storage is on, and for which backends.
+ * serving.h - determines whether a storage is on.
  */
 #ifndef INGOT_PERSIST_STORAGE_SERVING_H
 #define INGOT_PERSIST_STORAGE_SERVING_H
@@ -20,12 +20,6 @@ bool storage_is_on(ingot_storage_t storage);
 ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status);
 /* True once for a storage of its parent in a forked child, in which somebody should report that the storage is off. */
 bool storage_is_first_refusal(ingot_storage_t storage);
-/* True if the storage serves requests of this context. */
-bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
-/* True if a list of backends is short enough and consists of names, each with an optional minus before it. */
-bool serving_is_list(const char *list);
-/* Sets the backends to a list for which serving_is_list is true; "" means all. */
-void serving_set_backends(ingot_storage_t storage, const char *backends);
 /* True if the value is a store mode. */
 bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 

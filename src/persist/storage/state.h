@@ -42,14 +42,12 @@ struct ingot_storage {
     atomic_size_t references;       /* dropped with acq_rel: the last release sees all earlier work */
     atomic_bool is_off;             /* relaxed: a few requests may see the old value */
     atomic_bool is_written_through; /* as a tier, stores all that its chain stores; relaxed, too */
-    atomic_bool has_backends;       /* true if `backends` is set, so the lock is needed; release pairs with acquire */
-    atomic_bool has_keyring;        /* the same for `keyring` */
+    atomic_bool has_keyring;        /* true if `keyring` is set, so the lock is needed; release pairs with acquire */
     bool checks_blobs;              /* see ingot_persist_check_blobs; set before the storage is used */
     bool must_require_seals;        /* accepts only policies that require seals, because files may belong to any user */
     pthread_mutex_t settings_lock;
-    char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
-    struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
-    struct chain_use *uses;                         /* of a chain, see blobs.c; uses_lock guards it */
+    struct keyring *keyring; /* NULL: INGOT_PERSIST_TRUST_NONE; settings_lock guards it */
+    struct chain_use *uses;  /* of a chain, see blobs.c; uses_lock guards it */
     pthread_mutex_t uses_lock;
     pthread_cond_t uses_changed; /* a promotion has ended */
     struct counters counters;    /* of loads and stores; a directory store counts the rest */

@@ -50,7 +50,6 @@ static void take_storage_info(struct ingot_storage *storage, const ingot_persist
     storage->on_event_user = info->on_event_user;
     atomic_init(&storage->store_mode, (uint32_t)info->store_mode);
     storage->on_miss = (uint32_t)info->on_miss;
-    serving_set_backends(storage, info->backends != NULL ? info->backends : "");
 }
 
 static void finish_storage(ingot_storage_t storage);

@@ -11,7 +11,7 @@
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. info may be NULL; otherwise
  * the caller has checked it. Of its fields, only those that do not concern a directory are used: the read-only flag,
- * the callback, the backends, when to store, the trust policy and the keys. own: NULL, or constant. */
+ * the callback, when to store, the trust policy and the keys. own: NULL, or constant. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
                               const ingot_persist_info_t *info);

@@ -28,7 +28,7 @@ struct Outcome {
     ingot_status_t status;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT; /* without the texts */
     ingot_persist_trust_policy_t policy = INGOT_PERSIST_TRUST_NONE;
-    std::string path, name_space, backends, key_files, record_path;
+    std::string path, name_space, key_files, record_path;
     std::string detail;
 };
 
@@ -49,12 +49,11 @@ ingot_status_t take_settings(ingot_persist_info_t *info, void *user)
     Outcome &outcome = *static_cast<Outcome *>(user);
     outcome.path = info->path;
     outcome.name_space = text_of(info->name_space);
-    outcome.backends = text_of(info->backends);
     outcome.record_path = text_of(info->record_path);
     outcome.policy = info->trust->policy;
     outcome.key_files = text_of(info->trust->key_files);
     outcome.info = *info;
-    outcome.info.path = outcome.info.name_space = outcome.info.backends = outcome.info.record_path = nullptr;
+    outcome.info.path = outcome.info.name_space = outcome.info.record_path = nullptr;
     outcome.info.trust = nullptr;
     return INGOT_BUSY; /* nothing is opened */
 }
@@ -157,13 +156,11 @@ TEST(PersistEnvironment, ReadsEveryVariableInEitherCaseAndWithUnits)
     expect("INGOT_ON_MISS", {"compile"}, &Info::on_miss, INGOT_PERSIST_ON_MISS_COMPILE);
     expect("INGOT_ON_MISS", {"Report"}, &Info::on_miss, INGOT_PERSIST_ON_MISS_REPORT);
     expect("INGOT_ON_MISS", {"fail"}, &Info::on_miss, INGOT_PERSIST_ON_MISS_FAIL);
-    const Outcome texts = read_in_d(
-        {{"INGOT_PERSIST_NAMESPACE", "app-1"}, {"INGOT_PERSIST_BACKENDS", "-cuda"}, {"INGOT_RECORD", "/requests"}});
+    const Outcome texts = read_in_d({{"INGOT_PERSIST_NAMESPACE", "app-1"}, {"INGOT_RECORD", "/requests"}});
     EXPECT_EQ("app-1", texts.name_space);
-    EXPECT_EQ("-cuda", texts.backends);
     EXPECT_EQ("/requests", texts.record_path);
     const Outcome none = read_in_d({});
-    EXPECT_EQ("", none.name_space + none.backends + none.record_path);
+    EXPECT_EQ("", none.name_space + none.record_path);
     EXPECT_EQ(0u, none.info.flags);
 }
 
@@ -243,7 +240,6 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_EVICTION", {"mru", "none"}},
         {"INGOT_PERSIST_READ_ONLY", {"2"}},
         {"INGOT_PERSIST_NAMESPACE", {"a/b", "lock"}},
-        {"INGOT_PERSIST_BACKENDS", {"open.cl"}},
         {"INGOT_PERSIST_REQUESTS", {"some"}},
         {"INGOT_PERSIST_MAX_ENTRIES", {"many"}},
         {"INGOT_PERSIST_STORE_MODE", {"later"}},

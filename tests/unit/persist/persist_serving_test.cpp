@@ -1,5 +1,5 @@
 /*
- * Tests stores that are turned off and on, replaced or limited while they are in use, or limited to some backends.
+ * Tests stores that are turned off and on, replaced or limited while they are in use.
  */
 #include <gtest/gtest.h>
 
@@ -15,33 +15,7 @@
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
-extern "C" {
-
-void serving_set_backends(ingot_storage_t storage, const char *backends);
-}
-
 using namespace store_fixture;
-
-namespace
-{
-
-thread_local const std::function<void()> *after_a_lock_is_given; /* called once */
-
-} // namespace
-
-extern "C" {
-int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
-
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
-{
-    const std::function<void()> *call = std::exchange(after_a_lock_is_given, nullptr);
-    const int result = __real_pthread_mutex_unlock(lock);
-    if (call != nullptr)
-        (*call)();
-    return result;
-}
-}
 
 namespace
 {
@@ -51,13 +25,6 @@ ingot_origin_t origin_of(const HeldStorage &storage, int number = 0)
 {
     const Session session;
     return session.create(session.describe(numbered_source(number)), storage);
-}
-
-ingot_status_t set_backends(const HeldStorage &storage, const std::string &backends)
-{
-    ingot_persist_settings_t settings = settings_of(storage);
-    std::memcpy(settings.backends, backends.c_str(), std::min(backends.size() + 1, sizeof(settings.backends)));
-    return ingot_persist_set_settings(storage.get(), &settings);
 }
 
 class PersistServing : public testing::Test
@@ -92,50 +59,6 @@ TEST_F(PersistServing, ATierThatIsOffIsPassedOver)
     EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(1u, entries_of(scratch_.path() / "other").size());
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(chain));
-}
-
-TEST_F(PersistServing, ServesTheBackendsThatItIsToldTo)
-{
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "opencl, cuda"));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
-    EXPECT_EQ(0u, entries_of(root_).size());
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "opencl,Reference"));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_));
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "-reference"));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, "-opencl"));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_));
-    EXPECT_STREQ("-opencl", settings_of(store_).backends);
-    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_, ""));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_));
-    const std::string too_long(128, 'a');
-    for (const std::string &nonsense :
-         {std::string("open.cl"), std::string("-"), std::string("opencl,-,cuda"), too_long})
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, set_backends(store_, nonsense)) << nonsense;
-}
-
-TEST_F(PersistServing, ServesTheListThatTheLastOfTwoThreadsSet)
-{
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
-    const std::function<void()> another_thread = [this] { serving_set_backends(store_.get(), "-reference"); };
-    after_a_lock_is_given = &another_thread;
-    serving_set_backends(store_.get(), "");
-    EXPECT_STREQ("-reference", settings_of(store_).backends);
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_));
-}
-
-TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)
-{
-    const std::string path = (scratch_.path() / "told").string();
-    ingot_persist_info_t info = info_at(path);
-    info.backends = "-reference";
-    Store told(info);
-    ASSERT_EQ(INGOT_SUCCESS, told.status());
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told));
-    info.backends = "a b;c";
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
 
 TEST_F(PersistServing, LimitsMayChange)
