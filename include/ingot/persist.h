@@ -76,7 +76,6 @@ typedef enum ingot_persist_on_miss {
 /** Flags of a directory store. */
 typedef enum ingot_persist_flags {
     INGOT_PERSIST_READ_ONLY = 1,     /**< Never writes, and does not create the directory. */
-    INGOT_PERSIST_DURABLE = 2,       /**< Calls fsync. Off by default: torn entries are detected. */
     INGOT_PERSIST_MAKE_PARENTS = 4,  /**< Creates (0700) missing directories above the root. */
     INGOT_PERSIST_NO_BUILD_WAIT = 8, /**< Does not wait for a process that compiles the same program. */
     /** Keeps in the store the requests of its programs, with their sources, so that `ingot build --stale` can rebuild

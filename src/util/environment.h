@@ -50,7 +50,6 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_MAX_BLOB",
         "INGOT_PERSIST_EVICTION",
         "INGOT_PERSIST_READ_ONLY",
-        "INGOT_PERSIST_DURABLE",
         "INGOT_PERSIST_STORE_MODE",
         "INGOT_PERSIST_LOCK_TIMEOUT",
         "INGOT_PERSIST_TRUST",

@@ -286,16 +286,6 @@ int files_sync(int fd)
     return result;
 }
 
-int files_sync_directory(int at, const char *path)
-{
-    const int fd = open_below(at, path, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0)
-        return fd;
-    const int result = files_sync(fd);
-    (void)close(fd);
-    return result;
-}
-
 int files_rename(int from_at, const char *from, int to_at, const char *to)
 {
     return files_result_of(renameat(from_at, from, to_at, to));

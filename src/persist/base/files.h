@@ -121,7 +121,6 @@ uint64_t files_size_limit(void);
 /* Sets the time at which an open file was last modified. */
 int files_set_time(int fd, uint64_t time_ns);
 int files_sync(int fd);
-int files_sync_directory(int at, const char *path);
 
 int files_make_directory(int at, const char *path);
 /* Lets only its owner use a directory. Returns -EACCES if it belongs to another user. */

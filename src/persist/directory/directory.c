@@ -29,7 +29,7 @@
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define DEFAULT_LOW_WATER_PERCENT 50u
 #define KNOWN_FLAGS                                                                                                    \
-    ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
+    ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |                                        \
      (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_REQUESTS)
 
 /* ---- the state (state.h) ---- */
@@ -262,7 +262,6 @@ static void take_directory_info(struct directory *directory, const ingot_persist
 {
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     directory->accepts_any_owner = directory->is_read_only && requires_seals(info);
-    directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->order = eviction_order_of(info->eviction);
     set_limits(directory, info->max_bytes, info->max_entries, info->max_age_ms);
     directory->min_blob_bytes = limit_of(info->min_blob_bytes, 0);

@@ -141,8 +141,7 @@ static ingot_status_t prepare_entry(struct publication *publication)
     if (result < 0)
         status = files_write_failed(result, "making", publication->prepared);
     else if (status == INGOT_SUCCESS)
-        status = entry_write(root->fd, publication->prepared, &publication->key, publication->id, publication->blob,
-                             root->directory->is_durable);
+        status = entry_write(root->fd, publication->prepared, &publication->key, publication->id, publication->blob);
     if (status != INGOT_SUCCESS) {
         temporary_delete(root, result == 0 ? publication->prepared : "");
         publication->prepared[0] = '\0';
@@ -339,11 +338,6 @@ static ingot_status_t prepare_and_publish(struct publication *publication)
         (void)account_peek_own(root, &total); /* if they are not known, the next count has the entry */
         if (account_may_owe(directory, publication->bytes, true) && is_room(publication, &total, true))
             status = publish_owing(publication);
-    }
-    if (status == INGOT_SUCCESS && directory->is_durable) {
-        const int result = files_sync_directory(root->fd, publication->shard);
-        if (result < 0)
-            status = files_write_failed(result, "synchronizing", publication->shard);
     }
     return status;
 }

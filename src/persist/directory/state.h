@@ -36,7 +36,6 @@ struct directory {
     bool makes_parents;
     bool accepts_any_owner; /* if true, the store is read-only, and every blob must be sealed */
     bool is_read_only;
-    bool is_durable;
     const struct eviction_order *order;
     _Atomic uint64_t max_bytes;   /* this field and the next two may change; see directory.c */
     _Atomic uint64_t max_entries; /* here and in the next field, UINT64_MAX: no limit */

@@ -200,7 +200,6 @@ void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info)
         other.path = info->record_path;
         other.name_space = info->name_space;
         other.lock_timeout_ms = info->lock_timeout_ms;
-        other.flags = info->flags & (uint32_t)INGOT_PERSIST_DURABLE;
         other.allocator = info->allocator;
         other.on_event = info->on_event;
         other.on_event_user = info->on_event_user;

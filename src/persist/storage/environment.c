@@ -77,8 +77,6 @@ static const struct setting of_writers[] = {
     {"INGOT_PERSIST_MIN_BLOB", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, min_blob_bytes), .flag = 0},
     {"INGOT_PERSIST_MAX_BLOB", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_blob_bytes), .flag = 0},
     {"INGOT_PERSIST_LOCK_TIMEOUT", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, lock_timeout_ms), .flag = 0},
-    {"INGOT_PERSIST_DURABLE", ENVIRONMENT_SWITCH, 4, offsetof(ingot_persist_info_t, flags),
-     .flag = INGOT_PERSIST_DURABLE},
     {"INGOT_PERSIST_BUILD_WAIT", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, build_wait_ms), .flag = 0},
     {"INGOT_BUILD_JOBS", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, build_jobs), .flag = 0},
     {"INGOT_PERSIST_REQUESTS", ENVIRONMENT_SWITCH, 4, offsetof(ingot_persist_info_t, flags),

@@ -88,11 +88,11 @@ Outcome read_in_d(Variables variables, const ingot_persist_info_t &defaults = IN
 
 TEST(PersistEnvironment, TellsOfAWrongValueOnce)
 {
-    const Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_DURABLE", "enabled"}};
+    const Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_READ_ONLY", "enabled"}};
     testing::internal::CaptureStderr();
     for (int i = 0; i < 3; ++i)
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status);
-    EXPECT_EQ("ingot: INGOT_PERSIST_DURABLE: \"enabled\" is not 0, 1, off, on, no, yes, false or true\n",
+    EXPECT_EQ("ingot: INGOT_PERSIST_READ_ONLY: \"enabled\" is not 0, 1, off, on, no, yes, false or true\n",
               testing::internal::GetCapturedStderr());
 }
 
@@ -146,8 +146,7 @@ TEST(PersistEnvironment, ReadsEveryVariableInEitherCaseAndWithUnits)
     expect("INGOT_PERSIST_MIN_BLOB", {"4k"}, &Info::min_blob_bytes, 4096);
     expect("INGOT_PERSIST_MAX_BLOB", {"2G"}, &Info::max_blob_bytes, 2ull << 30);
     expect("INGOT_PERSIST_EVICTION", {"lru", "LRU"}, &Info::eviction, INGOT_PERSIST_EVICT_LRU);
-    expect("INGOT_PERSIST_READ_ONLY", {"1"}, &Info::flags, INGOT_PERSIST_READ_ONLY);
-    expect("INGOT_PERSIST_DURABLE", {"1", "on", "ON", "Yes", "true"}, &Info::flags, INGOT_PERSIST_DURABLE);
+    expect("INGOT_PERSIST_READ_ONLY", {"1", "on", "ON", "Yes", "true"}, &Info::flags, INGOT_PERSIST_READ_ONLY);
     expect("INGOT_PERSIST_REQUESTS", {"on"}, &Info::flags, INGOT_PERSIST_KEEP_REQUESTS);
     expect("INGOT_PERSIST_STORE_MODE", {"Flush"}, &Info::store_mode, INGOT_PERSIST_STORE_ON_FLUSH);
     expect("INGOT_PERSIST_LOCK_TIMEOUT", {"1m"}, &Info::lock_timeout_ms, 60000);
@@ -246,8 +245,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon", "5 s", "1y", "s", "-1"}},
         {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
         {"INGOT_PERSIST_BUILD_WAIT", {"never", "1.5s"}},
-        {"INGOT_BUILD_JOBS", {"all", "-1"}},
-        {"INGOT_PERSIST_DURABLE", {"enabled"}}};
+        {"INGOT_BUILD_JOBS", {"all", "-1"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
             const Outcome outcome = read_in_d({{name, value}});

@@ -228,7 +228,7 @@ uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
 /* Writes a file of two parts. If more_size is 0, one system call writes it. If time_ns is not 0, sets the file's time,
  * because the clock of a file system does not tell two entries apart that are stored within some milliseconds. */
 static ingot_status_t write_file(int at, const char *path, size_t size, const uint8_t *bytes, size_t more_size,
-                                 const uint8_t *more, uint64_t time_ns, bool is_durable)
+                                 const uint8_t *more, uint64_t time_ns)
 {
     const int fd = files_create(at, path);
     if (fd < 0)
@@ -238,8 +238,6 @@ static ingot_status_t write_file(int at, const char *path, size_t size, const ui
         result = files_write(fd, more_size, more);
     if (result == 0 && time_ns != 0)
         (void)files_set_time(fd, time_ns);
-    if (result == 0 && is_durable)
-        result = files_sync(fd);
     const int closed = files_close(fd);
     if (result == 0)
         result = closed;
@@ -247,7 +245,7 @@ static ingot_status_t write_file(int at, const char *path, size_t size, const ui
 }
 
 ingot_status_t entry_write(int at, const char *entry_path, const struct key_file *key, const uint8_t *id,
-                           const uint8_t *blob, bool is_durable)
+                           const uint8_t *blob)
 {
     _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
     char path[PATH_CAPACITY];
@@ -257,14 +255,9 @@ ingot_status_t entry_write(int at, const char *entry_path, const struct key_file
     memcpy(small + KEY_FILE_HEADER_SIZE, id, together);
     paths_join(path, entry_path, "key.bin");
     ingot_status_t status =
-        write_file(at, path, KEY_FILE_HEADER_SIZE + together, small, id_size - together, id + together, 0, is_durable);
+        write_file(at, path, KEY_FILE_HEADER_SIZE + together, small, id_size - together, id + together, 0);
     paths_join(path, entry_path, "kernel.bin");
     if (status == INGOT_SUCCESS)
-        status = write_file(at, path, (size_t)key->blob_size_bytes, blob, 0, NULL, key->created_ns, is_durable);
-    if (status == INGOT_SUCCESS && is_durable) {
-        const int result = files_sync_directory(at, entry_path);
-        if (result < 0)
-            status = files_write_failed(result, "synchronizing", entry_path);
-    }
+        status = write_file(at, path, (size_t)key->blob_size_bytes, blob, 0, NULL, key->created_ns);
     return status;
 }

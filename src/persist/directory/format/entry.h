@@ -83,9 +83,8 @@ uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns);
  * ENTRY_PAGE_SIZE. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
-/* Writes both files into the directory entry_path, which is below `at`. is_durable: waits until they are on the disk.
- */
+/* Writes both files into the directory entry_path, which is below `at`. */
 ingot_status_t entry_write(int at, const char *entry_path, const struct key_file *key, const uint8_t *id,
-                           const uint8_t *blob, bool is_durable);
+                           const uint8_t *blob);
 
 #endif
