@@ -110,7 +110,7 @@ double run_together(unsigned processes, const std::function<void(const Together 
         require(child >= 0, "fork");
         if (child == 0) {
             close(gate.writing);
-            work(Together(ready.writing, gate.reading, results.writing));
+            work(Together(i, ready.writing, gate.reading, results.writing));
             std::exit(0);
         }
         children.push_back(child);

@@ -46,13 +46,20 @@ struct Tally {
 class Together
 {
 public:
-    Together(int ready, int gate, int results) : ready_(ready), gate_(gate), results_(results) {}
+    Together(unsigned number, int ready, int gate, int results)
+        : number_(number), ready_(ready), gate_(gate), results_(results)
+    {
+    }
+
+    /* Counts the processes from 0. */
+    unsigned number() const { return number_; }
 
     /* Returns when all processes have called this. */
     void start() const;
     void finish(const Tally &tally) const;
 
 private:
+    unsigned number_;
     int ready_, gate_, results_;
 };
 
