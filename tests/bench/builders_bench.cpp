@@ -320,6 +320,10 @@ public:
 
     void measure_farm(const std::string &device)
     {
+        if (server_process::find_program("redis-server").empty()) {
+            std::printf("redis-server is not installed (Debian package redis-server): the farm is not measured\n");
+            return;
+        }
         report_->add(device + " farm, clients", settings_.clients, "");
         for (const std::string builders : {"1", "2", "4"}) {
             const auto lines = processes_.run(device, "farm:" + std::to_string(settings_.clients) + ":" + builders,
