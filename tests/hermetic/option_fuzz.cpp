@@ -57,7 +57,15 @@ public:
         }
     }
 
-    std::set<std::string> take_opened() { return watch_->take(); }
+    /* Returns what was opened, without files that the compiler creates and removes (hipRTC 5.7: CompileSourceXXXXXX).
+     */
+    std::set<std::string> take_opened()
+    {
+        std::set<std::string> opened = watch_->take();
+        for (auto at = opened.begin(); at != opened.end();)
+            at = std::filesystem::exists(*at) ? std::next(at) : opened.erase(at);
+        return opened;
+    }
 
     void edit(const std::set<std::string> &paths)
     {
