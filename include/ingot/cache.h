@@ -97,8 +97,9 @@ typedef struct ingot_cache_info {
  * INGOT_EVENT_STORAGE_DEGRADED unless persistence was turned off.
  *
  * A cache stores each program right after its build, unless INGOT_PERSIST_STORE_MODE says otherwise. On a device that
- * generates code at launch (PoCL), a program of more than 6 kernels waits until ingot_cache_flush or
- * ingot_cache_release stores it, and keeps its OpenCL context alive until then. Open one cache per process and share
+ * generates code at launch (PoCL), ingot_cache_flush or ingot_cache_release stores it once more if launches have added
+ * code, and a program of more than 6 kernels is stored only then. Until then, the cache holds the programs that it has
+ * built, at most 256, and so their OpenCL contexts. Open one cache per process and share
  * it: every thread may use it at once. In a child of fork, its parent's cache is off: it compiles every program, as a
  * NULL cache does, or none with INGOT_CACHE_OPEN_FAIL_ON_MISS. The first refusal there is reported by an
  * INGOT_EVENT_STORAGE_DEGRADED with INGOT_READ_ONLY. Open another cache there.

@@ -316,7 +316,9 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
  * The blob contains the compiled binary for every distinct device of the program, its kernel names, the build log and
  * the name of the first source. It can be loaded only with an equal descriptor. Getting the binaries from the driver
  * can take longer than the build (INGOT_EVENT_TAKE_BLOB reports the time). A size query keeps the bytes that it
- * gathered until a later call copies them.
+ * gathered until a later call copies them. If the driver generates code at launch, the blob has the code of the
+ * launches before. PoCL returns a program's second blob again to all later calls; of a loaded program, or one that was
+ * linked from several sources, it does so with the first.
  *
  * @param[in]     program     A program, built or loaded.
  * @param[in,out] size        In: capacity of @p cache_blob in bytes. Out: the blob's size in bytes.

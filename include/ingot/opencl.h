@@ -61,7 +61,8 @@ INGOT_API ingot_status_t ingot_opencl_kernel_get_native(const_ingot_kernel_t ker
  * stores it. Exported by libingot-cache only.
  *
  * The program is the application's own, as after the driver's calls: the application releases it with clReleaseProgram,
- * and each call returns another program. After the call, Ingot holds neither the program nor @p context. A loaded
+ * and each call returns another program. After the call, Ingot holds neither the program nor @p context,
+ * except on PoCL, where a flush stores a program that was compiled (ingot_cache_open). A loaded
  * program differs from a compiled one in these points: CL_PROGRAM_SOURCE is empty, CL_PROGRAM_BUILD_LOG may be empty,
  * and clBuildProgram builds it again from its binary.
  *

@@ -49,9 +49,10 @@ typedef enum ingot_persist_eviction {
 /** When a storage takes blobs from the driver and stores them. */
 typedef enum ingot_persist_store_mode {
     /**
-     * As INGOT_PERSIST_STORE_NOW, except for a program of more than 6 kernels on a device that generates code at launch
-     * (ingot_device_info_t). Such a device may take many times as long to provide the blob as it took to build, so the
-     * program is stored as with INGOT_PERSIST_STORE_ON_FLUSH.
+     * As INGOT_PERSIST_STORE_NOW, except on a device that generates code at launch (ingot_device_info_t). There, a
+     * program of at most 6 kernels is stored at once, and once more by the next flush if its blob has grown by then. A
+     * larger program is stored as with INGOT_PERSIST_STORE_ON_FLUSH, because such a device may take many times as long
+     * to provide the blob as it took to build.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,     /**< Before ingot_persist_program_create returns. */
@@ -330,9 +331,15 @@ typedef struct ingot_persist_flush_info {
 /**
  * Stores the programs that wait, in the calling thread, the oldest first.
  *
- * At most 256 programs wait. Each holds a reference to the program and its context. A further program is not stored,
- * and an event reports it. The last release of the storage stores what still waits. exit() stores nothing: an
- * application that ends without a flush or a release has not stored these programs.
+ * At most 256 programs wait. Each holds a reference to the program and its context. A further program takes the place
+ * of the oldest one that is stored already; if there is none, it is not stored, and an event reports it. The last
+ * release of the storage stores what still waits. exit() stores nothing: an application that ends without a flush or a
+ * release has not stored these programs.
+ *
+ * A program that was stored right after its build waits, too, on a device that generates code at launch. If its blob
+ * has grown, the new one replaces the old one in one step. If not, or if that fails, the old one stays. It is looked at
+ * once, so flush after the first launches. On PoCL, such a look takes about 3 ms, and only programs that are built of
+ * one source, without headers and link options, grow.
  *
  * A driver that generates code at launch is busy while it provides a blob, and PoCL must not launch a kernel of the
  * same program for the first time meanwhile.
@@ -366,7 +373,7 @@ typedef struct ingot_persist_stats {
     uint64_t unstamped; /**< Loads whose time could not be noted: LRU is FIFO for these entries. */
     /** Valid entries that the core or the driver rejected, during a load or when a kernel was created. */
     uint64_t rejected;
-    uint64_t waiting;       /**< Programs that wait for a flush. */
+    uint64_t waiting;       /**< Programs that wait for a flush, also those that may be stored once more. */
     uint64_t leftovers;     /**< Leftovers of killed processes, over an hour old, that were removed from the store. */
     uint64_t awaited;       /**< Programs that were loaded after waiting for another process, which compiled them. */
     uint64_t wait_timeouts; /**< Programs that were compiled because waiting for another process took too long. */

@@ -12,8 +12,9 @@ namespace conformance
 
 /* Returns the id of two_kernels(), computed in a new process. */
 Bytes id_in_child(const Environment &environment);
-/* Builds two_kernels() in a new process, and launches it if possible. Returns its blob. */
-Bytes blob_in_child(const Environment &environment);
+/* Builds two_kernels() in a new process, and launches it if possible. Returns its blob. is_second: the process has
+ * already taken a blob before the launch. */
+Bytes blob_in_child(const Environment &environment, bool is_second = false);
 /*
  * Loads the blob in a new process, and launches "twice" with 21 if kernels compute results. Returns the output of the
  * process: "loaded", the result, and "helped" if a compiler or linker ran in another process, or "alone" if not.

@@ -202,8 +202,11 @@ TEST(OpenclWarmStart, NeedsNoCompilerButAColdOneDoes)
 {
     if (platform().is_pocl()) {
         EXPECT_EQ("built 42 helped", cold_in_child({{"POCL_CACHE_DIR", absolute("cold")}}));
-        EXPECT_EQ(0, mkdir("warm", 0700));
-        EXPECT_EQ("loaded 42 alone", warm_in_child(blob_in_child({}), {{"POCL_CACHE_DIR", absolute("warm")}}));
+        for (const std::string name : {"warm", "second"}) { /* a second blob has the code of later launches, too */
+            EXPECT_EQ(0, mkdir(name.c_str(), 0700));
+            const Bytes blob = blob_in_child({{"POCL_CACHE_DIR", absolute("before-" + name)}}, name == "second");
+            EXPECT_EQ("loaded 42 alone", warm_in_child(blob, {{"POCL_CACHE_DIR", absolute(name)}}));
+        }
     } else {
         EXPECT_EQ("loaded alone", warm_in_child(blob_in_child({}), {}));
     }

@@ -50,6 +50,7 @@ struct Session {
         reference.hook = call_hook;
         reference.hook_user = this;
         reference.generates_code_at_launch = generates_code_at_launch;
+        reference.launched_bytes = &launched_bytes;
         ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
         info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
         info.on_event = [](const ingot_event_t *event, void *user) {
@@ -96,6 +97,7 @@ struct Session {
     }
 
     reference_counts_t counts{};
+    uint32_t launched_bytes = 0;
     Seen seen;
     std::function<ingot_status_t(const char *)> hook;
     std::function<void(const ingot_event_t &)> on_event;

@@ -250,6 +250,8 @@ static ingot_status_t get_binary(void *self, void *program, uint32_t device, ing
         return status;
     if (code == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "no code for device %u", (unsigned)device);
+    for (uint32_t i = 0; state->info.launched_bytes != NULL && i < *state->info.launched_bytes; ++i)
+        (void)ingot_sink_write(binary, 1, "");
     return ingot_sink_write(binary, code->size - (size_t)has_fault(state, "binary"), code->bytes);
 }
 

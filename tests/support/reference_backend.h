@@ -43,8 +43,10 @@ typedef struct reference_info {
     void *hook_user;
     int no_binaries;              /* the table lacks get_binary and load */
     int generates_code_at_launch; /* reported to users; has no effect here */
-    int name_expressions;         /* accepted, but they name nothing here */
-    const char *name;             /* of the backend; must live as long as the context; NULL: "reference" */
+    /* Bytes that get_binary adds, as if launches had generated code. Such a binary cannot be loaded. NULL: none. */
+    const uint32_t *launched_bytes;
+    int name_expressions; /* accepted, but they name nothing here */
+    const char *name;     /* of the backend; must live as long as the context; NULL: "reference" */
     /* A fault that the conformance suite must find: "device" or "driver" is not in the identity; a build ignores
      * "headers", "options" or "constants", returns another status after a "failure", or is a "race" for the options; a
      * load accepts a "foreign" binary, or "anything"; no kernel has "names"; the "binary" is cut. NULL: none. */

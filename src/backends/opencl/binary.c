@@ -2,10 +2,14 @@
  * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
  * What drivers do, as observed with PoCL 3.1 and with Intel's driver 22.43:
- *  - PoCL generates machine code when a binary (or even its size) is first requested. From then on, it returns the
- *    same bytes, without the code that later launches generate. So this file requests a binary only when the core
- *    does. A binary contains PoCL's LLVM bitcode and, for each kernel, generic code and code for the local sizes
- *    launched so far. For other local sizes, PoCL compiles the bitcode at launch.
+ *  - PoCL generates machine code when a binary (or even its size) is first requested. So this file requests a binary
+ *    only when the core does. A binary contains PoCL's LLVM bitcode and, for each kernel, generic code and code for the
+ *    local sizes launched so far. For other local sizes, PoCL compiles the bitcode at launch.
+ *  - From then on, that program of PoCL returns the same bytes, without the code that later launches generate. This
+ *    file therefore gets the first binary of a program from another one, which it builds of the same source and
+ * options. PoCL finds that in its cache, by a digest of both, so this takes about 20 ms. The second binary is the
+ * program's own, with the code of all launches so far. Getting it needs no compiler, which is perhaps no more there in
+ * exit().
  *  - PoCL aborts the process if a binary is damaged, so only verified bytes may be passed.
  *  - If a binary is for another device or driver, Intel's driver recompiles it from the SPIR-V in it, and says so
  *    only in the build log. This file treats that as a refusal. Ingot loads a binary only if the device and the
@@ -115,17 +119,41 @@ static ingot_status_t write_best(const struct opencl_state *state, const struct 
     return status;
 }
 
+/* Builds the program again, and returns NULL if that fails or is impossible. */
+static cl_program build_again(const struct opencl_state *state, const struct opencl_program *program)
+{
+    struct opencl_text source = {NULL, 0};
+    cl_int error = CL_SUCCESS;
+    if (program->options == NULL ||
+        opencl_program_text(state, program->native, CL_PROGRAM_SOURCE, &source) != INGOT_SUCCESS)
+        return NULL;
+    const char *text = source.chars;
+    cl_program again = state->cl->clCreateProgramWithSource(state->context, 1, &text, NULL, &error);
+    if (again != NULL && state->cl->clBuildProgram(again, (cl_uint)program->device_count, program->devices,
+                                                   program->options, NULL, NULL) != CL_SUCCESS) {
+        (void)state->cl->clReleaseProgram(again);
+        again = NULL;
+    }
+    opencl_text_fini(&state->allocator, &source);
+    return again;
+}
+
 ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
 {
     const struct opencl_state *state = opaque;
+    struct opencl_program *program = opaque_program;
     const cl_device_id device = state->devices[device_index].id;
     size_t size = 0;
     void *bytes = NULL;
-    ingot_status_t status = opencl_read_native_binary(state, opaque_program, device, &size, &bytes);
+    const cl_program again = atomic_exchange(&program->was_asked, true) ? NULL : build_again(state, program);
+    ingot_status_t status =
+        opencl_read_native_binary(state, program, again != NULL ? again : program->native, device, &size, &bytes);
+    if (again != NULL)
+        (void)state->cl->clReleaseProgram(again);
     if (status != INGOT_SUCCESS)
         return status;
     const ingot_binary_t given = {size, bytes};
-    status = write_best(state, opaque_program, device, &given, binary);
+    status = write_best(state, program, device, &given, binary);
     ingot_deallocate(&state->allocator, bytes, size);
     return status;
 }

@@ -107,11 +107,21 @@ static ingot_status_t compile_and_link(const struct opencl_state *state, const i
                            log);
 }
 
+/* Returns NULL if there is no memory, which costs later processes time. */
+static char *copy_options(const struct opencl_state *state, const char *options)
+{
+    const size_t size = strlen(options) + 1;
+    char *copy = ingot_allocate(&state->allocator, size);
+    return copy != NULL ? memcpy(copy, options, size) : NULL;
+}
+
 static ingot_status_t build_in_one(const struct opencl_state *state, const ingot_build_request_t *request,
                                    struct inputs *inputs, struct opencl_program *program, ingot_sink_t *log)
 {
     program->native = inputs->programs[0];
     inputs->programs[0] = NULL; /* the program owns it now */
+    if (state->generates_code_at_launch && request->sources[0].kind == INGOT_SOURCE_OPENCL_C)
+        program->options = copy_options(state, request->compile_options);
     const cl_int error = state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
                                                    request->compile_options, NULL, NULL);
     return opencl_conclude(state, "clBuildProgram", error, program->native, program->device_count, program->devices,

@@ -13,7 +13,7 @@ static ingot_status_t read_names_of_copy(const struct opencl_state *state, const
     ingot_status_t status = opencl_copy_program(state, program, for_all, &native);
     if (status != INGOT_SUCCESS)
         return status;
-    status = opencl_kernel_names_text(state, native, text);
+    status = opencl_program_text(state, native, CL_PROGRAM_KERNEL_NAMES, text);
     (void)state->cl->clReleaseProgram(native);
     return status;
 }
@@ -25,7 +25,7 @@ static ingot_status_t read_names_of_copy(const struct opencl_state *state, const
 static ingot_status_t read_kernel_names(const struct opencl_state *state, const struct opencl_program *program,
                                         struct opencl_text *text)
 {
-    ingot_status_t status = opencl_kernel_names_text(state, program->native, text);
+    ingot_status_t status = opencl_program_text(state, program->native, CL_PROGRAM_KERNEL_NAMES, text);
     if (program->device_count == state->context_device_count)
         return status;
     if (status == INGOT_SUCCESS && *text->chars == '\0') {

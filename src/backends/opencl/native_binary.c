@@ -18,11 +18,10 @@ struct listing {
     size_t at;
 };
 
-static ingot_status_t list_sizes(const struct opencl_state *state, const struct opencl_program *program,
-                                 struct listing *listing)
+static ingot_status_t list_sizes(const struct opencl_state *state, cl_program native, struct listing *listing)
 {
     size_t size = 0;
-    cl_int error = state->cl->clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size);
+    cl_int error = state->cl->clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
     listing->count = size / sizeof(*listing->sizes);
@@ -31,7 +30,7 @@ static ingot_status_t list_sizes(const struct opencl_state *state, const struct 
     listing->sizes = ingot_allocate(&state->allocator, size);
     if (listing->sizes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the sizes of %zu binaries", listing->count);
-    error = state->cl->clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, size, listing->sizes, NULL);
+    error = state->cl->clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, size, listing->sizes, NULL);
     return error == CL_SUCCESS ? INGOT_SUCCESS
                                : opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
 }
@@ -51,7 +50,7 @@ static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_d
 /* Finds the device's binary in the driver's list. If the program was built for as many devices as the list has
  * binaries, the list is for these devices. Otherwise, it is for all devices of the native program. */
 static ingot_status_t find_device(const struct opencl_state *state, const struct opencl_program *program,
-                                  cl_device_id device, struct listing *listing)
+                                  cl_program native, cl_device_id device, struct listing *listing)
 {
     cl_device_id *devices = NULL;
     const size_t size = listing->count * sizeof(cl_device_id);
@@ -63,7 +62,7 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
     devices = ingot_allocate(&state->allocator, size);
     if (devices == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu devices", listing->count);
-    error = state->cl->clGetProgramInfo(program->native, CL_PROGRAM_DEVICES, size, devices, &written);
+    error = state->cl->clGetProgramInfo(native, CL_PROGRAM_DEVICES, size, devices, &written);
     if (error != CL_SUCCESS || written != size)
         status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_DEVICES)", error);
     else
@@ -74,8 +73,8 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
 
 /* Copies one binary. The driver always writes all binaries, so the binaries that were not requested go to one scratch
  * buffer. */
-static ingot_status_t copy_binary(const struct opencl_state *state, const struct opencl_program *program,
-                                  const struct listing *listing, void *bytes)
+static ingot_status_t copy_binary(const struct opencl_state *state, cl_program native, const struct listing *listing,
+                                  void *bytes)
 {
     const size_t pointers_size = listing->count * sizeof(void *);
     size_t scratch_size = 0;
@@ -93,8 +92,7 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     } else {
         for (size_t i = 0; i < listing->count; ++i)
             pointers[i] = i == listing->at ? bytes : scratch;
-        const cl_int error =
-            state->cl->clGetProgramInfo(program->native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
+        const cl_int error = state->cl->clGetProgramInfo(native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
         if (error != CL_SUCCESS)
             status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
     }
@@ -104,7 +102,7 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
 }
 
 /* Fails if PoCL's binary must not be used, or if a kernel's name is so long that PoCL would end the process. */
-static ingot_status_t check_for_pocl(const struct opencl_state *state, const struct opencl_program *program)
+static ingot_status_t check_for_pocl(const struct opencl_state *state, cl_program native)
 {
     struct opencl_text names = {NULL, 0};
     if (!state->generates_code_at_launch)
@@ -115,7 +113,7 @@ static ingot_status_t check_for_pocl(const struct opencl_state *state, const str
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE,
                                       "the address space is limited (ulimit -v), and PoCL may crash if it has too "
                                       "little memory for a binary");
-    ingot_status_t status = opencl_kernel_names_text(state, program->native, &names);
+    ingot_status_t status = opencl_program_text(state, native, CL_PROGRAM_KERNEL_NAMES, &names);
     if (status == INGOT_SUCCESS && !pocl_names_fit(names.chars))
         status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "a kernel's name has more than %u characters",
                                         POCL_LONGEST_NAME);
@@ -124,15 +122,15 @@ static ingot_status_t check_for_pocl(const struct opencl_state *state, const str
 }
 
 ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const struct opencl_program *program,
-                                         cl_device_id device, size_t *size, void **bytes)
+                                         cl_program native, cl_device_id device, size_t *size, void **bytes)
 {
     struct listing listing = {NULL, 0, 0};
     void *read = NULL;
-    ingot_status_t status = check_for_pocl(state, program);
+    ingot_status_t status = check_for_pocl(state, native);
     if (status == INGOT_SUCCESS)
-        status = list_sizes(state, program, &listing);
+        status = list_sizes(state, native, &listing);
     if (status == INGOT_SUCCESS)
-        status = find_device(state, program, device, &listing);
+        status = find_device(state, program, native, device, &listing);
     if (status != INGOT_SUCCESS)
         goto done;
     *size = listing.sizes[listing.at];
@@ -141,7 +139,7 @@ ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const
         goto done;
     }
     read = ingot_allocate(&state->allocator, *size);
-    status = read != NULL ? copy_binary(state, program, &listing, read)
+    status = read != NULL ? copy_binary(state, native, &listing, read)
                           : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", *size);
     if (status == INGOT_SUCCESS && state->generates_code_at_launch && !pocl_binary_is_complete(*size, read))
         status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's binary lacks files, because somebody has removed "
@@ -210,7 +208,7 @@ ingot_status_t opencl_copy_program(const struct opencl_state *state, const struc
     const cl_device_id device = program->devices[0];
     size_t size = 0;
     void *bytes = NULL;
-    ingot_status_t status = opencl_read_native_binary(state, program, device, &size, &bytes);
+    ingot_status_t status = opencl_read_native_binary(state, program, program->native, device, &size, &bytes);
     if (status != INGOT_SUCCESS)
         return status;
     status =

@@ -6,9 +6,10 @@
 
 #include "backends/opencl/program.h"
 
-/* Reads the device's binary. The caller frees *bytes, of *size bytes. */
+/* Reads the device's binary of a native program, either the program's own or another one for the same devices. The
+ * caller frees *bytes, of *size bytes. */
 ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const struct opencl_program *program,
-                                         cl_device_id device, size_t *size, void **bytes);
+                                         cl_program native, cl_device_id device, size_t *size, void **bytes);
 
 /* Builds a native program from a binary for one device. The caller releases it. */
 ingot_status_t opencl_make_of_binary(const struct opencl_state *state, cl_device_id device, size_t size,

@@ -9,6 +9,8 @@
 
 #include "backends/opencl/backend.h"
 
+#include <string.h>
+
 static size_t opencl_program_size(size_t device_count)
 {
     return sizeof(struct opencl_program) + device_count * sizeof(cl_device_id);
@@ -54,6 +56,8 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
         return;
     if (program->native != NULL)
         (void)state->cl->clReleaseProgram(program->native);
+    if (program->options != NULL)
+        ingot_deallocate(&state->allocator, program->options, strlen(program->options) + 1);
     ingot_deallocate(&state->allocator, program, opencl_program_size(program->device_count));
 }
 

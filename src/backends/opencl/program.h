@@ -6,8 +6,12 @@
 
 #include "backends/opencl/state.h"
 
+#include <stdatomic.h>
+
 struct opencl_program {
     cl_program native;
+    char *options;         /* of a program that opencl_get_binary builds again for its first binary; NULL: none */
+    atomic_bool was_asked; /* for its binary */
     size_t device_count;
     cl_device_id devices[]; /* in the order of the native context */
 };

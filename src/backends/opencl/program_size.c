@@ -29,7 +29,8 @@ static size_t binaries_size(const struct opencl_state *state, const struct openc
     for (size_t i = 0; i < program->device_count; ++i) {
         size_t size = 0;
         void *bytes = NULL;
-        if (opencl_read_native_binary(state, program, program->devices[i], &size, &bytes) != INGOT_SUCCESS)
+        if (opencl_read_native_binary(state, program, program->native, program->devices[i], &size, &bytes) !=
+            INGOT_SUCCESS)
             return 0;
         total += intel_binary_strip(size, bytes);
         ingot_deallocate(&state->allocator, bytes, size);

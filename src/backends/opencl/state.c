@@ -88,13 +88,11 @@ ingot_status_t opencl_build_log_text(const struct opencl_state *state, cl_progra
     return query_text(&state->allocator, &query, text);
 }
 
-ingot_status_t opencl_kernel_names_text(const struct opencl_state *state, cl_program program, struct opencl_text *text)
+ingot_status_t opencl_program_text(const struct opencl_state *state, cl_program program, cl_program_info name,
+                                   struct opencl_text *text)
 {
-    const struct query query = {.cl = state->cl,
-                                .call = "clGetProgramInfo",
-                                .get = get_program_info,
-                                .program = program,
-                                .name = CL_PROGRAM_KERNEL_NAMES};
+    const struct query query = {
+        .cl = state->cl, .call = "clGetProgramInfo", .get = get_program_info, .program = program, .name = name};
     return query_text(&state->allocator, &query, text);
 }
 

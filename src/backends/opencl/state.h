@@ -62,7 +62,8 @@ ingot_status_t opencl_device_text(const struct opencl_state *state, cl_device_id
                                   struct opencl_text *text);
 ingot_status_t opencl_build_log_text(const struct opencl_state *state, cl_program program, cl_device_id device,
                                      struct opencl_text *text);
-ingot_status_t opencl_kernel_names_text(const struct opencl_state *state, cl_program program, struct opencl_text *text);
+ingot_status_t opencl_program_text(const struct opencl_state *state, cl_program program, cl_program_info name,
+                                   struct opencl_text *text);
 void opencl_text_fini(const ingot_allocator_t *allocator, struct opencl_text *text);
 
 #endif

@@ -212,19 +212,24 @@ static bool has_few_kernels(ingot_storage_t storage, const_ingot_program_t progr
     return count <= FEW_KERNELS;
 }
 
-/* Stores a program that was built, or lets it wait for a flush. Returns how the turn ended. */
+/* Stores a program that was built, lets it wait for a flush, or both. Returns how the turn ended. */
 static enum build_turn_end store_now_or_later(const struct request *request, const_ingot_program_desc_t desc,
                                               ingot_program_t program)
 {
     ingot_storage_t storage = request->storage;
     if (!storage_is_writable(storage))
         return BUILD_TURN_NOT_STORED;
-    if (stores_now(storage, desc) ||
-        (ingot_persist_get_store_mode(storage) == INGOT_PERSIST_STORE_AUTO && has_few_kernels(storage, program)))
-        return end_of_store(
-            deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, NULL));
-    deferred_add(storage, request->context, program, request->id_size, request->id);
-    return BUILD_TURN_POINTLESS; /* those that wait now would wait for a flush */
+    size_t size = 0;
+    enum build_turn_end end = BUILD_TURN_POINTLESS; /* those that wait now would wait for a flush */
+    const bool waits = !stores_now(storage, desc);
+    const bool is_for_now = !waits || (ingot_persist_get_store_mode(storage) == INGOT_PERSIST_STORE_AUTO &&
+                                       has_few_kernels(storage, program));
+    if (is_for_now)
+        end = end_of_store(
+            deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, &size));
+    if (waits && (!is_for_now || size != 0))
+        deferred_add(storage, request->context, program, request->id_size, request->id, size);
+    return end;
 }
 
 /* Stores the program, if it should be stored, and then ends the turn. */

@@ -4,6 +4,8 @@
  * The list is for devices that generate code at launch. There, the driver takes longer to provide the blob of a large
  * program than it took to build it, so the application chooses the time. The lock is not held while a program is
  * stored. In a forked child, the storage is off, so nothing uses the list there.
+ *
+ * A program that is stored already is stored again only if its blob has grown: only launches add to it.
  */
 #include "persist/storage/deferred.h"
 
@@ -24,6 +26,7 @@ struct deferred_item {
     struct deferred_item *next;
     ingot_program_t program; /* a reference, which keeps its context alive */
     const struct ingot_context *context;
+    size_t stored_size; /* of its blob in the storage; 0: it has none */
     size_t id_size;
     uint8_t id[];
 };
@@ -39,7 +42,7 @@ static bool is_store_failure(ingot_status_t status)
 
 ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                   const_ingot_program_desc_t desc, ingot_program_t program, size_t id_size,
-                                  const uint8_t *id, ingot_persist_flush_progress_t *progress)
+                                  const uint8_t *id, size_t *stored_size)
 {
     ingot_program_t checked = NULL;
     size_t size = 0;
@@ -52,6 +55,10 @@ ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_co
         status = blob != NULL ? ingot_program_get_cache_blob(program, &size, blob)
                               : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size);
     }
+    const bool is_stored = status == INGOT_SUCCESS && size <= *stored_size;
+    *stored_size = 0;
+    if (is_stored)
+        goto done;
     if (status == INGOT_SUCCESS && desc != NULL && storage->checks_blobs)
         status = ingot_program_load(&checked, desc, size, blob);
     ingot_program_release(checked);
@@ -61,13 +68,10 @@ ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_co
     }
     events_tell_context(context, INGOT_EVENT_STORAGE_STORE, status, size, started_ns,
                         status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    if (status == INGOT_SUCCESS)
+        *stored_size = size;
+done:
     memory_free(&storage->allocator, blob, capacity);
-    if (progress != NULL && status == INGOT_SUCCESS) {
-        ++progress->stored_count;
-        progress->stored_bytes += size;
-    } else if (progress != NULL && status != INGOT_NOT_CACHEABLE) {
-        ++progress->failed_count;
-    }
     return status;
 }
 
@@ -79,13 +83,14 @@ void ingot_persist_check_blobs(ingot_storage_t storage)
 /* ---- the list ---- */
 
 static struct deferred_item *make_item(ingot_storage_t storage, const struct ingot_context *context,
-                                       ingot_program_t program, size_t id_size, const uint8_t *id)
+                                       ingot_program_t program, size_t id_size, const uint8_t *id, size_t stored_size)
 {
     struct deferred_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
     if (item == NULL)
         return NULL;
     ingot_program_retain(program);
-    *item = (struct deferred_item){.program = program, .context = context, .id_size = id_size};
+    *item =
+        (struct deferred_item){.program = program, .context = context, .stored_size = stored_size, .id_size = id_size};
     memcpy(item->id, id, id_size);
     return item;
 }
@@ -97,22 +102,35 @@ static void free_item(ingot_storage_t storage, struct deferred_item *item)
 }
 
 void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
-                  const uint8_t *id)
+                  const uint8_t *id, size_t stored_size)
 {
     struct deferred *deferred = &storage->deferred;
-    struct deferred_item *item = make_item(storage, context, program, id_size, id);
+    struct deferred_item *item = make_item(storage, context, program, id_size, id, stored_size);
+    struct deferred_item *replaced = NULL;
     pthread_mutex_lock(&deferred->lock);
     struct deferred_item **at = &deferred->first;
-    while (*at != NULL && ((*at)->id_size != id_size || memcmp((*at)->id, id, id_size) != 0))
+    struct deferred_item **stored = NULL;
+    while (*at != NULL && ((*at)->id_size != id_size || memcmp((*at)->id, id, id_size) != 0)) {
+        if (stored == NULL && (*at)->stored_size != 0)
+            stored = at;
         at = &(*at)->next;
+    }
     const bool is_new = *at == NULL; /* false: the application builds the program again and again */
+    if (is_new && item != NULL && deferred->count == MAX_COUNT && stored_size == 0 && stored != NULL) {
+        replaced = *stored;
+        *stored = replaced->next;
+        at = at == &replaced->next ? stored : at;
+        --deferred->count;
+    }
     const bool is_added = is_new && item != NULL && deferred->count < MAX_COUNT;
     if (is_added) {
         *at = item;
         ++deferred->count;
     }
     pthread_mutex_unlock(&deferred->lock);
-    if (is_new && !is_added)
+    if (replaced != NULL)
+        free_item(storage, replaced);
+    if (is_new && !is_added && stored_size == 0)
         events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, item == NULL ? INGOT_OUT_OF_MEMORY : INGOT_NO_SPACE,
                             0, files_steady_clock_ns(),
                             item == NULL ? "a program is not stored: no memory to let it wait for a flush"
@@ -143,8 +161,12 @@ ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, in
     ingot_status_t failure = INGOT_SUCCESS;
     while (files_steady_clock_ns() < until_ns && (item = take_item(deferred)) != NULL) {
         const struct ingot_context *before = events_enter(item->context);
+        size_t size = item->stored_size;
         const ingot_status_t status =
-            deferred_store_now(storage, item->context, NULL, item->program, item->id_size, item->id, progress);
+            deferred_store_now(storage, item->context, NULL, item->program, item->id_size, item->id, &size);
+        progress->stored_count += size != 0;
+        progress->stored_bytes += size;
+        progress->failed_count += status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE;
         if (failure == INGOT_SUCCESS && is_store_failure(status)) {
             failure = status;
             kept_error_save(&kept);
@@ -157,7 +179,7 @@ ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, in
     }
     progress->waiting_count = deferred_count(storage);
     if (progress->waiting_count != 0)
-        return ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
+        return ingot_set_error_detail(INGOT_BUSY, "%llu programs still wait for a flush",
                                       (unsigned long long)progress->waiting_count);
     if (failure != INGOT_SUCCESS)
         kept_error_restore(&kept);

@@ -1,5 +1,6 @@
 /*
  * deferred.h - stores programs: one at once, or those that wait until the application flushes or releases the storage.
+ * Programs that were stored at once may wait, too, to be stored once more with the code of their launches.
  *
  * Nothing is stored by another thread than the caller's, and nothing in exit().
  */
@@ -8,16 +9,18 @@
 
 #include <ingot/persist.h>
 
-/* Gets a program's blob from the driver and stores it. Reports the result to the context. Adds to the progress, which
- * may be NULL. desc: if the storage checks blobs, a program is created from the blob first; NULL: it is not. */
+/* Gets a program's blob from the driver and stores it if it has more than *size bytes. Reports a store and each failure
+ * to the context. Sets *size to the bytes that were stored. desc: if the storage checks blobs, a program is created
+ * from the blob first; NULL: it is not. */
 ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                   const_ingot_program_desc_t desc, ingot_program_t program, size_t id_size,
-                                  const uint8_t *id, ingot_persist_flush_progress_t *progress);
+                                  const uint8_t *id, size_t *size);
 
-/* Adds a program to the list, with a reference. Does nothing if the list has the id. If the list is full, the program
- * is not stored, and an event says so. */
+/* Adds a program to the list, with a reference. Does nothing if the list has the id. stored_size: the size of its blob
+ * in the storage; 0: the storage has none. If the list is full, such a program takes the place of one that is stored
+ * already; if there is none, it is not stored, and an event says so. */
 void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
-                  const uint8_t *id);
+                  const uint8_t *id, size_t stored_size);
 /* Stores the listed programs in the calling thread, and begins none after until_ns. Adds to the progress. Returns
  * INGOT_BUSY if programs remain, or if another thread, or a caller of this thread, is storing one. Otherwise returns
  * the first failure, or INGOT_SUCCESS. */

@@ -1,11 +1,13 @@
 /*
  * cache_opencl_child.cpp - builds programs through the front door, in several threads at once.
  *
- * usage: cache_opencl_child DIRECTORY THREADS PROGRAMS START [begin | leave | stay]. Waits until the file START exists.
- * Each thread requests every program, in its own native context if its number is odd. Prints how many programs were
- * compiled and loaded. begin: each thread begins all programs, and then takes them. leave, stay: it begins them, and
- * the process ends, or waits to be killed.
+ * usage: cache_opencl_child DIRECTORY THREADS PROGRAMS START [begin | leave | stay | launch]. Waits until the file
+ * START exists. Each thread requests every program, in its own native context if its number is odd. Prints how many
+ * programs were compiled and loaded. begin: each thread begins all programs, and then takes them. leave, stay: it
+ * begins them, and the process ends, or waits to be killed. launch: it launches each program, and "alone" is printed if
+ * no linker ran in another process.
  */
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,17 +26,39 @@ namespace
 std::atomic<int> built{0};
 std::atomic<int> loaded{0};
 std::atomic<int> failed{0};
+bool is_launching = false;
 
 std::string source_of(int number)
 {
     return "kernel void f(global float *x) { x[get_global_id(0)] *= " + std::to_string(number) + "; }";
 }
 
+cl_int launch(cl_program program, cl_kernel kernel)
+{
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+    cl_int error = CL_SUCCESS;
+    const size_t size = 4;
+    clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr);
+    clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(device), &device, nullptr);
+    cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, size * sizeof(float), nullptr, &error);
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, nullptr, &error);
+    clSetKernelArg(kernel, 0, sizeof(memory), &memory);
+    error = clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &size, &size, 0, nullptr, nullptr);
+    clFinish(queue);
+    clReleaseCommandQueue(queue);
+    clReleaseMemObject(memory);
+    return error;
+}
+
 void count(cl_program program, ingot_origin_t origin)
 {
     cl_int error = CL_SUCCESS;
-    clReleaseKernel(clCreateKernel(program, "f", &error));
+    cl_kernel kernel = clCreateKernel(program, "f", &error);
+    if (error == CL_SUCCESS && is_launching)
+        error = launch(program, kernel);
     failed += error != CL_SUCCESS;
+    clReleaseKernel(kernel);
     clReleaseProgram(program);
     built += origin == INGOT_ORIGIN_BUILD;
     loaded += origin == INGOT_ORIGIN_STORAGE;
@@ -85,6 +109,7 @@ int main(int argument_count, char **arguments)
     const ingot::cache cache = ingot::cache::open(arguments[1]);
     const int program_count = std::atoi(arguments[3]);
     const std::string how = argument_count > 5 ? arguments[5] : "";
+    is_launching = how == "launch";
     std::vector<std::thread> threads;
     struct stat facts = {};
     while (stat(arguments[4], &facts) != 0)
@@ -92,7 +117,7 @@ int main(int argument_count, char **arguments)
     for (int i = 0; i < std::atoi(arguments[2]); ++i)
         threads.emplace_back([&, i] {
             cl_context own = i % 2 == 0 ? nullptr : clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
-            if (how.empty())
+            if (how.empty() || is_launching)
                 request_all(cache, own != nullptr ? own : shared, device, program_count);
             else
                 begin_all(cache, own != nullptr ? own : shared, device, program_count, how != "begin");
@@ -106,6 +131,8 @@ int main(int argument_count, char **arguments)
     if (how == "leave")
         std::exit(failed.load());
     clReleaseContext(shared);
-    std::printf("built %d loaded %d\n", built.load(), loaded.load());
+    rusage usage{};
+    const bool is_alone = getrusage(RUSAGE_CHILDREN, &usage) == 0 && usage.ru_minflt + usage.ru_majflt == 0;
+    std::printf("built %d loaded %d%s\n", built.load(), loaded.load(), is_launching && is_alone ? " alone" : "");
     return failed == 0 ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -228,6 +229,7 @@ TEST_F(CacheOpencl, EachCallReturnsAnotherProgramOfTheApplications)
     for (cl_program &program : programs) {
         ASSERT_EQ(INGOT_SUCCESS,
                   ingot_cache_opencl_build(cache_, native_->native(), 1, &only, twice, 0, nullptr, &program, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_flush(cache_, 0)); /* PoCL's programs wait for the code of launches */
         cl_uint count = 0;
         cl_context context = nullptr;
         ASSERT_EQ(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, nullptr));
@@ -247,6 +249,7 @@ TEST_F(CacheOpencl, HoldsNoContextThatTheApplicationReleases)
     for (int i = 0; i < 3; ++i)
         ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
     ASSERT_EQ(INGOT_BUILD_FAILED, build(cache_, "kernel void twice() { nonsense; }"));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_flush(cache_, 0)); /* PoCL's programs wait for the code of launches */
     EXPECT_EQ(before, native_->reference_count());
     for (int i = 0; i < 10; ++i) { /* later contexts may get the address of earlier ones */
         native_ = std::make_unique<OpenclContext>(std::vector<cl_device_id>{device()});
@@ -405,6 +408,22 @@ TEST_F(CacheOpencl, NoEventComesAfterTheRelease)
     flushing.join();
     EXPECT_FALSE(seen.is_late);
     ingot_storage_release(storage);
+}
+
+/* The code that PoCL generates at a launch is not in a program's first blob, but in that which the release stores. */
+TEST_F(CacheOpencl, LeavesALaunchOfTheSecondProcessNothingToCompile)
+{
+    if (!OpenclPlatform::get().is_pocl())
+        GTEST_SKIP() << "this driver generates all code when it builds";
+    const std::string folder = scratch_.path().string();
+    std::ofstream(folder + "/start").flush();
+    for (const std::string name : {"cold", "warm"}) {
+        std::filesystem::create_directory(folder + "/" + name);
+        child_process::Child child({CACHE_CHILD, folder + "/store", "1", "3", folder + "/start", "launch"},
+                                   folder + "/" + name + ".log", {{"POCL_CACHE_DIR", folder + "/" + name}});
+        EXPECT_EQ(0, child.wait());
+        EXPECT_EQ(name == "cold" ? "built 3 loaded 0\n" : "built 0 loaded 3 alone\n", child.output());
+    }
 }
 
 TEST_F(CacheOpencl, SixteenThreadsCompileEachProgramOnce)

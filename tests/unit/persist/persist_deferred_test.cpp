@@ -43,10 +43,10 @@ public:
     Recording &operator=(const Recording &) = delete;
     ~Recording() { ingot_storage_release(storage); }
 
-    Ids ids()
+    Ids ids(size_t from = 0)
     {
         const std::lock_guard<std::mutex> guard(mutex_);
-        return ids_;
+        return Ids(ids_.begin() + static_cast<std::ptrdiff_t>(from), ids_.end());
     }
     ingot_status_t flush(ingot_persist_flush_progress_t *progress = nullptr, uint64_t max_time_ms = 0) const
     {
@@ -104,6 +104,7 @@ constexpr auto kOnFlush = INGOT_PERSIST_STORE_ON_FLUSH;
 
 } // namespace
 
+/* A program of few kernels of such a device is stored once more if launches have added to it. */
 TEST(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLaunchForManyKernels)
 {
     const struct {
@@ -111,22 +112,52 @@ TEST(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLau
         ingot_persist_store_mode_t mode;
         int kernel_count;
         bool is_at_once;
-    } cases[] = {{false, INGOT_PERSIST_STORE_AUTO, 300, true},
-                 {true, INGOT_PERSIST_STORE_AUTO, 1, true},
-                 {true, INGOT_PERSIST_STORE_AUTO, 6, true},
-                 {true, INGOT_PERSIST_STORE_AUTO, 7, false},
-                 {true, INGOT_PERSIST_STORE_NOW, 300, true},
-                 {false, kOnFlush, 1, false},
-                 {true, kOnFlush, 1, false}};
+        bool is_again;
+    } cases[] = {{false, INGOT_PERSIST_STORE_AUTO, 300, true, false},
+                 {true, INGOT_PERSIST_STORE_AUTO, 1, true, true},
+                 {true, INGOT_PERSIST_STORE_AUTO, 6, true, true},
+                 {true, INGOT_PERSIST_STORE_AUTO, 7, false, false},
+                 {true, INGOT_PERSIST_STORE_NOW, 300, true, false},
+                 {false, kOnFlush, 1, false, false},
+                 {true, kOnFlush, 1, false, false}};
     for (const auto &each : cases) {
-        const Session session(each.generates_code);
+        Session session(each.generates_code);
         Recording recording(each.mode);
-        create(session, recording.storage, 1, each.kernel_count);
-        EXPECT_EQ(each.is_at_once ? 1u : 0u, recording.ids().size()) << each.kernel_count;
-        EXPECT_EQ(INGOT_SUCCESS, recording.flush());
-        EXPECT_EQ(1u, recording.ids().size());
+        for (const uint32_t launched_bytes : {0u, 8u}) {
+            session.launched_bytes = 0;
+            const size_t before = recording.ids().size();
+            const auto id = create(session, recording.storage, static_cast<int>(launched_bytes), each.kernel_count);
+            EXPECT_EQ(each.is_at_once ? 1u : 0u, recording.ids().size() - before) << each.kernel_count;
+            session.launched_bytes = launched_bytes;
+            ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+            EXPECT_EQ(INGOT_SUCCESS, recording.flush(&progress));
+            const bool is_again = each.is_again && launched_bytes != 0;
+            EXPECT_EQ(!each.is_at_once || is_again ? 1u : 0u, progress.stored_count) << each.kernel_count;
+            EXPECT_EQ(Ids(is_again ? 2 : 1, id), recording.ids(before));
+            EXPECT_EQ(INGOT_SUCCESS, recording.flush(&progress)) << "nothing waits";
+            EXPECT_EQ(0u, progress.stored_count);
+        }
         EXPECT_TRUE(recording.is_alone);
     }
+}
+
+/* The first blob stays if the driver or the storage fails later. */
+TEST(PersistDeferred, AProgramThatCannotBeStoredOnceMoreKeepsItsEntry)
+{
+    const ScratchDirectory scratch;
+    Session session(true);
+    const Store store(scratch.path() / "store");
+    const auto id = create(session, store.get(), 1, 1);
+    Bytes first;
+    ASSERT_EQ(INGOT_SUCCESS, store.load(id, &first));
+    session.launched_bytes = 8;
+    session.hook = [](const char *operation) {
+        return strcmp(operation, "get_binary") == 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_persist_flush(store.get(), nullptr, nullptr));
+    Bytes now;
+    EXPECT_EQ(INGOT_SUCCESS, store.load(id, &now));
+    EXPECT_EQ(first, now);
 }
 
 TEST(PersistDeferred, AFlushStoresInItsThreadTheOldestFirst)
@@ -162,6 +193,25 @@ TEST(PersistDeferred, TheListHasAProgramOnceAndIsBounded)
     create(session, recording.storage, 0, 1); /* the storage did not keep it */
     EXPECT_EQ(INGOT_SUCCESS, recording.flush());
     EXPECT_EQ(257u, recording.ids().size());
+}
+
+/* Programs that are stored already leave the list to those that are not. */
+TEST(PersistDeferred, AFullListDropsTheOldestProgramThatIsStored)
+{
+    Session session(true);
+    Recording recording;
+    Ids expected;
+    for (int i = 0; i < 257; ++i) {
+        expected.push_back(create(session, recording.storage, i, 1));
+        EXPECT_EQ(expected, recording.ids());
+    }
+    expected = Ids(expected.begin() + 2, expected.begin() + 256);
+    for (int i = 257; i < 259; ++i)
+        expected.push_back(create(session, recording.storage, i));
+    EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
+    session.launched_bytes = 8;
+    EXPECT_EQ(INGOT_SUCCESS, recording.flush());
+    EXPECT_EQ(expected, recording.ids(257));
 }
 
 TEST(PersistDeferred, TheLastReleaseStoresWhatWaits)
