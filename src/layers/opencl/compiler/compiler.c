@@ -16,6 +16,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local struct {
     struct refusal *refusal; /* NULL: nobody needs it */
     cl_program loaded;       /* made from a binary, so that its build compiles nothing */
+    bool has_built;          /* so another build finds the program in the cache of the driver (PoCL) */
 } current;
 
 char *compiler_read_log(cl_program native, cl_device_id device)
@@ -72,11 +73,12 @@ static cl_int CL_API_CALL build(cl_program native, cl_uint device_count, const c
                                 const char *options, program_callback_t notify, void *user)
 {
     uint64_t duration_ns = 0;
-    if (native == current.loaded) {
+    if (native == current.loaded || current.has_built) {
         current.loaded = NULL;
         return layer_target.clBuildProgram(native, device_count, devices, options, notify, user);
     }
     const cl_int error = build_counted(native, device_count, devices, options, notify, user, &duration_ns);
+    current.has_built = error == CL_SUCCESS;
     if (error != CL_SUCCESS && current.refusal != NULL)
         note_refused(current.refusal, native, error);
     return error;
@@ -99,11 +101,13 @@ void compiler_begin(struct refusal *refusal)
 {
     current.refusal = refusal;
     current.loaded = NULL;
+    current.has_built = false;
 }
 
 void compiler_end(void)
 {
     current.refusal = NULL;
+    current.has_built = false;
 }
 
 /* ---- the layer's own builds ---- */
