@@ -26,7 +26,7 @@ static OpenclPlatform &platform()
 
 /* Returns the path of the first loaded library whose file name begins with `beginning`. The rest of the name depends
  * on the release. */
-static std::string path_of_library(const std::string &beginning)
+static std::string path_of_loaded_library(const std::string &beginning)
 {
     std::pair<const std::string &, std::string> search{beginning, ""};
     dl_iterate_phdr(
@@ -138,7 +138,7 @@ TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
     if (!platform().is_pocl()) { /* Intel's driver opens the library when it first compiles */
         ASSERT_NE(nullptr, dlopen("libigc.so.1", RTLD_LAZY | RTLD_LOCAL)) << dlerror();
     }
-    const std::string path = path_of_library(platform().is_pocl() ? "libLLVM" : "libigc.so");
+    const std::string path = path_of_loaded_library(platform().is_pocl() ? "libLLVM" : "libigc.so");
     ASSERT_NE("", path);
     const std::string name = file_name(path);
     Bytes bytes = read_file(path);
