@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,7 +42,7 @@
 #define MOST_PAUSE_NS (640 * NS_PER_SECOND)
 #define NEVER UINT64_MAX
 
-enum { STACK_SIZE = 1 << 16, NICE = 10, FIRST_FD = 3 };
+enum { STACK_SIZE = 1 << 16, NICE = 10, FIRST_FD = 3, MOST_FDS = 1 << 20 };
 
 extern char **environ;
 
@@ -65,21 +66,21 @@ static bool is_program(const char *path)
 }
 
 /* Finds the tool beside this library, in a package, an installation or a wheel. Otherwise, writes the name that is
- * looked for on PATH. Returns false if this is not allowed, because the process runs with the rights of others. */
-static bool find_tool(char path[PATH_MAX])
+ * looked for on PATH. A relative path of the library may be of another working directory. */
+static void find_tool(char path[PATH_MAX])
 {
     static const char *const places[] = {"", INGOT_BIN_FROM_LIB "/", "../bin/"};
     static const char anchor;
     Dl_info library;
-    const char *end = dladdr(&anchor, &library) != 0 ? strrchr(library.dli_fname, '/') : NULL;
+    const bool is_found = dladdr(&anchor, &library) != 0 && library.dli_fname[0] == '/';
+    const char *end = is_found ? strrchr(library.dli_fname, '/') : NULL;
     for (size_t i = 0; end != NULL && i < sizeof(places) / sizeof(places[0]); ++i) {
         const int length = (int)(end + 1 - library.dli_fname);
         const int size = snprintf(path, PATH_MAX, "%.*s%singot", length, library.dli_fname, places[i]);
         if (size < PATH_MAX && is_program(path))
-            return true;
+            return;
     }
     (void)strcpy(path, "ingot");
-    return secure_getenv("PATH") != NULL;
 }
 
 /* Returns the environment that the cache has read, of malloc. The server's URL may contain a password, which arguments
@@ -122,6 +123,7 @@ struct start {
     int error;
 };
 
+/* Without close_range, those above a bound stay open: a container may allow a thousand million. */
 static void close_descriptors(void)
 {
 #ifdef SYS_close_range
@@ -129,7 +131,7 @@ static void close_descriptors(void)
         return;
 #endif
     const long count = sysconf(_SC_OPEN_MAX);
-    for (long fd = FIRST_FD; fd < count; ++fd)
+    for (long fd = FIRST_FD; fd < count && fd < MOST_FDS; ++fd)
         (void)syscall(SYS_close, (int)fd);
 }
 
@@ -193,8 +195,7 @@ static int start_builder(const struct builders *builders, ingot_storage_t store)
         "--jobs",   jobs,    "--dir",   builders_path(store), name_space[0] != '\0' ? "--namespace" : NULL,
         name_space, NULL};
     (void)snprintf(jobs, sizeof(jobs), "%llu", (unsigned long long)builders->count);
-    if (!find_tool(tool))
-        return ENOENT;
+    find_tool(tool);
     struct start start = {
         .tool = tool, .arguments = (char *const *)arguments, .environment = make_environment(builders, &remote)};
     int error = start.environment == NULL ? ENOMEM : posix_spawnattr_init(&start.attributes);
@@ -240,6 +241,9 @@ void builders_destroy(struct builders *builders)
 
 static ingot_status_t look_after(struct builders *builders, ingot_storage_t store, uint64_t now_ns)
 {
+    /* The caller chooses where a program finds itself, what is on PATH, and which drivers the tool loads. */
+    if (getauxval(AT_SECURE) != 0)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "no builder is started: the process has the rights of others");
     const ingot_status_t status =
         builders->user == NULL ? ingot_persist_take_role(store, INGOT_ROLE_USER, &builders->user) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)

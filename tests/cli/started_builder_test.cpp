@@ -16,6 +16,7 @@
 
 #include "cli/tool.h"
 #include "support/begun_opencl.h"
+#include "support/setuid_child.h"
 
 namespace
 {
@@ -209,8 +210,26 @@ TEST_F(CliStartedBuilder, ThatIsNotThereIsReportedOnce)
     ingot_pending_t pending[] = {begin(cache, 1), begin(cache, 2)};
     ASSERT_EQ(1u, told_.size());
     EXPECT_EQ("no builder is started: the tool ingot is neither beside the library nor on PATH", told_[0]);
+    setenv("PATH", path_.c_str(), 1); /* PoCL needs a linker */
     for (ingot_pending_t each : pending)
         EXPECT_EQ(INGOT_ORIGIN_BUILD, take(each));
+}
+
+/* The caller of a setuid program chooses its PATH, and its drivers. */
+TEST_F(CliStartedBuilder, IsNotStartedWithTheRightsOfOthers)
+{
+    const fs::path calls = put_failing_tool();
+    if (setuid_child::is_this()) {
+        const ingot::cache cache = open();
+        ingot_pending_drop(begin(cache, 1));
+        ASSERT_EQ(1u, told_.size());
+        EXPECT_EQ("no builder is started: the process has the rights of others", told_[0]);
+        EXPECT_FALSE(fs::exists(calls));
+        setuid_child::end();
+    }
+    const ScratchDirectory other;
+    if (const char *reason = setuid_child::run(other, {}))
+        GTEST_SKIP() << reason;
 }
 
 TEST_F(CliStartedBuilder, ThatEndsAtOnceIsNotStartedAgainAndAgain)
