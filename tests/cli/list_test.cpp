@@ -5,6 +5,7 @@
 
 #include <ingot/private/persist.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <fstream>
@@ -472,6 +473,22 @@ TEST_F(CliList, AddsUpWhatProcessesHaveCounted)
     EXPECT_TRUE(run(pruning).begins(counts));
     EXPECT_EQ((std::set<std::string>{"ended"}), files());
     EXPECT_TRUE(tool({"stats", "--dir", "/nonexistent/store", "--metrics-dir", folder.string()}).is(0, "total"));
+    fs::create_directory(folder / "stays.metrics"); /* it cannot be removed */
+    write("ended", 10, "1", "# from stays.metrics\n");
+    for (int i = 0; i < 300; ++i)
+        write("many" + std::to_string(i), 1, "0");
+    for (const size_t left : {45u + 2, 2u, 2u}) {
+        struct rlimit limit;
+        ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+        const struct rlimit few = {280, limit.rlim_max};
+        ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+        EXPECT_TRUE(run(pruning).says("ingot_requests_total{origin=\"build\"} 310\n"));
+        ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+        EXPECT_EQ(left, files().size());
+        std::stringstream ended;
+        ended << std::ifstream(folder / "ended.metrics").rdbuf();
+        EXPECT_NE(std::string::npos, ended.str().find("# from stays.metrics\n"));
+    }
     EXPECT_EQ(2, run({"stats", "--prune"}).code);
     EXPECT_EQ(4, run({"stats", "--metrics-dir", "/nonexistent"}).code);
 }

@@ -25,6 +25,8 @@
 #define ENDED "ended" SUFFIX
 #define TAKEN "# from "
 
+enum { MOST_TAKEN = 256 }; /* files at once, because they stay open */
+
 struct prometheus_line {
     char *text;
     double value;
@@ -115,7 +117,7 @@ static void add_file(struct prometheus *all, struct prometheus *ended, struct pr
         if (fd >= 0)
             (void)close(fd);
         fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        has_ended = fd >= 0 && prune && flock(fd, LOCK_EX | LOCK_NB) == 0;
+        has_ended = fd >= 0 && prune && taken->count < MOST_TAKEN && flock(fd, LOCK_EX | LOCK_NB) == 0;
     } while (has_ended && fstat(fd, &about) == 0 && about.st_nlink == 0);
     FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (stream == NULL)
@@ -180,8 +182,8 @@ int prometheus_read(struct prometheus *all, const char *path, bool prune)
     for (int i = 0; i < count; ++i)
         if (!is_taken(&before, entries[i]->d_name))
             add_file(all, &ended, &taken, directory, entries[i]->d_name, prune);
-        else if (prune)
-            (void)unlinkat(directory, entries[i]->d_name, 0);
+        else if (prune && unlinkat(directory, entries[i]->d_name, 0) != 0)
+            prometheus_add(&taken, entries[i]->d_name, 0); /* it stays there, and must not be counted again */
     if (taken.count != 0 && !write_ended(directory, &ended, &taken))
         return read_failed(path);
     for (size_t i = 0; i < ended.count; ++i)

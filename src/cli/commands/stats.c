@@ -242,7 +242,8 @@ static const struct command_option stats_options[] = {
     {"metrics-dir", 'M', VALUE_TEXT, "DIR", offsetof(struct summary, metrics_directory),
      .help = "Add up the counts in this directory; implies --prometheus. Default: INGOT_METRICS_DIR"},
     {"prune", 0, VALUE_NONE, NULL, offsetof(struct summary, is_prune),
-     .help = "Keep the counts of processes that have ended in one file, and remove theirs; implies --prometheus"},
+     .help = "Keep the counts of processes that have ended in one file, and remove theirs, up to 256 in one call; "
+             "implies --prometheus"},
     {.help = NULL},
 };
 
