@@ -172,7 +172,7 @@ static void own_file(void)
     if (kept_file_is_open(&file))
         return;
     file.fd = -1;
-    const int fd = path[0] != '\0' ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    const int fd = path[0] != '\0' ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 && about.st_nlink != 0) {
         (void)kept_file_begin(&file, fd);
         return;
