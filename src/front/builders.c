@@ -244,7 +244,7 @@ static ingot_status_t look_after(struct builders *builders, ingot_storage_t stor
     /* The caller chooses where a program finds itself, what is on PATH, and which drivers the tool loads. */
     if (getauxval(AT_SECURE) != 0)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "no builder is started: the process has the rights of others");
-    const ingot_status_t status =
+    ingot_status_t status =
         builders->user == NULL ? ingot_persist_take_role(store, INGOT_ROLE_USER, &builders->user) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
         return status;
@@ -254,6 +254,12 @@ static ingot_status_t look_after(struct builders *builders, ingot_storage_t stor
     }
     if (now_ns < builders->start_ns)
         return INGOT_SUCCESS;
+    /* Somebody may have removed the store, and with it the file in which this role is a lock. */
+    ingot_persist_leave_role(builders->user);
+    builders->user = NULL;
+    status = ingot_persist_take_role(store, INGOT_ROLE_USER, &builders->user);
+    if (status != INGOT_SUCCESS)
+        return status;
     /* A builder that ends at once is started again after growing pauses. */
     builders->pause_ns = builders->pause_ns == 0              ? LEAST_PAUSE_NS
                          : builders->pause_ns < MOST_PAUSE_NS ? 2 * builders->pause_ns

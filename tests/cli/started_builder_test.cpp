@@ -145,6 +145,14 @@ TEST_F(CliStartedBuilder, CompilesWhatIsBegunAndEndsWhenNothingIs)
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(each));
     wait_until([&] { return processes().empty(); });
     EXPECT_TRUE(told_.empty()) << told_[0];
+    fs::remove_all(root());
+    wait_until([&] {
+        ingot_pending_drop(begin(cache, 4));
+        return !processes().empty();
+    });
+    ingot_pending_t again = begin(cache, 4);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(again, 60000)) << "the builder ends, because nobody uses the new store";
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(again));
     close(ends[0]);
     close(ends[1]);
 }

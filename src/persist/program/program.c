@@ -309,7 +309,7 @@ ingot_status_t persist_program_begin(const_ingot_program_desc_t desc, ingot_stor
     const uint8_t *id = NULL;
     ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &id_size, &id);
     if (status == INGOT_SUCCESS && !storage_is_on(storage))
-        status = ingot_set_error_detail(INGOT_NOT_FOUND, "the storage does not serve this backend");
+        status = storage_refuse(storage, INGOT_NOT_FOUND);
     else if (status == INGOT_SUCCESS && !storage_has(storage, true, id_size, id))
         status = wish_leave(storage, desc);
     events_leave(before);
