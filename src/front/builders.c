@@ -140,7 +140,11 @@ static int start_tool(void *opaque)
 {
     struct start *start = opaque;
     pid_t pid = 0;
+    const struct sched_param none = {.sched_priority = 0};
+    const int policy = sched_getscheduler(0);
     close_descriptors();
+    if (policy == SCHED_FIFO || policy == SCHED_RR) /* of the application's thread, and no nice value counts there */
+        (void)sched_setscheduler(0, SCHED_OTHER, &none);
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
     start->error =
         posix_spawnp(&pid, start->tool, &start->actions, &start->attributes, start->arguments, start->environment);

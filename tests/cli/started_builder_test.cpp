@@ -2,8 +2,11 @@
  * started_builder_test.cpp - builders that the library starts (INGOT_BUILDERS), as processes: when they are started,
  * what they inherit, and that they end.
  */
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -130,10 +133,17 @@ TEST_F(CliStartedBuilder, CompilesWhatIsBegunAndEndsWhenNothingIs)
     const std::string end = fs::read_symlink("/proc/self/fd/" + std::to_string(ends[1])).string();
     const ingot::cache cache = open();
     std::vector<ingot_pending_t> pending;
-    for (int i = 0; i < 3; ++i)
-        pending.push_back(begin(cache, i));
+    std::thread([&] {
+        const struct sched_param first = {1};
+        (void)sched_setscheduler(0, SCHED_FIFO, &first); /* which only root may do everywhere */
+        for (int i = 0; i < 3; ++i)
+            pending.push_back(begin(cache, i));
+    }).join();
     wait_until([&] { return builders().size() == 1; });
     const fs::path builder = fs::path("/proc") / builders()[0];
+    EXPECT_EQ(SCHED_OTHER, sched_getscheduler(std::stoi(builder.filename())));
+    EXPECT_EQ(std::min(19, getpriority(PRIO_PROCESS, 0) + 10),
+              getpriority(PRIO_PROCESS, static_cast<id_t>(std::stoi(builder.filename()))));
     std::error_code error; /* what is open may be closed meanwhile */
     for (const auto &each : fs::directory_iterator(builder / "fd", error))
         EXPECT_NE(end, fs::read_symlink(each, error).string());
