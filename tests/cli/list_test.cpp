@@ -446,7 +446,9 @@ TEST_F(CliList, AddsUpWhatProcessesHaveCounted)
     write("running", 3, "0.250000001"); /* its process has the lock */
     const int lock = open((folder / "running.metrics").c_str(), O_RDONLY | O_CLOEXEC);
     ASSERT_EQ(0, flock(lock, LOCK_EX));
-    write("over", 2, "0.5");
+    const std::string built = "ingot_requests_total{origin=\"build\"} ";
+    write("over", 2, "0.5",
+          (std::string(1023, 'x') + built + "5\n" + built + "nan\n" + built + "-7\n" + built + "1e20\n").c_str());
     write("taken", 100, "100");
     write("ended", 10, "1", "# from taken.metrics\n"); /* whoever took that file died before it had removed it */
     const auto files = [&] {

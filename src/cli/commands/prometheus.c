@@ -25,6 +25,8 @@
 #define ENDED "ended" SUFFIX
 #define TAKEN "# from "
 
+#define MOST_COUNT 1e19 /* no counter has 2^64; anything may be in a file, and would stay in ENDED */
+
 enum { MOST_TAKEN = 256 }; /* files at once, because they stay open */
 
 struct prometheus_line {
@@ -84,7 +86,12 @@ void prometheus_print(struct prometheus *all)
 static void add_lines(struct prometheus *all, FILE *stream, struct prometheus *taken)
 {
     char line[1024];
+    bool is_cut = false; /* the line is too long, and the next bytes are its rest */
     while (fgets(line, sizeof(line), stream) != NULL) {
+        const bool is_rest = is_cut;
+        is_cut = strchr(line, '\n') == NULL;
+        if (is_rest || is_cut)
+            continue;
         line[strcspn(line, "\n")] = '\0';
         char *value = strrchr(line, ' ');
         if (strncmp(line, TAKEN, strlen(TAKEN)) == 0) {
@@ -94,7 +101,8 @@ static void add_lines(struct prometheus *all, FILE *stream, struct prometheus *t
             prometheus_add(all, line, 0);
         } else if (value != NULL && strncmp(line, "ingot_", 6) == 0) {
             *value = '\0';
-            prometheus_add(all, line, strtod(value + 1, NULL));
+            const double number = strtod(value + 1, NULL);
+            prometheus_add(all, line, number >= 0 && number <= MOST_COUNT ? number : 0);
         }
     }
 }
