@@ -221,7 +221,10 @@ private:
         const Description after = compiler->describe(program);
         if (!after.is_cacheable || after.id != before.id)
             return false;
-        return result_of(compiler->build(program, want_of(*compiler))) != native;
+        if (result_of(compiler->build(program, want_of(*compiler))) == native)
+            return false;
+        /* Of a program that failed, nothing is stored. It may get a file that no id covers, unless that is stored. */
+        return native != "failed" || !compiler->build_with_ingot(program, want_of(*compiler)).is_native;
     }
 
     static void check_edit(Compiler *compiler, Tree *tree, const Program &program, const Description &before,

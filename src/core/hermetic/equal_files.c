@@ -65,6 +65,8 @@ static bool has_directory_with_two_names(struct source_graph *graph)
         const size_t size = slash != NULL ? (size_t)(slash - text->path) : 0;
         if (size != 0)
             add_named_directory(graph, &first, text->path, size);
+        if (size != 0 && strncmp(text->path, "./", 2) == 0) /* found from the current directory */
+            add_named_directory(graph, &first, ".", 1);
     }
     for (const struct named_directory *one = first; one != NULL; one = one->next) {
         for (const struct named_directory *two = one->next; two != NULL; two = two->next) {
