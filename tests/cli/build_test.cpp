@@ -52,8 +52,12 @@ TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
         std::vector<uint8_t> built;
         std::vector<uint8_t> compiled;
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(text, store.get(), &built)) << text.name;
-        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(text, own.get(), &compiled)) << text.name;
-        EXPECT_EQ(timeless_blob(compiled), timeless_blob(built)) << text.name;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(text, own.get())) << text.name;
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(text, own.get(), &compiled)) << text.name;
+        /* The application links a program with headers. PoCL then encodes equal bitcode in another way. */
+        if (text.headers.empty() || !OpenclPlatform::get().is_pocl()) {
+            EXPECT_EQ(timeless_blob(compiled), timeless_blob(built)) << text.name;
+        }
     }
     expect_sound_store();
     EXPECT_EQ("[0, 3, 3, 0, False]",

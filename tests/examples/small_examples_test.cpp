@@ -105,7 +105,8 @@ TEST(ArchiveStorageExample, LoadsInTheSecondProcess)
 TEST(ArchiveStorageExample, BuildsAndStoresAnewWhenItsArchiveIsCutOff)
 {
     run(ARCHIVE_STORAGE_PROGRAM, "cut-archive", "cut-cold");
-    std::filesystem::resize_file("cut-archive", std::filesystem::file_size("cut-archive") - 10);
+    /* within the first blob, because PoCL's program is stored once more, with the code of its launch */
+    std::filesystem::resize_file("cut-archive", std::filesystem::file_size("cut-archive") / 4);
     expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "cut-archive", "cut"), "runs: 2\norigin: build");
     expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "cut-archive", "cut-healed"), "runs: 3\norigin: storage");
 }

@@ -82,6 +82,14 @@ void prometheus_print(struct prometheus *all)
     print_to(stdout, all);
 }
 
+void prometheus_free(struct prometheus *all)
+{
+    for (size_t i = 0; i < all->count; ++i)
+        free(all->lines[i].text);
+    free(all->lines);
+    *all = (struct prometheus){NULL, 0};
+}
+
 /* Adds a file's lines. Those that begin with TAKEN go to `taken`, unless it is NULL. */
 static void add_lines(struct prometheus *all, FILE *stream, struct prometheus *taken)
 {
@@ -130,11 +138,12 @@ static void add_file(struct prometheus *all, struct prometheus *ended, struct pr
     FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (stream == NULL)
         return;
+    /* The lock is kept until this process ends, so that its owner gets another. */
+    has_ended = has_ended && fcntl(fd, F_DUPFD_CLOEXEC, 0) >= 0;
     add_lines(has_ended ? ended : all, stream, NULL);
     if (has_ended)
-        prometheus_add(taken, name, 0); /* the lock is kept until this process ends, so that its owner gets another */
-    else
-        (void)fclose(stream);
+        prometheus_add(taken, name, 0);
+    (void)fclose(stream);
 }
 
 /* Replaces the file of ended processes, and removes the files that it has taken. */
@@ -163,38 +172,43 @@ static bool is_taken(const struct prometheus *taken, const char *name)
     return false;
 }
 
-static int read_failed(const char *directory)
+/* Returns false, with errno, if the files cannot be read or the file of ended processes cannot be replaced. */
+static bool read_files(int directory, bool prune, struct prometheus *all, struct prometheus *ended)
 {
-    (void)fprintf(stderr, "ingot: the counts in %s cannot be read: %s\n", directory, strerror(errno));
-    return EXIT_FAILED;
+    struct prometheus before = {NULL, 0}; /* the files that ENDED has taken */
+    struct prometheus taken = {NULL, 0};
+    struct dirent **entries = NULL;
+    const int fd = openat(directory, ENDED, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (stream != NULL) {
+        add_lines(ended, stream, &before);
+        (void)fclose(stream);
+    }
+    const int count = scandirat(directory, ".", &entries, is_file_of_process, NULL);
+    for (int i = 0; i < count; ++i) {
+        if (!is_taken(&before, entries[i]->d_name))
+            add_file(all, ended, &taken, directory, entries[i]->d_name, prune);
+        else if (prune && unlinkat(directory, entries[i]->d_name, 0) != 0)
+            prometheus_add(&taken, entries[i]->d_name, 0); /* it stays there, and must not be counted again */
+        free(entries[i]);
+    }
+    free(entries);
+    const bool is_done = count >= 0 && (taken.count == 0 || write_ended(directory, ended, &taken));
+    prometheus_free(&before);
+    prometheus_free(&taken);
+    return is_done;
 }
 
 int prometheus_read(struct prometheus *all, const char *path, bool prune)
 {
     struct prometheus ended = {NULL, 0};
-    struct prometheus before = {NULL, 0}; /* the files that ENDED has taken */
-    struct prometheus taken = {NULL, 0};
-    struct dirent **entries = NULL;
     const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0 || flock(directory, prune ? LOCK_EX : LOCK_SH) != 0)
-        return read_failed(path);
-    const int fd = openat(directory, ENDED, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
-    if (stream != NULL) {
-        add_lines(&ended, stream, &before);
-        (void)fclose(stream);
-    }
-    const int count = scandirat(directory, ".", &entries, is_file_of_process, NULL);
-    if (count < 0)
-        return read_failed(path);
-    for (int i = 0; i < count; ++i)
-        if (!is_taken(&before, entries[i]->d_name))
-            add_file(all, &ended, &taken, directory, entries[i]->d_name, prune);
-        else if (prune && unlinkat(directory, entries[i]->d_name, 0) != 0)
-            prometheus_add(&taken, entries[i]->d_name, 0); /* it stays there, and must not be counted again */
-    if (taken.count != 0 && !write_ended(directory, &ended, &taken))
-        return read_failed(path);
-    for (size_t i = 0; i < ended.count; ++i)
+    const bool is_done =
+        directory >= 0 && flock(directory, prune ? LOCK_EX : LOCK_SH) == 0 && read_files(directory, prune, all, &ended);
+    if (!is_done)
+        (void)fprintf(stderr, "ingot: the counts in %s cannot be read: %s\n", path, strerror(errno));
+    for (size_t i = 0; is_done && i < ended.count; ++i)
         prometheus_add(all, ended.lines[i].text, ended.lines[i].value);
-    return EXIT_DONE;
+    prometheus_free(&ended);
+    return is_done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -19,5 +19,6 @@ void prometheus_add(struct prometheus *all, const char *text, double value);
  * file, and removes their files. Returns an exit_code, and reports failures. */
 int prometheus_read(struct prometheus *all, const char *directory, bool prune);
 void prometheus_print(struct prometheus *all);
+void prometheus_free(struct prometheus *all);
 
 #endif

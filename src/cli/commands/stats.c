@@ -198,6 +198,7 @@ static int print_prometheus(struct summary *summary)
         code = prometheus_read(&summary->prometheus, directory, summary->is_prune);
     if (code == EXIT_DONE)
         prometheus_print(&summary->prometheus);
+    prometheus_free(&summary->prometheus);
     return code;
 }
 

@@ -117,6 +117,11 @@ void expect_equal(const Report &without, const Report &with, const char *state)
 
 } // namespace
 
+int builds_of_stored_program()
+{
+    return OpenclPlatform::get().is_pocl() ? 2 : 1;
+}
+
 const cl_icd_dispatch &bare()
 {
     static const cl_icd_dispatch table = [] {
