@@ -244,7 +244,10 @@ TEST_F(Layer, CountsEachBuildThatReachesTheCompiler)
     for (const char *state : {"cold", "warm", "warm again"}) {
         Ending ending = run_child("asks", layer_above);
         expect_right(ending, "1");
-        EXPECT_EQ(ending.seen["build"], ending.counts["builds"] + ending.counts["passed"]) << state;
+        /* PoCL's first blob is taken from a second program, which its cache answers. */
+        const auto again = OpenclPlatform::get().is_pocl() ? ending.counts["stored"] : 0;
+        EXPECT_EQ(ending.seen["build"], ending.counts["builds"] + ending.counts["passed"] + again)
+            << state << "\n" << ending.output;
         EXPECT_EQ(0u, ending.counts["passed"]) << state;
     }
 }
