@@ -246,8 +246,8 @@ TEST_F(Layer, CountsEachBuildThatReachesTheCompiler)
         expect_right(ending, "1");
         /* PoCL's first blob is taken from a second program, which its cache answers. */
         const auto again = OpenclPlatform::get().is_pocl() ? ending.counts["stored"] : 0;
-        EXPECT_EQ(ending.seen["build"], ending.counts["builds"] + ending.counts["passed"] + again)
-            << state << "\n" << ending.output;
+        EXPECT_EQ(ending.seen["build"], ending.counts["builds"] + ending.counts["passed"] + again) << state << "\n"
+                                                                                                   << ending.output;
         EXPECT_EQ(0u, ending.counts["passed"]) << state;
     }
 }
