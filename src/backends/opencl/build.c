@@ -107,7 +107,7 @@ static ingot_status_t compile_and_link(const struct opencl_state *state, const i
                            log);
 }
 
-/* Returns NULL if there is no memory, which costs later processes time. */
+/* Returns NULL if memory runs out. The program is then stored once, without the code that its launches generate. */
 static char *copy_options(const struct opencl_state *state, const char *options)
 {
     const size_t size = strlen(options) + 1;

@@ -1,5 +1,5 @@
 /*
- * builders.c - who builds for a store, and who wants that; see builders.h.
+ * builders.c - the roles of a store's builders and of the applications that use them; see builders.h.
  *
  * A role is a lock on a byte of the file `lock`, as if it were a program with the role's name as its id. The kernel
  * releases it when its holder ends, however it ends.

@@ -1,5 +1,5 @@
 /*
- * builders.h - who builds for a directory store, and who wants that (ingot/private/wish.h).
+ * builders.h - the roles of a directory store: builder, and user of builders (ingot/private/wish.h).
  */
 #ifndef INGOT_PERSIST_DIRECTORY_BUILDERS_H
 #define INGOT_PERSIST_DIRECTORY_BUILDERS_H
