@@ -3,21 +3,17 @@
  *
  * Run it twice with the same directory: the second process loads the program from the directory and compiles nothing.
  */
-/* README begin */
-#include <ingot/opencl.h>
 #include <stdio.h>
 
-/* Returns a program as clBuildProgram would have built it, or NULL. */
-static cl_program build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source)
+/* README begin */
+#include <ingot/opencl.h>
+
+static cl_program build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source,
+                        ingot_origin_t *origin)
 {
     cl_program program = NULL;
-    ingot_origin_t origin;
-    if (ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-fast-relaxed-math", &program, &origin) ==
-        INGOT_SUCCESS) /* Loads, or builds and stores. */
-        printf("origin: %s\n", ingot_origin_name(origin));
-    else
-        fprintf(stderr, "%s\n", ingot_last_error_detail());
-    return program;
+    ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-fast-relaxed-math", &program, origin);
+    return program; /* the application's own, as clBuildProgram would have built it */
 }
 /* README end */
 
@@ -53,7 +49,14 @@ int main(int count, char **arguments)
     ingot_cache_info_t info = {.struct_size = sizeof(info), .directory = arguments[1]};
     ingot_cache_t cache = NULL; /* NULL works, too: everything is compiled then */
     ingot_cache_open(&cache, &info);
-    cl_kernel kernel = clCreateKernel(build(cache, context, device, source), "scale", NULL);
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    cl_program program = build(cache, context, device, source, &origin);
+    if (program == NULL) {
+        fprintf(stderr, "%s\n", ingot_last_error_detail());
+        return 1;
+    }
+    printf("origin: %s\n", ingot_origin_name(origin));
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
     run(context, device, kernel); /* an application then releases its objects as usual, and the cache */
     return 0;
 }
