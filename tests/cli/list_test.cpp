@@ -450,6 +450,9 @@ TEST_F(CliList, AddsUpWhatProcessesHaveCounted)
     write("over", 2, "0.5",
           (std::string(1023, 'x') + built + "5\n" + built + "nan\n" + built + "-7\n" + built + "1e20\n").c_str());
     write("taken", 100, "100");
+    for (const char *name : {"killed.metrics.new", "writing.metrics.new"}) /* a process was killed while it wrote */
+        std::ofstream(folder / name) << "ingot_requests_total{origin=\"build\"} 1000\n";
+    fs::last_write_time(folder / "killed.metrics.new", fs::file_time_type::clock::now() - std::chrono::minutes(2));
     write("ended", 10, "1", "# from taken.metrics\n"); /* whoever took that file died before it had removed it */
     const auto files = [&] {
         std::set<std::string> names;
@@ -465,9 +468,11 @@ TEST_F(CliList, AddsUpWhatProcessesHaveCounted)
                                "ingot_requests_total{origin=\"build\"} 15\n"
                                "# HELP ingot_store_bytes ";
     EXPECT_TRUE(run(command).begins(counts));
-    EXPECT_EQ(4u, files().size());
+    EXPECT_EQ(6u, files().size());
     for (const auto &each : {pruning, pruning, command})
         EXPECT_TRUE(run(each).begins(counts));
+    EXPECT_FALSE(fs::exists(folder / "killed.metrics.new"));
+    EXPECT_TRUE(fs::remove(folder / "writing.metrics.new"));
     EXPECT_EQ((std::set<std::string>{"ended", "running"}), files());
     EXPECT_TRUE(run(command).says("# TYPE ingot_store_entries gauge\ningot_store_entries{namespace=\"\"} 2\n"
                                   "ingot_store_entries{namespace=\"games\"} 1\n"));

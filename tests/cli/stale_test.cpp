@@ -238,6 +238,10 @@ TEST_F(CliStale, LeavesWhatIsOfAnotherPlatform)
     EXPECT_TRUE(result.is(0));
     EXPECT_TRUE(result.begins("0 rebuilt, 0 up to date, 3 without a device ("));
     EXPECT_EQ(3u, programs().size());
+    const std::vector<std::string> verify{CLI_PROGRAM, "verify", "--for-this-machine", "--dir", root().string()};
+    EXPECT_TRUE(run_command(verify, environment).is(1, "0 of 3 programs can be loaded here\n3: "));
+    environment["OCL_ICD_VENDORS"] = "/etc/OpenCL/vendors/"; /* both */
+    EXPECT_TRUE(run_command(verify, environment).is(0, "3 of 3 programs can be loaded here\n"));
 }
 
 /* An upgrade may change the name of a device. Here, Intel's driver simulates another product. */

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +36,8 @@ inline const char *emulator_of(const std::string &program)
     return emulator != nullptr && kind_of_program(program) == kind_of_program("/proc/self/exe") ? emulator : nullptr;
 }
 
-/* A child process. The constructor starts it, and its standard output and error go to a file. */
+/* A child process. The constructor starts it, and its standard output and error go to a file. The child ends with the
+ * thread that has started it. */
 class Child
 {
 public:
@@ -58,6 +60,7 @@ public:
         pid_ = fork();
         if (pid_ != 0)
             return;
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if this process ends with an error, without a destructor */
         const int output = open(output_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         if (output < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
             _exit(126);

@@ -58,6 +58,11 @@ bool text_contains(const char *text, const char *part)
     return text != NULL && strcasestr(text, part) != NULL;
 }
 
+bool text_ends_in(const char *text, const char *end)
+{
+    return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
 size_t text_width(const char *text)
 {
     size_t width = 0;

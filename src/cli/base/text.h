@@ -17,6 +17,8 @@
 void text_put(FILE *stream, const char *text, unsigned indent);
 /* True if `part` occurs in `text`, ignoring case. */
 bool text_contains(const char *text, const char *part);
+/* True if `text` ends in `end`. */
+bool text_ends_in(const char *text, const char *end);
 /* Returns the width of `text` in columns; every UTF-8 character counts as one. */
 size_t text_width(const char *text);
 /* Cuts a text that is wider; it then ends with "..". */

@@ -14,6 +14,7 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/text.h"
 #include "cli/build/device/device.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -242,13 +243,6 @@ static bool is_device_listed(const char *text, const struct device_list *devices
     return false;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text);
-    const size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 bool plan_is_for(const struct plan_request *request, size_t device, const struct device_list *devices)
 {
     const struct device *candidate = &devices->items[device];
@@ -257,7 +251,7 @@ bool plan_is_for(const struct plan_request *request, size_t device, const struct
     for (size_t i = 0; i < request->device_count; ++i) {
         const struct plan_device *known = &request->devices[i];
         if (strcmp(known->text, candidate->text) == 0 ||
-            (ends_with(candidate->text, known->text + known->platform) && !is_device_listed(known->text, devices)))
+            (text_ends_in(candidate->text, known->text + known->platform) && !is_device_listed(known->text, devices)))
             return true;
     }
     return request->devices == NULL;

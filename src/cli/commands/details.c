@@ -11,6 +11,7 @@
 
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/text.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
 
@@ -64,12 +65,6 @@ static void add_source(cJSON *details, const char *part, size_t size, const char
     free(text);
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t size = strlen(name);
-    return size >= strlen(end) && strcmp(name + size - strlen(end), end) == 0;
-}
-
 static void add_parts(cJSON *details, const ingot_persist_entry_t *facts, ingot_buffer_t *blob)
 {
     ingot_buffer_t value = INGOT_BUFFER_INIT;
@@ -79,9 +74,9 @@ static void add_parts(cJSON *details, const ingot_persist_entry_t *facts, ingot_
     const char *bytes = (const char *)value.bytes;
     for (size_t i = 0; i < info.part_count; ++i) {
         const ingot_artifact_part_t *part = &info.parts[i];
-        if (ends_in(part->name, ".json"))
+        if (text_ends_in(part->name, ".json"))
             add_members(details, part->name, (size_t)part->size, bytes);
-        else if (ends_in(part->name, ".source"))
+        else if (text_ends_in(part->name, ".source"))
             add_source(details, part->name, (size_t)part->size, bytes);
         bytes += part->size;
     }

@@ -16,18 +16,24 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "cli/base/text.h"
 
 #define SUFFIX ".metrics"
+#define UNFINISHED SUFFIX ".new" /* what a process writes before it replaces its file */
 #define ENDED "ended" SUFFIX
 #define TAKEN "# from "
 
 #define MOST_COUNT 1e19 /* no counter has 2^64; anything may be in a file, and would stay in ENDED */
 
-enum { MOST_TAKEN = 256 }; /* files at once, because they stay open */
+enum {
+    MOST_TAKEN = 256, /* files at once, because they stay open */
+    UNFINISHED_SECONDS = 60
+};
 
 struct prometheus_line {
     char *text;
@@ -117,9 +123,17 @@ static void add_lines(struct prometheus *all, FILE *stream, struct prometheus *t
 
 static int is_file_of_process(const struct dirent *entry)
 {
-    const size_t size = strlen(entry->d_name);
-    return size > strlen(SUFFIX) && strcmp(entry->d_name + size - strlen(SUFFIX), SUFFIX) == 0 &&
-           strcmp(entry->d_name, ENDED) != 0;
+    return (text_ends_in(entry->d_name, SUFFIX) && strcmp(entry->d_name, ENDED) != 0) ||
+           text_ends_in(entry->d_name, UNFINISHED);
+}
+
+/* A process that was killed has left it, unless it is new. */
+static void remove_unfinished(int directory, const char *name, bool prune)
+{
+    struct stat about;
+    if (prune && fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+        time(NULL) - about.st_mtime > UNFINISHED_SECONDS)
+        (void)unlinkat(directory, name, 0);
 }
 
 /* Adds a process's file to the counts of ended processes if that process has ended, and otherwise to the others. */
@@ -186,10 +200,13 @@ static bool read_files(int directory, bool prune, struct prometheus *all, struct
     }
     const int count = scandirat(directory, ".", &entries, is_file_of_process, NULL);
     for (int i = 0; i < count; ++i) {
-        if (!is_taken(&before, entries[i]->d_name))
-            add_file(all, ended, &taken, directory, entries[i]->d_name, prune);
-        else if (prune && unlinkat(directory, entries[i]->d_name, 0) != 0)
-            prometheus_add(&taken, entries[i]->d_name, 0); /* it stays there, and must not be counted again */
+        const char *name = entries[i]->d_name;
+        if (text_ends_in(name, UNFINISHED))
+            remove_unfinished(directory, name, prune);
+        else if (!is_taken(&before, name))
+            add_file(all, ended, &taken, directory, name, prune);
+        else if (prune && unlinkat(directory, name, 0) != 0)
+            prometheus_add(&taken, name, 0); /* it stays there, and must not be counted again */
         free(entries[i]);
     }
     free(entries);

@@ -58,7 +58,9 @@ struct directory {
     _Atomic uint64_t owed_limit;   /* how much that may be */
     _Atomic uint64_t stored_count; /* entries that were added to size.txt under its lock */
     _Atomic uint64_t good_shards[PATHS_SHARD_COUNT / 64]; /* a bit for each shard that was found closed to others */
-    atomic_bool has_told_unstamped;                       /* an extra event does no harm */
+    atomic_uint wish_room;          /* wishes that may be left before they are counted again; see wishes.c */
+    _Atomic uint64_t wish_count_ns; /* if there is no room, they are not counted before this time */
+    atomic_bool has_told_unstamped; /* an extra event does no harm */
     atomic_bool has_told_unlockable;
     struct build_lock *kept_locks[STATE_MAX_KEPT]; /* that others find shared; build_lock.c's mutex guards these */
     unsigned next_kept;

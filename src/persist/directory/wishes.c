@@ -122,18 +122,28 @@ static bool remove_old_wish(void *user, const char *name)
     /* or what a killed process has left */
     if ((is_wish_name(name) || paths_is_temporary(name)) && find_own(folder, name, &facts, &age_ns) &&
         age_ns > TOO_OLD_NS && files_remove(folder->fd, name) == 0)
-        folder->wish_count = 0; /* there is room */
+        folder->wish_count -= folder->wish_count != 0;
     return true;
 }
 
+/* A store counts the wishes again when it has left an eighth of those for which there was room, and those of a full
+ * folder once per second. So several stores together may leave more than MOST_WISHES. */
 static ingot_status_t find_room(struct folder *folder)
 {
-    (void)files_list(folder->fd, ".", count_wish, folder);
-    if (folder->wish_count == MOST_WISHES)
-        (void)files_list(folder->fd, ".", remove_old_wish, folder);
-    return folder->wish_count < MOST_WISHES
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_NO_SPACE, "the store has %u wishes already", MOST_WISHES);
+    struct directory *directory = folder->root.directory;
+    const uint64_t now_ns = files_steady_clock_ns();
+    unsigned room = atomic_load_explicit(&directory->wish_room, memory_order_relaxed);
+    if (room == 0 && now_ns >= atomic_load_explicit(&directory->wish_count_ns, memory_order_relaxed)) {
+        (void)files_list(folder->fd, ".", count_wish, folder);
+        if (folder->wish_count == MOST_WISHES)
+            (void)files_list(folder->fd, ".", remove_old_wish, folder);
+        room = (MOST_WISHES - (unsigned)folder->wish_count + 7) / 8;
+        atomic_store_explicit(&directory->wish_count_ns, room == 0 ? now_ns + NS_PER_SECOND : 0, memory_order_relaxed);
+    }
+    if (room == 0)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the store has %u wishes already", MOST_WISHES);
+    atomic_store_explicit(&directory->wish_room, room - 1, memory_order_relaxed);
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t write_wish(const struct folder *folder, const char *name, size_t id_size, const uint8_t *id)
