@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include <algorithm>
-
 #include "cli/tool.h"
 #include "support/opencl_platform.h"
 #include "support/recorded_requests.h"
@@ -66,17 +64,6 @@ inline Context make_opencl_context()
     EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, &info))
         << ingot_last_error_detail();
     return Context(context);
-}
-
-/* Returns a blob without its build time and its checksum, which differ between two compilations of the same program
- * (see doc/blob-format.md). */
-inline std::vector<uint8_t> timeless_blob(std::vector<uint8_t> blob)
-{
-    constexpr std::ptrdiff_t time_at = 56, time_size = 8, checksum_size = 16;
-    EXPECT_LT(time_at + time_size + checksum_size, static_cast<std::ptrdiff_t>(blob.size()));
-    std::fill_n(blob.begin() + time_at, time_size, uint8_t{0});
-    blob.resize(blob.size() - checksum_size);
-    return blob;
 }
 
 class RequestTest : public CliTest

@@ -150,11 +150,12 @@ protected:
         return id_of(desc);
     }
     /* Returns the names of all entries: their paths below the store. */
-    std::vector<std::string> names() const
+    std::vector<std::string> names() const { return names_below(root()); }
+    static std::vector<std::string> names_below(const fs::path &store)
     {
         std::vector<std::string> names;
-        for (const fs::path &entry : store_fixture::entries_of(root()))
-            names.push_back(fs::relative(entry, root()).string());
+        for (const fs::path &entry : store_fixture::entries_of(store))
+            names.push_back(fs::relative(entry, store).string());
         return names;
     }
     /* Flips a bit in the middle of a file. */
