@@ -23,6 +23,7 @@ namespace layer_session
 
 std::atomic<int> compilation_count;
 std::atomic<int> link_count;
+std::atomic<int> copy_count;
 std::atomic<bool> refuses_kernel;
 std::function<void(cl_uint)> on_program_count;
 std::map<std::string, void *> extension_functions;
@@ -95,6 +96,9 @@ bool has_text(cl_program program)
            (clGetProgramInfo(program, CL_PROGRAM_IL, 0, nullptr, &size) == CL_SUCCESS && size > 0);
 }
 
+thread_local std::string source_read; /* what the target returned last */
+thread_local cl_program copy;         /* a program that was made of it and is not built yet */
+
 /* Returns the folder of the layer's store, which only this process uses. */
 const std::filesystem::path &store_path()
 {
@@ -117,18 +121,24 @@ void expect_equal(const Report &without, const Report &with, const char *state)
 
 } // namespace
 
-int builds_of_stored_program()
-{
-    return OpenclPlatform::get().is_pocl() ? 2 : 1;
-}
-
 const cl_icd_dispatch &bare()
 {
     static const cl_icd_dispatch table = [] {
         cl_icd_dispatch made = functions_of_loader();
+        made.clCreateProgramWithSource = [](cl_context context, cl_uint count, const char **texts, const size_t *sizes,
+                                            cl_int *error) {
+            const cl_program program = clCreateProgramWithSource(context, count, texts, sizes, error);
+            if (program != nullptr && sizes == nullptr && !source_read.empty() && source_read == texts[0])
+                copy = program;
+            source_read.clear();
+            return program;
+        };
         made.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                                  void(CL_CALLBACK * notify)(cl_program, void *), void *user) {
-            compilation_count += has_text(program);
+            const bool is_copy = program == copy;
+            copy = nullptr;
+            copy_count += is_copy;
+            compilation_count += !is_copy && has_text(program);
             return clBuildProgram(program, count, devices, options, notify, user);
         };
         made.clCompileProgram = [](cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
@@ -152,6 +162,8 @@ const cl_icd_dispatch &bare()
         made.clGetProgramInfo = [](cl_program program, cl_program_info name, size_t size, void *value,
                                    size_t *size_ret) {
             const cl_int error = clGetProgramInfo(program, name, size, value, size_ret);
+            if (name == CL_PROGRAM_SOURCE && value != nullptr && error == CL_SUCCESS)
+                source_read = static_cast<const char *>(value);
             if (name == CL_PROGRAM_REFERENCE_COUNT && value != nullptr && on_program_count)
                 on_program_count(*static_cast<const cl_uint *>(value));
             return error;

@@ -27,9 +27,10 @@ const cl_icd_dispatch &layered();
 /* How many programs the layer's target, which is bare(), was asked to compile, and to link. */
 extern std::atomic<int> compilation_count;
 extern std::atomic<int> link_count;
-/* How often the target is asked for a program that is compiled once and stored: PoCL's first blob is taken from a
- * second program, which PoCL finds in its cache (src/backends/opencl/binary.c). */
-int builds_of_stored_program();
+/* How many programs the target was asked to build from the source that it returned of another program. The layer does
+ * so once for each program that it stores on PoCL, which finds it in its cache (src/backends/opencl/binary.c), so these
+ * are not in compilation_count. */
+extern std::atomic<int> copy_count;
 /* True if the layer's target must refuse to create the next kernel. */
 extern std::atomic<bool> refuses_kernel;
 /* If set, the layer's target calls it with each reference count of a program, before it returns the count. */
