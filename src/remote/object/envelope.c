@@ -147,12 +147,13 @@ static ingot_status_t check_envelope_sizes(size_t size, const uint8_t *object, s
 ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_size, const uint8_t *id,
                                size_t max_blob_size, struct envelope_content *content)
 {
-    struct envelope_content found = {.id = object + ENVELOPE_HEADER_SIZE};
-    ingot_status_t status = check_envelope_frame(size, object);
+    struct envelope_content found = {.size = 0};
+    ingot_status_t status = check_envelope_frame(size, object); /* `object` may be NULL if it is empty */
     if (status == INGOT_SUCCESS)
         status = check_envelope_sizes(size, object, max_blob_size, &found.id_size);
     if (status != INGOT_SUCCESS)
         return status;
+    found.id = object + ENVELOPE_HEADER_SIZE;
     if (id != NULL && (found.id_size != id_size || memcmp(found.id, id, id_size) != 0))
         return ingot_set_error_detail(INGOT_BLOB_MISMATCH, "the object holds another program's blob");
 

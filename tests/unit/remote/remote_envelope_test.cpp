@@ -40,7 +40,8 @@ ingot_status_t decode(const Bytes &object, Bytes *blob = nullptr, const Bytes &i
     /* A copy without spare room, so that a sanitizer sees reads beyond its end. */
     const std::unique_ptr<uint8_t[]> copy(new uint8_t[object.size()]);
     std::copy(object.begin(), object.end(), copy.get());
-    const ingot_status_t status = envelope_decode(object.size(), copy.get(), id.size(), id.data(), limit, &found);
+    const uint8_t *bytes = object.empty() ? nullptr : copy.get();
+    const ingot_status_t status = envelope_decode(object.size(), bytes, id.size(), id.data(), limit, &found);
     if (status == INGOT_SUCCESS && blob != nullptr)
         blob->assign(found.bytes, found.bytes + found.size);
     free(found.unpacked);
