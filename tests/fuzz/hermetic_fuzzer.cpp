@@ -176,8 +176,8 @@ ingot_text_rules_t rules_of(size_t choice)
 }
 
 /* Expects that the options that options_keep() keeps contain no directory, and that a second call with these options
- * keeps all of them. */
-void check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t *rules, const std::string &options)
+ * keeps all of them. Returns true if all options are known: with others, no program is kept. */
+bool check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t *rules, const std::string &options)
 {
     arena words;
     bytes_writer once;
@@ -203,6 +203,7 @@ void check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t 
     bytes_writer_fini(&twice);
     bytes_writer_fini(&once);
     arena_fini(&words);
+    return survey.unknown.kind != OPTION_UNKNOWN;
 }
 
 /* Returns why a text is not accepted as the text of a request, or "". */
@@ -252,9 +253,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(outcome == resolve(&allocator, input));
     if (outcome.reason.empty())
         require(!has_including_directive(outcome.text, cplusplus));
-    /* A text that was made is accepted as the text of a request, unless debug information names the directory. One that
-     * a stranger wrote is refused if it includes. */
-    if (outcome.reason.empty()) {
+    /* A text that was made with known options is accepted as the text of a request, unless debug information names the
+     * directory. One that a stranger wrote is refused if it includes. */
+    const bool has_known_options = check_options(&allocator, &rules, options);
+    if (outcome.reason.empty() && has_known_options) {
         const std::string refusal = refusal_of(&allocator, input, outcome.text);
         require(refusal.empty() || refusal.find("(-g)") != std::string::npos);
     }
@@ -267,6 +269,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool by_options = options.find("__") != std::string::npos || options.find("-g") != std::string::npos;
     if (!hermetic_concerns(source.size(), source.c_str()) && !by_options)
         require(!found); /* the quick check must not miss what the resolution finds */
-    check_options(&allocator, &rules, options);
     return 0;
 }
