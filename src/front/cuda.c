@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "backends/cuda/backend.h"
-#include "backends/cuda/state.h"
 #include "front/rtc.h"
 
 /* True if the text is PTX: its first word, after comments, is the directive .version. */
@@ -36,43 +35,24 @@ static ingot_source_kind_t get_kind(size_t size, const char *source)
     return is_ptx(size, source) ? INGOT_SOURCE_PTX : INGOT_SOURCE_CUDA_CPP;
 }
 
-/* The key is the CUdevice, which is the same for all contexts of that GPU. */
-static ingot_status_t make_state(const struct rtc_loading *loading, void **state, size_t *key_size, const void **key)
+static ingot_status_t make_state(const struct rtc_loading *loading, struct rtc_state **state)
 {
     const ingot_allocator_t allocator = {NULL, NULL, NULL};
-    const CUcontext native = loading->native;
-    struct cuda_state *made = NULL;
-    const ingot_status_t status = cuda_state_create(&made, &allocator, 1, &native);
-    if (status == INGOT_SUCCESS) {
-        *state = made;
-        *key = &made->devices[0].native;
-        *key_size = sizeof(made->devices[0].native);
-    }
-    return status;
+    const CUcontext context = loading->native;
+    return rtc_state_create(&cuda_vendor, &allocator, 1, &context, state);
 }
 
-static const struct rtc_front front = {.ops = &cuda_ops, .kind_of = get_kind, .make_state = make_state};
-static const struct pending_ops begun_ops = RTC_PENDING_OPS;
-
-static ingot_status_t init_loading(struct rtc_loading *loading, CUcontext context)
-{
-    *loading = (struct rtc_loading){.front = &front, .native = context};
-    return context != NULL ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context is NULL");
-}
+static const struct rtc_front front = {.kind_of = get_kind, .make_state = make_state, .begun_ops = RTC_PENDING_OPS};
 
 ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, const char *source, size_t source_size,
                                      const char *name, const char *const *options, size_t option_count,
                                      CUmodule *module, ingot_origin_t *origin)
 {
     const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
-    struct rtc_loading loading;
-    void *made = NULL;
-    ingot_status_t status = init_loading(&loading, context);
-    if (status == INGOT_SUCCESS)
-        status = rtc_front_load(&loading, cache, &arguments, module, &made, origin);
-    if (status == INGOT_SUCCESS)
-        *module = made;
-    return status;
+    struct rtc_loading loading = {.front = &front, .native = context};
+    if (context == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context is NULL");
+    return rtc_front_load(&loading, cache, &arguments, module, origin);
 }
 
 ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, const char *source, size_t source_size,
@@ -80,16 +60,13 @@ ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, co
                                       ingot_pending_t *pending)
 {
     const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
-    struct rtc_loading loading;
-    const ingot_status_t status = init_loading(&loading, context);
-    return status == INGOT_SUCCESS ? rtc_front_begin(&loading, cache, &arguments, &begun_ops, pending) : status;
+    struct rtc_loading loading = {.front = &front, .native = context};
+    if (context == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context is NULL");
+    return rtc_front_begin(&loading, cache, &arguments, pending);
 }
 
 ingot_status_t ingot_cache_cuda_take(ingot_pending_t pending, CUmodule *module, ingot_origin_t *origin)
 {
-    void *made = NULL;
-    const ingot_status_t status = rtc_front_take(pending, &begun_ops, module, &made, origin);
-    if (status == INGOT_SUCCESS)
-        *module = made;
-    return status;
+    return rtc_front_take(&front, pending, module, origin);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/rtc/vendor.h"
 #include "core/context/context.h"
 
 /* Writes a word so that the backend's splitting of options returns it unchanged. Returns the end of the text. */
@@ -52,20 +51,19 @@ static char *join_options(size_t count, const char *const *options)
 static ingot_status_t make_context(const struct rtc_loading *loading, struct ingot_cache *cache,
                                    struct ingot_context **context)
 {
-    const ingot_backend_ops_t *ops = loading->front->ops;
-    void *state = NULL;
-    size_t key_size = 0;
-    const void *key = NULL;
-    ingot_status_t status = loading->front->make_state(loading, &state, &key_size, &key);
+    struct rtc_state *state = NULL;
+    ingot_status_t status = loading->front->make_state(loading, &state);
     if (status != INGOT_SUCCESS)
         return status;
-    struct ingot_context *target = cache != NULL ? targets_find(&cache->targets, ops, key_size, key) : NULL;
+    const ingot_backend_ops_t *ops = state->vendor->ops;
+    const int *key = &state->devices[0].number;
+    struct ingot_context *target = cache != NULL ? targets_find(&cache->targets, ops, sizeof(*key), key) : NULL;
     if (target == NULL)
-        status = request_make_target(cache, ops, NULL, 1, key_size, key, &target);
+        status = request_make_target(cache, ops, NULL, 1, sizeof(*key), key, &target);
     if (status == INGOT_SUCCESS)
         status = context_create_over(context, target, state);
     if (status != INGOT_SUCCESS)
-        ops->destroy(state);
+        rtc_destroy(state);
     if (target != NULL)
         context_unreference(target);
     return status;
@@ -80,10 +78,10 @@ void rtc_front_forget(void *self)
 }
 
 /* Returns the module, which the application then owns, and ends what held it. */
-static void take_module(struct rtc_loading *loading, ingot_status_t status, void **module, ingot_origin_t *origin)
+static void take_module(struct rtc_loading *loading, ingot_status_t status, void *module, ingot_origin_t *origin)
 {
     if (status == INGOT_SUCCESS)
-        *module = rtc_take_module(loading->made.native);
+        rtc_take_module(loading->made.native, module);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = loading->made.origin;
     rtc_front_forget(loading);
@@ -152,10 +150,9 @@ static ingot_status_t take_arguments(struct rtc_loading *loading, const struct r
 }
 
 ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache,
-                              const struct rtc_arguments *arguments, const void *out, void **module,
-                              ingot_origin_t *origin)
+                              const struct rtc_arguments *arguments, void *module, ingot_origin_t *origin)
 {
-    ingot_status_t status = take_arguments(loading, arguments, out);
+    ingot_status_t status = take_arguments(loading, arguments, module);
     if (status != INGOT_SUCCESS)
         return status;
     status = rtc_front_get(loading, cache, cache_miss(cache));
@@ -165,8 +162,7 @@ ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *c
 }
 
 ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache,
-                               const struct rtc_arguments *arguments, const struct pending_ops *ops,
-                               ingot_pending_t *pending)
+                               const struct rtc_arguments *arguments, ingot_pending_t *pending)
 {
     const ingot_status_t status = take_arguments(loading, arguments, pending);
     if (status != INGOT_SUCCESS)
@@ -176,17 +172,17 @@ ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *
                                          {offsetof(struct rtc_loading, request.bytes), loading->request.size}};
     void *own = pending_copy(sizeof(*loading), loading, 3, parts);
     free((char *)loading->request.options);
-    return pending_begin(pending, cache, ops, own);
+    return pending_begin(pending, cache, &loading->front->begun_ops, own);
 }
 
-ingot_status_t rtc_front_take(ingot_pending_t pending, const struct pending_ops *ops, const void *out, void **module,
+ingot_status_t rtc_front_take(const struct rtc_front *front, ingot_pending_t pending, void *module,
                               ingot_origin_t *origin)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    struct rtc_loading *own = pending_take(pending, ops, out, &status);
+    struct rtc_loading *own = pending_take(pending, &front->begun_ops, module, &status);
     if (own == NULL)
         return status;
     take_module(own, status, module, origin);
-    pending_end(ops, own);
+    pending_end(&front->begun_ops, own);
     return status;
 }

@@ -6,17 +6,17 @@
 #ifndef INGOT_FRONT_RTC_H
 #define INGOT_FRONT_RTC_H
 
+#include "backends/rtc/vendor.h"
 #include "front/pending.h"
 
 struct rtc_loading;
 
 /* What distinguishes a backend. */
 struct rtc_front {
-    const ingot_backend_ops_t *ops;
     ingot_source_kind_t (*kind_of)(size_t size, const char *source);
-    /* Makes the backend's state for the device, and finds in it what identifies the device in the process. */
-    ingot_status_t (*make_state)(const struct rtc_loading *loading, void **state, size_t *key_size, const void **key);
+    ingot_status_t (*make_state)(const struct rtc_loading *loading, struct rtc_state **state);
     ingot_source_kind_t machine_code; /* of sources that nobody compiles, so they are not cached */
+    struct pending_ops begun_ops;     /* RTC_PENDING_OPS; each backend has a table of its own, which identifies it */
 };
 
 /* A module that is wanted, and once it is there, what holds it until it is taken. */
@@ -38,18 +38,14 @@ struct rtc_arguments {
     size_t option_count;
 };
 
-/* Returns a module, which the application then owns. `out` is the application's place for it. */
+/* Returns a module, which the application then owns. `module` points to a handle of the vendor's type. */
 ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache,
-                              const struct rtc_arguments *arguments, const void *out, void **module,
-                              ingot_origin_t *origin);
-/* Begins a module. `ops` is the backend's table. */
+                              const struct rtc_arguments *arguments, void *module, ingot_origin_t *origin);
 ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache,
-                               const struct rtc_arguments *arguments, const struct pending_ops *ops,
-                               ingot_pending_t *pending);
-ingot_status_t rtc_front_take(ingot_pending_t pending, const struct pending_ops *ops, const void *out, void **module,
+                               const struct rtc_arguments *arguments, ingot_pending_t *pending);
+ingot_status_t rtc_front_take(const struct rtc_front *front, ingot_pending_t pending, void *module,
                               ingot_origin_t *origin);
 
-/* Functions of the table of begun modules. Each backend has a table of its own, which identifies it. */
 ingot_status_t rtc_front_open(const void *self, struct ingot_cache *cache, struct request *request,
                               struct ingot_context **context);
 ingot_status_t rtc_front_get(void *self, struct ingot_cache *cache, enum program_miss miss);

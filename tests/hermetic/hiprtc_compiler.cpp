@@ -5,13 +5,13 @@
 #include <stdexcept>
 
 #include <ingot/backend.h>
+#include <ingot/private/program.h>
 
 #include "hermetic/compilers.h"
 
 extern "C" {
 #include "backends/hip/backend.h"
 #include "backends/hip/compiler/compile.h"
-#include "backends/hip/driver.h"
 #include "core/base/sink.h"
 }
 
@@ -28,12 +28,12 @@ class HiprtcCompiler : public Compiler
 public:
     HiprtcCompiler()
     {
-        hip_driver driver{};
         const ingot_context_info_t info = context_info();
-        if (memory_init(&target_.allocator, nullptr) != INGOT_SUCCESS || hip_driver_open(&driver) != INGOT_SUCCESS ||
+        if (memory_init(&target_.allocator, nullptr) != INGOT_SUCCESS ||
             ingot_hip_context_create_for(&context_, kArchitecture, &info) != INGOT_SUCCESS)
             throw std::runtime_error(std::string("ingot_hip_context_create_for: ") + ingot_last_error_detail());
-        target_.major = driver.major;
+        target_.driver_major =
+            static_cast<const rtc_state *>(ingot_context_get_backend_state(context_, &hip_ops))->driver_major;
         target_.architecture = kArchitecture;
     }
 
@@ -85,7 +85,7 @@ private:
         return result;
     }
 
-    hip_target target_{};
+    rtc_target target_{};
 };
 
 } // namespace

@@ -12,7 +12,6 @@
 extern "C" {
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/compile.h"
-#include "backends/cuda/compiler/cubin.h"
 #include "core/base/sink.h"
 }
 
@@ -22,11 +21,11 @@ namespace hermetic
 namespace
 {
 
-/* The version of the driver that this backend pretends to have. The pretended device has compute capability 9.0. */
-constexpr int kDriverVersion = 13000;
+/* The version of the driver that this backend pretends to have. */
+constexpr unsigned kDriverMajor = 13;
 
 struct Target {
-    cuda_target target{};
+    rtc_target target{};
 };
 
 struct Cubin {
@@ -122,8 +121,8 @@ public:
     {
         if (memory_init(&target_.target.allocator, nullptr) != INGOT_SUCCESS)
             throw std::runtime_error("alloc_init");
-        target_.target.driver_version = kDriverVersion;
-        target_.target.major = 9;
+        target_.target.driver_major = kDriverMajor;
+        target_.target.architecture = "sm_90";
         const ingot_context_info_t info = context_info();
         if (ingot_context_create(&context_, &ops_, &target_, 1, &info) != INGOT_SUCCESS)
             throw std::runtime_error(std::string("ingot_context_create: ") + ingot_last_error_detail());

@@ -7,11 +7,11 @@
  * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field.
  */
 #include "backends/cuda/backend.h"
-#include "backends/cuda/compiler/nvrtc_library.h"
-#include "backends/cuda/state.h"
+#include "backends/cuda/compiler/compile.h"
 #include "util/library.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Environment variables that change the code: NVRTC_APPEND_FLAGS and whatever else NVRTC reads. */
@@ -48,32 +48,31 @@ static void add_compiler_name(struct compiler_names *names, const char *format, 
  * version, because NVRTC reports its own minor version only when it is loaded, and loading it would take longer than
  * everything else here. A machine without a compiler has a different identity, so it does not load what compilers
  * made on other machines. */
-static ingot_status_t add_compilers_to_identity(const struct cuda_state *state, ingot_identity_t *identity)
+static ingot_status_t add_compilers_to_identity(const struct rtc_state *state, ingot_identity_t *identity)
 {
     struct compiler_names names = {.count = 0};
-    const unsigned newest = (unsigned)state->driver.version / 1000;
     const void *driver_function = NULL;
-    for (unsigned major = newest; major >= CUDA_NVRTC_OLDEST_MAJOR && names.count < MAX_NAMES; --major) {
+    for (unsigned major = state->driver_major; major >= CUDA_NVRTC_OLDEST_MAJOR && names.count < MAX_NAMES; --major) {
         add_compiler_name(&names, "libnvrtc.so.%u", major, 0);
         add_compiler_name(&names, "libnvJitLink.so.%u", major, 0);
         for (unsigned minor = 0; minor < MINORS; ++minor)
             add_compiler_name(&names, "libnvrtc-builtins.so.%u.%u", major, minor);
     }
-    memcpy(&driver_function, &state->driver.load_module, sizeof(driver_function));
+    memcpy(&driver_function, &state->load_module, sizeof(driver_function));
     return ingot_identity_add_compiler(identity, driver_function, names.names);
 }
 
 ingot_status_t cuda_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
 {
     const struct cuda_state *state = opaque;
-    const struct cuda_device *device = &state->devices[device_index];
-    const int version = state->driver.version;
+    const struct rtc_device *device = &state->common.devices[device_index];
+    const int capability = atoi(device->architecture + strlen("sm_"));
     ingot_status_t status = add_identity_text(identity, "device_name", device->name);
     if (status == INGOT_SUCCESS)
-        status = add_version(identity, "compute_capability", device->major, device->minor);
+        status = add_version(identity, "compute_capability", capability / 10, capability % 10);
     if (status == INGOT_SUCCESS)
-        status = add_version(identity, "driver_version", version / 1000, version % 1000 / 10);
+        status = add_version(identity, "driver_version", state->version / 1000, state->version % 1000 / 10);
     if (status == INGOT_SUCCESS)
-        status = add_compilers_to_identity(state, identity);
+        status = add_compilers_to_identity(&state->common, identity);
     return status == INGOT_SUCCESS ? ingot_identity_add_environment(identity, code_variables) : status;
 }

@@ -1,56 +1,50 @@
 /*
- * context.c - creates an Ingot context for HIP devices.
+ * context.c - creates Ingot contexts for HIP devices, and returns native objects.
  */
 #include <ingot/private/program.h>
 
 #include "backends/hip/backend.h"
-#include "backends/hip/compiler/code_object.h"
-#include "backends/hip/state.h"
+#include "backends/hip/compiler/compile.h"
 
-static int accepts_hip_source(void *state, ingot_source_kind_t kind)
+static ingot_status_t build(void *state, const ingot_build_request_t *request, size_t device_count,
+                            const uint32_t *device_indices, ingot_sink_t *log, void **program)
 {
-    (void)state;
-    return kind == INGOT_SOURCE_HIP_CPP || kind == INGOT_SOURCE_HIP_CODE;
+    return rtc_build(state, request, device_count, device_indices, log, program);
 }
 
-const ingot_backend_ops_t hip_ops = {
-    .struct_size = sizeof(ingot_backend_ops_t),
-    .name = "hip",
-    .destroy = hip_state_destroy,
-    .identify_device = hip_identify_device,
-    .accepts = accepts_hip_source,
-    .build = hip_build,
-    .destroy_program = rtc_destroy_program,
-    .get_kernel_names = rtc_get_kernel_names,
-    .get_binary = rtc_get_binary,
-    .load = rtc_load,
-    .create_kernel = rtc_create_kernel,
-    .destroy_kernel = rtc_destroy_kernel,
-    .get_program_size = rtc_get_program_size,
-    .takes_name_expressions = rtc_takes_name_expressions,
-    .get_text_rules = hip_get_text_rules,
+const ingot_backend_ops_t hip_ops = RTC_OPS("hip", build, hip_identify_device, hip_get_text_rules);
+
+/* Of hipError_t. */
+enum {
+    HIP_INVALID_VALUE = 1,
+    HIP_INVALID_IMAGE = 200,
+    HIP_NO_BINARY_FOR_GPU = 209,
+    HIP_INVALID_KERNEL_FILE = 218,
+    HIP_INVALID_SOURCE = 300,
+    HIP_FILE_NOT_FOUND = 301,
+    HIP_SYMBOL_NOT_FOUND = 302,
+    HIP_INIT_FAILED = 303
 };
 
-const struct rtc_vendor hip_vendor = {&hip_code_object, &hip_ops,          hip_compile_for,
-                                      hip_load_module,  hip_unload_module, hip_find_kernel};
-
-static ingot_status_t create_context(ingot_context_t *context, uint32_t count, const int *devices,
-                                     const char *architecture, const ingot_context_info_t *info)
-{
-    const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
-    struct hip_state *state = NULL;
-    ingot_status_t status = hip_state_create(&state, &allocator, count, devices, architecture);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = ingot_context_create(context, &hip_ops, state, state->common.device_count, info);
-    if (status != INGOT_SUCCESS)
-        hip_state_destroy(state);
-    return status;
-}
+const struct rtc_vendor hip_vendor = {
+    .format = &hip_code_object,
+    .ops = &hip_ops,
+    .prefix = "hip",
+    .kinds = {INGOT_SOURCE_HIP_CPP, INGOT_SOURCE_HIP_CODE},
+    .refusals = {HIP_INVALID_VALUE, HIP_INVALID_IMAGE, HIP_NO_BINARY_FOR_GPU, HIP_INVALID_KERNEL_FILE,
+                 HIP_INVALID_SOURCE, HIP_FILE_NOT_FOUND, HIP_SYMBOL_NOT_FOUND, HIP_INIT_FAILED},
+    .state_size = sizeof(struct hip_state),
+    .init = hip_init,
+    .error_name = hip_error_name,
+    .enter = hip_enter,
+    .leave = hip_leave,
+    .compile = hip_compile,
+};
 
 ingot_status_t ingot_hip_context_create(ingot_context_t *context, uint32_t device_count, const int *devices,
                                         const ingot_context_info_t *info)
 {
+    const struct hip_natives natives = {devices, NULL};
     if (context == NULL || devices == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", context == NULL ? "context" : "devices");
     if (device_count == 0)
@@ -62,16 +56,17 @@ ingot_status_t ingot_hip_context_create(ingot_context_t *context, uint32_t devic
                                               devices[i] < 0 ? "not a device" : "given twice");
         }
     }
-    return create_context(context, device_count, devices, NULL, info);
+    return rtc_context_create(&hip_vendor, context, device_count, &natives, info);
 }
 
 ingot_status_t ingot_hip_context_create_for(ingot_context_t *context, const char *architecture,
                                             const ingot_context_info_t *info)
 {
+    const struct hip_natives natives = {NULL, architecture};
     if (context == NULL || architecture == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
                                       context == NULL ? "context" : "architecture");
-    return create_context(context, 1, NULL, architecture, info);
+    return rtc_context_create(&hip_vendor, context, 1, &natives, info);
 }
 
 ingot_status_t ingot_hip_context_get_architecture(const_ingot_context_t context, uint32_t device_index,
@@ -80,9 +75,25 @@ ingot_status_t ingot_hip_context_get_architecture(const_ingot_context_t context,
     if (context == NULL || architecture == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
                                       context == NULL ? "context" : "architecture");
-    const struct hip_state *state = ingot_context_get_backend_state(context, &hip_ops);
-    if (state == NULL || device_index >= state->common.device_count)
+    const struct rtc_state *state = ingot_context_get_backend_state(context, &hip_ops);
+    if (state == NULL || device_index >= state->device_count)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context has no HIP device %u", (unsigned)device_index);
     *architecture = state->devices[device_index].architecture;
     return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_hip_program_get_native(const_ingot_program_t program, uint32_t device_index, hipModule_t *native)
+{
+    return rtc_get_native_module(&hip_vendor, program, device_index, native);
+}
+
+ingot_status_t ingot_hip_program_get_lowered_name(const_ingot_program_t program, const char *expression,
+                                                  const char **lowered_name)
+{
+    return rtc_get_lowered_name(&hip_vendor, program, expression, lowered_name);
+}
+
+ingot_status_t ingot_hip_kernel_get_native(const_ingot_kernel_t kernel, hipFunction_t *native)
+{
+    return rtc_get_native_kernel(&hip_vendor, kernel, native);
 }

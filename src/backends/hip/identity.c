@@ -8,8 +8,7 @@
  * ids.
  */
 #include "backends/hip/backend.h"
-#include "backends/hip/compiler/hiprtc_library.h"
-#include "backends/hip/state.h"
+#include "backends/hip/compiler/compile.h"
 
 #include <string.h>
 
@@ -29,7 +28,7 @@ static void load_compiler(const struct rtc_compiler *hiprtc)
         (void)hiprtc->destroy(&program);
 }
 
-static ingot_status_t add_compiler(const struct hip_state *state, ingot_identity_t *identity)
+static ingot_status_t add_compiler(const struct rtc_state *state, ingot_identity_t *identity)
 {
     static const char *const bases[] = {"libamdhip64", "libhiprtc", "libhiprtc-builtins"};
     char texts[OWN][LIBRARY_NAME_SIZE];
@@ -37,21 +36,21 @@ static ingot_status_t add_compiler(const struct hip_state *state, ingot_identity
     const void *function = NULL;
     struct rtc_compiler hiprtc;
     for (size_t i = 0; i < OWN; ++i) {
-        (void)snprintf(texts[i], sizeof(texts[i]), "%s.so.%u", bases[i], state->driver.major);
+        (void)snprintf(texts[i], sizeof(texts[i]), "%s.so.%u", bases[i], state->driver_major);
         names[i] = texts[i];
     }
-    if (hip_hiprtc_open(state->driver.major, &hiprtc) == INGOT_SUCCESS) {
+    if (hip_hiprtc_open(state->driver_major, &hiprtc) == INGOT_SUCCESS) {
         load_compiler(&hiprtc);
         memcpy(&function, &hiprtc.create, sizeof(function));
     } else {
-        memcpy(&function, &state->driver.load_module, sizeof(function));
+        memcpy(&function, &state->load_module, sizeof(function));
     }
     return ingot_identity_add_compiler(identity, function, names);
 }
 
 ingot_status_t hip_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
 {
-    const struct hip_state *state = opaque;
+    const struct rtc_state *state = opaque;
     const char *architecture = state->devices[device_index].architecture;
     ingot_status_t status = ingot_identity_add(identity, "device_name", strlen(architecture), architecture);
     if (status == INGOT_SUCCESS)

@@ -8,7 +8,9 @@
 static ingot_status_t build_part(const struct rtc_state *state, const ingot_build_request_t *request, ingot_sink_t *log,
                                  struct rtc_part *part)
 {
-    ingot_status_t status = state->vendor->compile(state, part->device_index, request, log, &part->built);
+    const struct rtc_target target = {state->allocator, state->driver_major,
+                                      state->devices[part->device_index].architecture};
+    ingot_status_t status = state->vendor->compile(&target, request, log, &part->built);
     part->size = part->built.size;
     part->bytes = part->built.bytes;
     if (status == INGOT_SUCCESS)

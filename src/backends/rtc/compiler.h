@@ -39,6 +39,13 @@ struct rtc_compiler {
             {prefix "Get" result, offsetof(struct rtc_compiler, code)},                                                \
     }
 
+/* The target of a compilation. */
+struct rtc_target {
+    ingot_allocator_t allocator;
+    unsigned driver_major;    /* selects the compilers */
+    const char *architecture; /* as in "sm_90", "gfx90a:sramecc+:xnack-" */
+};
+
 struct rtc_job {
     const ingot_allocator_t *allocator;
     const struct rtc_compiler *compiler;

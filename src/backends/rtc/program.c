@@ -3,6 +3,8 @@
  */
 #include "backends/rtc/program.h"
 
+#include <string.h>
+
 #define ROOM_ALIGNMENT 16u
 
 static size_t room_offset(size_t part_count)
@@ -42,9 +44,41 @@ const struct rtc_part *rtc_program_part(const struct rtc_program *program, uint3
     return NULL;
 }
 
+static bool is_refusal(const struct rtc_vendor *vendor, int result)
+{
+    const int *refusal = vendor->refusals;
+    while (*refusal != 0 && *refusal != result)
+        ++refusal;
+    return *refusal != 0;
+}
+
 ingot_status_t rtc_part_load(const struct rtc_state *state, struct rtc_part *part, ingot_status_t refused)
 {
-    return state->vendor->load(state, part->device_index, part->image.code, refused, &part->module);
+    const struct rtc_vendor *vendor = state->vendor;
+    const struct rtc_device *device = &state->devices[part->device_index];
+    void *module = NULL;
+    int previous = 0;
+    if (device->number == RTC_NO_DEVICE)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = vendor->enter(state, device, &previous);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const int result = state->load_module(&module, part->image.code);
+    vendor->leave(state, device, previous);
+    if (result != RTC_DRIVER_SUCCESS)
+        return rtc_fail(state, is_refusal(vendor, result) ? refused : INGOT_BACKEND_ERROR, "ModuleLoadData", result);
+    part->module = module;
+    return INGOT_SUCCESS;
+}
+
+static void unload_part(const struct rtc_state *state, const struct rtc_part *part)
+{
+    const struct rtc_device *device = &state->devices[part->device_index];
+    int previous = 0;
+    if (part->module == NULL || state->vendor->enter(state, device, &previous) != INGOT_SUCCESS)
+        return;
+    (void)state->unload_module(part->module);
+    state->vendor->leave(state, device, previous);
 }
 
 void rtc_destroy_program(void *opaque, void *opaque_program)
@@ -54,10 +88,8 @@ void rtc_destroy_program(void *opaque, void *opaque_program)
     if (program == NULL)
         return;
     for (size_t i = 0; i < program->part_count; ++i) {
-        struct rtc_part *part = &program->parts[i];
-        if (part->module != NULL)
-            state->vendor->unload(state, part->device_index, part->module);
-        rtc_bytes_fini(&part->built, &state->allocator);
+        unload_part(state, &program->parts[i]);
+        rtc_bytes_fini(&program->parts[i].built, &state->allocator);
     }
     ingot_deallocate(&state->allocator, program, program->block_size);
 }
@@ -102,22 +134,21 @@ static const struct rtc_program *get_program(const struct rtc_vendor *vendor, co
 }
 
 ingot_status_t rtc_get_native_module(const struct rtc_vendor *vendor, const_ingot_program_t handle,
-                                     uint32_t device_index, const void *out, void **module)
+                                     uint32_t device_index, void *native)
 {
-    const struct rtc_program *program = get_program(vendor, handle, out);
+    const struct rtc_program *program = get_program(vendor, handle, native);
     const struct rtc_part *part = program != NULL ? rtc_program_part(program, device_index) : NULL;
     if (part == NULL)
         return INGOT_INVALID_ARGUMENTS;
-    *module = part->module;
+    memcpy(native, &part->module, sizeof(part->module));
     return INGOT_SUCCESS;
 }
 
-void *rtc_take_module(void *opaque)
+void rtc_take_module(void *opaque, void *module)
 {
     struct rtc_program *program = opaque;
-    void *module = program->parts[0].module;
+    memcpy(module, &program->parts[0].module, sizeof(program->parts[0].module));
     program->parts[0].module = NULL;
-    return module;
 }
 
 ingot_status_t rtc_get_lowered_name(const struct rtc_vendor *vendor, const_ingot_program_t handle,

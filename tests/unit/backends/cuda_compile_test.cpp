@@ -12,7 +12,6 @@
 
 extern "C" {
 #include "backends/cuda/compiler/compile.h"
-#include "backends/cuda/compiler/cubin.h"
 #include "backends/rtc/options.h"
 #include "core/base/sink.h"
 }
@@ -34,9 +33,8 @@ struct Compilation {
     std::string link_options{};
     std::vector<const char *> expressions{};
     std::vector<ingot_spec_constant_t> constants{};
-    int driver_version = 13000;
-    int major = 9;
-    int minor = 0;
+    unsigned driver_major = 13;
+    std::string device = "sm_90";
     ingot_allocator_t allocator{nullptr, nullptr, nullptr};
 
     std::string log{};
@@ -65,7 +63,7 @@ struct Compilation {
         EXPECT_EQ(INGOT_SUCCESS, memory_init(&malloc_based, nullptr));
         ingot_sink sink{};
         bytes_writer_init(&sink.writer, &malloc_based);
-        const cuda_target target{allocator, driver_version, major, minor};
+        const rtc_target target{allocator, driver_major, device.c_str()};
         rtc_bytes bytes{0, nullptr};
         const ingot_status_t status = cuda_compile(&target, &request, &sink, &bytes);
         log.assign(reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size);
@@ -122,14 +120,13 @@ using Names = std::vector<std::string>;
 
 TEST(CudaCompile, MakesMachineCodeForTheArchitecture)
 {
-    for (const auto &[major, minor] : {std::pair<int, int>{7, 5}, {8, 0}, {8, 9}, {9, 0}, {12, 0}}) {
+    for (const int capability : {75, 80, 89, 90, 120}) {
         Compilation one{{cuda(kPlain)}};
         one.compile_options = "-DAMOUNT=3";
-        one.major = major;
-        one.minor = minor;
+        one.device = "sm_" + std::to_string(capability);
         ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
         EXPECT_EQ(Names{"add"}, one.kernels());
-        EXPECT_EQ(major * 10 + minor, one.architecture());
+        EXPECT_EQ(capability, one.architecture());
         EXPECT_EQ("", one.log);
     }
 }
@@ -275,7 +272,7 @@ TEST(CudaCompile, IsUnimplementedWithoutACompiler)
 {
     for (const Text &text : {cuda(kHelper), ptx(kPtx)}) {
         Compilation one{{text}};
-        one.driver_version = 11080; /* no compiler is known to be old enough for this driver */
+        one.driver_major = 11; /* no compiler is known to be old enough for this driver */
         EXPECT_EQ(INGOT_UNIMPLEMENTED, one.run());
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "libnv")) << ingot_last_error_detail();
     }

@@ -7,9 +7,7 @@
  */
 #include "backends/cuda/compiler/compile.h"
 
-#include "backends/cuda/compiler/cubin.h"
 #include "backends/cuda/compiler/link.h"
-#include "backends/cuda/compiler/nvrtc_library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +15,19 @@
 #define RELOCATABLE_OPTION "--relocatable-device-code=true"
 #define ARCHITECTURE_SIZE 96u
 #define EXTRA_OPTIONS 2u
+#define EM_CUDA_MACHINE 190u
+#define STO_CUDA_ENTRY 0x10u /* in a symbol's st_other: the symbol is a kernel */
+
+static size_t get_kernel_name(const Elf64_Sym *symbol, const char *name)
+{
+    return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY) != 0 ? strlen(name) : 0;
+}
+
+const struct rtc_format cuda_cubin = {"CUDA", "INGOTCUD", EM_CUDA_MACHINE, SHT_SYMTAB, get_kernel_name, NULL};
 
 /* The state of a build. */
 struct plan {
-    const struct cuda_target *target;
+    const struct rtc_target *target;
     const ingot_build_request_t *request;
     ingot_sink_t *log;
     size_t first_cuda_source; /* source_count if there is none */
@@ -61,11 +68,9 @@ static void plan_sources(struct plan *plan)
 /* Sets the architecture. Compiling and linking use the same one, no matter which option names it. */
 static ingot_status_t set_architecture(struct plan *plan)
 {
-    char own[ARCHITECTURE_SIZE] = "";
     const char *linked = rtc_options_take_architecture(&plan->link_options, "--gpu-architecture", "-arch");
     const char *compiled = rtc_options_take_architecture(&plan->compile_options, "--gpu-architecture", "-arch");
-    (void)snprintf(own, sizeof(own), "sm_%d%d", plan->target->major, plan->target->minor);
-    const char *architecture = compiled != NULL ? compiled : linked != NULL ? linked : own;
+    const char *architecture = compiled != NULL ? compiled : linked != NULL ? linked : plan->target->architecture;
     if (strlen(architecture) > 64)
         return ingot_refuse_program(plan->log, 0, "\"%.64s\" is not an architecture", architecture);
     (void)snprintf(plan->compile_architecture, ARCHITECTURE_SIZE, "--gpu-architecture=%.64s", architecture);
@@ -75,7 +80,7 @@ static ingot_status_t set_architecture(struct plan *plan)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t plan_init(struct plan *plan, const struct cuda_target *target,
+static ingot_status_t plan_init(struct plan *plan, const struct rtc_target *target,
                                 const ingot_build_request_t *request, ingot_sink_t *log)
 {
     memset(plan, 0, sizeof(*plan));
@@ -105,6 +110,19 @@ static void plan_fini(struct plan *plan)
     rtc_bytes_fini(&plan->head, &plan->target->allocator);
 }
 
+/* Opens the newest NVRTC whose major version is not newer than the driver's, because the driver may refuse code from a
+ * newer NVRTC. */
+static ingot_status_t open_nvrtc(unsigned newest, struct rtc_compiler *nvrtc)
+{
+    static const struct library_symbol symbols[] = RTC_SYMBOLS("nvrtc", "CUBIN");
+    *nvrtc = (struct rtc_compiler){.prefix = "nvrtc"};
+    if (!library_open_newest("libnvrtc", CUDA_NVRTC_OLDEST_MAJOR, newest, nvrtc->library,
+                             sizeof(symbols) / sizeof(symbols[0]), symbols, nvrtc))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvrtc of version %u to %u was found",
+                                      CUDA_NVRTC_OLDEST_MAJOR, newest);
+    return INGOT_SUCCESS;
+}
+
 static ingot_status_t compile_source(struct plan *plan, size_t index, struct rtc_bytes *cubin)
 {
     struct rtc_compiler nvrtc;
@@ -118,7 +136,7 @@ static ingot_status_t compile_source(struct plan *plan, size_t index, struct rtc
         .options = &plan->compile_options,
         .log = plan->log,
     };
-    const ingot_status_t status = cuda_nvrtc_open(plan->target->driver_version, &nvrtc);
+    const ingot_status_t status = open_nvrtc(plan->target->driver_major, &nvrtc);
     return status == INGOT_SUCCESS ? rtc_compile(&job, &plan->head, cubin) : status;
 }
 
@@ -140,7 +158,7 @@ static ingot_status_t link_all(struct plan *plan, const struct rtc_bytes *compil
 {
     struct cuda_link link;
     ingot_status_t status =
-        cuda_link_init(&link, &plan->target->allocator, plan->target->driver_version, &plan->link_options, plan->log);
+        cuda_link_init(&link, &plan->target->allocator, plan->target->driver_major, &plan->link_options, plan->log);
     if (status == INGOT_SUCCESS && compiled != NULL)
         status = cuda_link_add(&link, NVJITLINK_INPUT_CUBIN, compiled->size, compiled->bytes,
                                plan->request->sources[0].name);
@@ -169,7 +187,7 @@ static ingot_status_t make_cubin(struct plan *plan, struct rtc_bytes *cubin)
     return status;
 }
 
-ingot_status_t cuda_compile(const struct cuda_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
+ingot_status_t cuda_compile(const struct rtc_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
                             struct rtc_bytes *image)
 {
     struct plan plan;

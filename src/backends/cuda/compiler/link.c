@@ -39,15 +39,15 @@ static ingot_status_t fail_link_call(struct cuda_link *link, const char *call, i
     return ingot_refuse_program(link->log, result, "%s: error %d", call, result);
 }
 
-ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
+ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, unsigned driver_major,
                               const struct rtc_options *options, ingot_sink_t *log)
 {
     memset(link, 0, sizeof(*link));
     link->allocator = allocator;
     link->log = log;
-    if (!nvjitlink_open((unsigned)driver_version / 1000, &link->linker))
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvJitLink of version %u to %d was found",
-                                      NVJITLINK_OLDEST_MAJOR, driver_version / 1000);
+    if (!nvjitlink_open(driver_major, &link->linker))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvJitLink of version %u to %u was found",
+                                      NVJITLINK_OLDEST_MAJOR, driver_major);
     const int result = link->linker.create(&link->handle, (uint32_t)options->count, options->words);
     if (result == NVJITLINK_SUCCESS)
         return INGOT_SUCCESS;

@@ -19,7 +19,7 @@ struct cuda_link {
 };
 
 /* Begins a link. The caller must call cuda_link_fini, even after a failure. */
-ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
+ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, unsigned driver_major,
                               const struct rtc_options *options, ingot_sink_t *log);
 void cuda_link_fini(struct cuda_link *link);
 

@@ -1,11 +1,11 @@
 /*
- * code_object.c - describes code objects and fat binaries; see code_object.h.
+ * code_object.c - describes code objects and fat binaries; see compile.h.
  *
  * A fat binary begins with BUNDLE_MAGIC and the number of entries. An entry has the offset and the size of its bytes,
  * and its name, such as hipv4-amdgcn-amd-amdhsa--gfx90a, after the name's length. Numbers are 64-bit little-endian.
  * Compressed fat binaries are refused, because their parts could not be checked.
  */
-#include "backends/hip/compiler/code_object.h"
+#include "backends/hip/compiler/compile.h"
 
 #include "util/little_endian.h"
 

@@ -7,9 +7,6 @@
  */
 #include "backends/hip/compiler/compile.h"
 
-#include "backends/hip/compiler/code_object.h"
-#include "backends/hip/compiler/hiprtc_library.h"
-
 #include <string.h>
 
 #define UNNAMED "CompileSource" /* the file's name, without its path; text_rules.c has it, too */
@@ -51,7 +48,7 @@ static char *put_marker(char *to, const char *name)
 }
 
 /* Joins the sources to one text, which ends with a NUL. */
-static ingot_status_t join_sources(const struct hip_target *target, const ingot_build_request_t *request,
+static ingot_status_t join_sources(const struct rtc_target *target, const ingot_build_request_t *request,
                                    struct rtc_bytes *text)
 {
     const size_t mark_size = strlen(BYTE_ORDER_MARK);
@@ -75,8 +72,22 @@ static ingot_status_t join_sources(const struct hip_target *target, const ingot_
 
 /* ---- the compilation ---- */
 
+ingot_status_t hip_hiprtc_open(unsigned major, struct rtc_compiler *hiprtc)
+{
+    static const struct library_symbol symbols[] = RTC_SYMBOLS("hiprtc", "Code");
+    static const char *const names[] = {"libhiprtc", "libamdhip64"}; /* the older ones are a part of libamdhip64 */
+    *hiprtc = (struct rtc_compiler){.prefix = "hiprtc"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        if (library_open_newest(names[i], major, major, hiprtc->library, sizeof(symbols) / sizeof(symbols[0]), symbols,
+                                hiprtc))
+            return INGOT_SUCCESS;
+    }
+    return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "neither libhiprtc.so.%u nor libamdhip64.so.%u has hipRTC",
+                                  major, major);
+}
+
 /* The application's architecture wins, because hipRTC fails if it gets two. */
-static ingot_status_t set_architecture(const struct hip_target *target, struct rtc_options *options, ingot_sink_t *log,
+static ingot_status_t set_architecture(const struct rtc_target *target, struct rtc_options *options, ingot_sink_t *log,
                                        size_t size, char *option)
 {
     const char *given = rtc_options_take_architecture(options, "--offload-arch", "--gpu-architecture");
@@ -88,14 +99,14 @@ static ingot_status_t set_architecture(const struct hip_target *target, struct r
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t compile_text(const struct hip_target *target, const ingot_build_request_t *request,
+static ingot_status_t compile_text(const struct rtc_target *target, const ingot_build_request_t *request,
                                    const struct rtc_options *options, ingot_sink_t *log, struct rtc_bytes *image)
 {
     struct rtc_compiler hiprtc;
     struct rtc_bytes text = {0, NULL};
     struct rtc_bytes head = {0, NULL};
     struct rtc_bytes code = {0, NULL};
-    ingot_status_t status = hip_hiprtc_open(target->major, &hiprtc);
+    ingot_status_t status = hip_hiprtc_open(target->driver_major, &hiprtc);
     if (status == INGOT_SUCCESS)
         status = join_sources(target, request, &text);
     const ingot_source_view_t source = {INGOT_SOURCE_HIP_CPP, text.size, text.bytes, request->sources[0].name};
@@ -121,7 +132,7 @@ static ingot_status_t compile_text(const struct hip_target *target, const ingot_
     return status;
 }
 
-static ingot_status_t copy_code(const struct hip_target *target, const ingot_source_view_t *source, ingot_sink_t *log,
+static ingot_status_t copy_code(const struct rtc_target *target, const ingot_source_view_t *source, ingot_sink_t *log,
                                 struct rtc_bytes *image)
 {
     if (!rtc_code_is_whole(&hip_code_object, source->size, source->bytes))
@@ -132,7 +143,7 @@ static ingot_status_t copy_code(const struct hip_target *target, const ingot_sou
     return status;
 }
 
-ingot_status_t hip_compile(const struct hip_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
+ingot_status_t hip_compile(const struct rtc_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
                            struct rtc_bytes *image)
 {
     struct rtc_options options = {NULL, 0, 0, NULL, 0};

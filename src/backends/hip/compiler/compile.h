@@ -4,18 +4,18 @@
 #ifndef INGOT_BACKENDS_HIP_COMPILER_COMPILE_H
 #define INGOT_BACKENDS_HIP_COMPILER_COMPILE_H
 
-#include "backends/rtc/image.h"
+#include "backends/rtc/compiler.h"
 
-/* The target of a compilation. */
-struct hip_target {
-    ingot_allocator_t allocator;
-    unsigned major;           /* of the runtime, which selects hipRTC */
-    const char *architecture; /* as in "gfx90a:sramecc+:xnack-" */
-};
+/* Describes code objects, the ELF files that hold machine code for AMD's GPUs, and fat binaries, which bundle one for
+ * each of several architectures. The driver selects from a fat binary. Its kernels are those of the first code object.
+ */
+extern const struct rtc_format hip_code_object;
 
-/* Compiles a request to an image. Returns INGOT_BUILD_FAILED if the compiler refused the program; `log` then has its
- * messages. Returns INGOT_UNIMPLEMENTED if there is no compiler. */
-ingot_status_t hip_compile(const struct hip_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
+/* Opens the hipRTC that belongs to libamdhip64.so.MAJOR. Returns INGOT_UNIMPLEMENTED if there is none. */
+ingot_status_t hip_hiprtc_open(unsigned major, struct rtc_compiler *hiprtc);
+
+/* See rtc_vendor.compile. */
+ingot_status_t hip_compile(const struct rtc_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
                            struct rtc_bytes *image);
 
 #endif
