@@ -496,8 +496,11 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
         status = walk_sources_and_files(hermetic, graph);
         put_reason(&reason, graph);
     }
-    if (status == INGOT_SUCCESS && (reason.size != 0 || reason.failed))
+    if (status == INGOT_SUCCESS && (reason.size != 0 || reason.failed)) {
+        memory_free_text(graph->arena.allocator, hermetic->gap); /* a gap does not matter then */
+        hermetic->gap = NULL;
         status = take_written_text(&reason, &hermetic->reason);
+    }
     bytes_writer_fini(&reason);
     return status;
 }
