@@ -42,7 +42,7 @@ void require(bool truth)
         abort();
 }
 
-/* ---- an independent check of the text: replaces comments and literals by blanks, as clang reads C ---- */
+/* ---- an independent check of the text: replaces comments by blanks and literals by 0, as clang reads C ---- */
 
 /* Joins lines that end with a backslash and perhaps blanks, as clang does. */
 std::string join_lines(const std::string &text)
@@ -91,13 +91,14 @@ std::string without_comments_and_literals(const std::string &text, bool cplusplu
     for (size_t i = 0; i < text.size();) {
         const bool is_separator = cplusplus && text[i] == '\'' && i != 0 && is_word(text[i - 1]);
         size_t end = cplusplus ? raw_string_end(text, i) : 0;
+        const bool is_comment = end == 0 && (text.compare(i, 2, "//") == 0 || text.compare(i, 2, "/*") == 0);
         if (end == 0 && text.compare(i, 2, "//") == 0)
             end = std::min(text.find('\n', i), text.size());
         else if (end == 0 && text.compare(i, 2, "/*") == 0)
             end = text.find("*/", i + 2) == std::string::npos ? text.size() : text.find("*/", i + 2) + 2;
         else if (end == 0 && (text[i] == '"' || text[i] == '\'') && !is_separator)
             end = literal_end(text, i);
-        code += end != 0 ? ' ' : text[i];
+        code += end == 0 ? text[i] : is_comment ? ' ' : '0';
         i = end != 0 ? end : i + 1;
     }
     return code;
