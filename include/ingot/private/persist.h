@@ -2,7 +2,7 @@
 /* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
 /**
  * @file private/persist.h
- * Requests that stop short of a build, and stores that try out what they keep.
+ * Requests that stop short of a build, stores that try out what they keep, and what belongs to a storage.
  */
 #ifndef INGOT_PRIVATE_PERSIST_H
 #define INGOT_PRIVATE_PERSIST_H
@@ -52,6 +52,17 @@ INGOT_API void ingot_persist_check_blobs(ingot_storage_t storage);
  */
 INGOT_API ingot_status_t ingot_persist_find_evicted(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                                     uint64_t *time_ns);
+
+/**
+ * Finds what the operations of a storage get as their first argument.
+ *
+ * @param[in]  destroy  The storage's operation of this name, which tells whose storage it is.
+ * @param[out] self     Valid as long as the storage.
+ * @retval INGOT_INVALID_ARGUMENTS  The storage is NULL.
+ * @retval INGOT_READ_ONLY          This process was forked from the one that created it.
+ * @retval INGOT_UNIMPLEMENTED      Its operation is another one.
+ */
+INGOT_API ingot_status_t ingot_storage_get_self(ingot_storage_t storage, void (*destroy)(void *self), void **self);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/persist.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -184,6 +185,17 @@ ingot_status_t storage_leave_wish(ingot_storage_t storage, size_t id_size, const
 void *storage_self(ingot_storage_t storage, enum storage_kind kind)
 {
     return storage != NULL && storage->kind == kind ? storage->self : NULL;
+}
+
+ingot_status_t ingot_storage_get_self(ingot_storage_t storage, void (*destroy)(void *self), void **self)
+{
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (storage->ops.destroy != destroy)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is of another kind");
+    *self = storage->self;
+    return status;
 }
 
 const ingot_storage_ops_t *storage_ops(ingot_storage_t storage)

@@ -2,6 +2,7 @@
  * open.c - opens, finds and destroys remote tiers, and counts and waits for what they do.
  */
 #include <ingot/backend.h>
+#include <ingot/private/persist.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,64 +128,26 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
     return INGOT_SUCCESS;
 }
 
-/* ---- the tiers of this process ---- */
+/* ---- the storage ---- */
 
-static pthread_mutex_t tiers_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tier *tiers; /* guarded by `tiers_lock` */
-
-/* Called in a forked child: forgets the parent's tiers. */
-static void forget_parent_tiers(void)
+static void destroy_tier(void *self)
 {
-    pthread_mutex_init(&tiers_lock, NULL);
-    tiers = NULL;
-}
-
-static void watch_forks_for_tiers(void)
-{
-    (void)pthread_atfork(NULL, NULL, forget_parent_tiers);
-}
-
-static void list_tier(struct tier *tier, ingot_storage_t storage)
-{
-    static pthread_once_t watched = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&watched, watch_forks_for_tiers);
-    (void)pthread_mutex_lock(&tiers_lock);
-    tier->storage = storage;
-    tier->next = tiers;
-    tiers = tier;
-    (void)pthread_mutex_unlock(&tiers_lock);
+    tier_finish(self);
+    tier_free(self);
 }
 
 ingot_status_t tier_find(ingot_storage_t storage, struct tier **found)
 {
+    void *self = NULL;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    (void)pthread_mutex_lock(&tiers_lock);
-    struct tier *tier = tiers;
-    while (tier != NULL && tier->storage != storage)
-        tier = tier->next;
-    (void)pthread_mutex_unlock(&tiers_lock);
-    *found = tier;
-    return tier != NULL ? INGOT_SUCCESS
-                        : ingot_set_error_detail(INGOT_UNIMPLEMENTED,
-                                                 "the storage is not a remote tier that this process opened");
+    const ingot_status_t status = ingot_storage_get_self(storage, destroy_tier, &self);
+    *found = self;
+    return status == INGOT_SUCCESS
+               ? status
+               : ingot_set_error_detail(INGOT_UNIMPLEMENTED,
+                                        "the storage is not a remote tier that this process opened");
 }
-
-static void destroy_tier(void *self)
-{
-    struct tier *tier = self;
-    (void)pthread_mutex_lock(&tiers_lock);
-    struct tier **at = &tiers;
-    while (*at != NULL && *at != tier)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = tier->next;
-    (void)pthread_mutex_unlock(&tiers_lock);
-    tier_finish(tier);
-    tier_free(tier);
-}
-
-/* ---- opening ---- */
 
 /* Creates the storage, which owns the tier from then on. */
 static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier, const ingot_remote_info_t *info)
@@ -205,7 +168,6 @@ static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier, 
         tier_free(tier);
         return status;
     }
-    list_tier(tier, *storage);
     if (info->trust != NULL && !STRUCT_READ_OVER(trust, info->trust))
         status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of info.trust is missing");
     else if (trust.policy != INGOT_PERSIST_TRUST_NONE)

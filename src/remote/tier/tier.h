@@ -51,8 +51,6 @@ struct tier {
     bool has_thread; /* `thread` was started and not joined yet */
     bool is_working; /* the thread has not decided to end */
     pthread_t thread;
-    ingot_storage_t storage; /* not a reference; the list's lock guards it and the next field */
-    struct tier *next;
 };
 
 static inline void tier_lock(struct tier *tier)
