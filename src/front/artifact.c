@@ -17,7 +17,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/blobs.h"
 #include "persist/storage/events.h"
 #include "persist/storage/miss.h"
 #include "persist/storage/serving.h"

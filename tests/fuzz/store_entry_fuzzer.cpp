@@ -28,7 +28,7 @@ void read(const fuzz::Bytes &key_bytes, const fuzz::Bytes &blob_bytes)
     fuzz::write_file(fuzz::scratch() + "/key.bin", key_bytes.data(), key_bytes.size());
     fuzz::write_file(fuzz::scratch() + "/kernel.bin", blob_bytes.data(), blob_bytes.size());
     const int folder = open(fuzz::scratch().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const entry_place entry = {folder, ".", geteuid(), BLOB_CHECKED_HERE};
+    const entry_place entry = {folder, ".", geteuid()};
     if (memory_init(&allocator, nullptr) != INGOT_SUCCESS)
         abort();
     const ingot_status_t status = entry_read_whole(&entry, &allocator, &key, &id, &blob);

@@ -107,16 +107,16 @@ static ingot_status_t note_use(const struct root *root, const struct lookup *fou
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t load_checked_blob(struct directory *directory, size_t id_size, const uint8_t *id,
-                                        ingot_buffer_t *blob, enum blob_check check)
+static ingot_status_t load_from_directory(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
+    struct directory *directory = self;
     struct root root;
     struct lookup found;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = root_open(directory, false, &root);
     if (status == INGOT_SUCCESS)
-        status = lookup_find(&root, id_size, id, &found, blob, check, true);
+        status = lookup_find(&root, id_size, id, &found, blob, true);
     if (status == INGOT_SUCCESS) {
         status = note_use(&root, &found);
         (void)files_close(found.kernel.fd);
@@ -129,16 +129,6 @@ static ingot_status_t load_checked_blob(struct directory *directory, size_t id_s
                        started_ns, get_entry_path(directory, id_size, id, path),
                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
-}
-
-static ingot_status_t load_from_directory(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_checked_blob(self, id_size, id, blob, BLOB_CHECKED_HERE);
-}
-
-static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_checked_blob(self, id_size, id, blob, BLOB_CHECKED_BY_CORE);
 }
 
 static ingot_status_t store_blob(struct directory *directory, bool replaces, size_t id_size, const uint8_t *id,
@@ -179,7 +169,7 @@ static ingot_status_t remove_from_directory(void *self, size_t id_size, const ui
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     ingot_status_t status = root_open(directory, false, &root);
     if (status == INGOT_SUCCESS)
-        status = lookup_find(&root, id_size, id, &found, NULL, BLOB_CHECKED_HERE, false);
+        status = lookup_find(&root, id_size, id, &found, NULL, false);
     if (status == INGOT_SUCCESS) {
         status = lookup_take_away(&root, directory->name_space, &found.hash, found.inode, account_deadline(directory));
         if (status == INGOT_NOT_FOUND)
@@ -310,7 +300,7 @@ static bool look_in_name_space(void *user, const char *name)
     if (strcmp(name, directory->name_space) == 0 || (name[0] != '\0' && !paths_is_namespace(name)))
         return true;
     paths_entry(path, name, &elsewhere->hash);
-    const struct entry_place place = {elsewhere->root->fd, path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {elsewhere->root->fd, path, directory->owner};
     const ingot_status_t status =
         entry_read(&place, elsewhere->id_size, elsewhere->id, &directory->allocator, &key, NULL, NULL);
     elsewhere->is_found = status == INGOT_SUCCESS;
@@ -343,16 +333,14 @@ ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_
                                             .remove = remove_from_directory,
                                             .destroy = destroy_directory,
                                             .leave_wish = wishes_leave};
-    static const struct storage_own_ops own = {.load_for_core = load_for_core,
-                                               .store_new = store_new_in_directory,
+    static const struct storage_own_ops own = {.store_new = store_new_in_directory,
                                                .find_elsewhere = find_elsewhere,
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
                                                .name_space = get_name_space,
                                                .build_locks = &build_lock_operations,
                                                .look_wish = wishes_look};
-    static const struct storage_own_ops own_read_only = {.load_for_core = load_for_core,
-                                                         .find_elsewhere = find_elsewhere,
+    static const struct storage_own_ops own_read_only = {.find_elsewhere = find_elsewhere,
                                                          .get_limits = get_limits,
                                                          .set_limits = change_limits,
                                                          .name_space = get_name_space};

@@ -58,7 +58,7 @@ static ingot_status_t read_entry_of_inode(const struct root *root, const char *n
     struct file_facts facts;
     struct entry_place pinned;
     paths_entry(path, name_space, hash);
-    const struct entry_place place = {root->fd, path, root->directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {root->fd, path, root->directory->owner};
     memset(key, 0, sizeof(*key));
     ingot_status_t status = lookup_examine_shard(root, name_space, hash->bytes[0]);
     if (status == INGOT_SUCCESS)

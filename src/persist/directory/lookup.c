@@ -51,7 +51,6 @@ struct search {
     size_t id_size;
     const uint8_t *id;
     ingot_buffer_t *blob;
-    enum blob_check check;
     bool keeps_kernel;
 };
 
@@ -90,7 +89,7 @@ static ingot_status_t read_entry(const struct search *search)
 {
     bool is_replaced = true;
     const struct root *root = search->root;
-    const struct entry_place place = {root->fd, search->found->path, root->directory->owner, search->check};
+    const struct entry_place place = {root->fd, search->found->path, root->directory->owner};
     ingot_status_t status = lookup_examine_shard(root, root->directory->name_space, search->found->hash.bytes[0]);
     if (status == INGOT_SUCCESS)
         status = read_place(search, &place);
@@ -112,9 +111,9 @@ static ingot_status_t read_entry(const struct search *search)
 }
 
 ingot_status_t lookup_find(const struct root *root, size_t id_size, const uint8_t *id, struct lookup *found,
-                           ingot_buffer_t *blob, enum blob_check check, bool keeps_kernel)
+                           ingot_buffer_t *blob, bool keeps_kernel)
 {
-    const struct search search = {root, found, id_size, id, blob, check, keeps_kernel};
+    const struct search search = {root, found, id_size, id, blob, keeps_kernel};
     memset(found, 0, sizeof(*found));
     found->hash = checksum_of(id_size, id);
     paths_entry(found->path, root->directory->name_space, &found->hash);

@@ -21,7 +21,7 @@ struct lookup {
  * there belongs to another id, or the reason why the entry was refused.
  */
 ingot_status_t lookup_find(const struct root *root, size_t id_size, const uint8_t *id, struct lookup *found,
-                           ingot_buffer_t *blob, enum blob_check check, bool keeps_kernel);
+                           ingot_buffer_t *blob, bool keeps_kernel);
 
 /*
  * Makes a network file system ask its server about an entry, and the directories above it. Such a file system answers

@@ -159,7 +159,7 @@ static ingot_status_t judge_occupant(const struct publication *publication, bool
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     lookup_refresh(publication->root, publication->path);
     const ingot_status_t status =
-        lookup_find(publication->root, publication->id_size, publication->id, &found, &blob, BLOB_CHECKED_HERE, false);
+        lookup_find(publication->root, publication->id_size, publication->id, &found, &blob, false);
     *is_good =
         status == INGOT_SUCCESS && (!publication->replaces || (blob.size == publication->key.blob_size_bytes &&
                                                                memcmp(blob.bytes, publication->blob, blob.size) == 0));

@@ -21,7 +21,6 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/request/wish.h"
-#include "persist/storage/blobs.h"
 #include "persist/storage/deferred.h"
 #include "persist/storage/events.h"
 #include "persist/storage/miss.h"
@@ -69,13 +68,18 @@ static ingot_status_t load_program(ingot_program_t *program, void **native, cons
                                    struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status =
-        storage_load_blob(request->storage, request->context, true, request->id_size, request->id, &blob);
+    const uint64_t started_ns = files_steady_clock_ns();
+    ingot_status_t status = ingot_storage_load(request->storage, request->id_size, request->id, &blob);
+    events_tell_context(request->context, INGOT_EVENT_STORAGE_LOAD, status, blob.size, started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     request->is_to_store = status != INGOT_SUCCESS;
     request->was_refused = status == INGOT_SUCCESS || status == INGOT_UNTRUSTED || storage_is_refusal(status);
     if (status == INGOT_SUCCESS) {
-        status = storage_make_program(request->storage, program, native, desc, request->id_size, request->id, &blob);
+        status = native != NULL ? ingot_program_load_native(native, desc, blob.size, blob.bytes)
+                                : ingot_program_load(program, desc, blob.size, blob.bytes);
         request->is_to_store = storage_is_refusal(status);
+        if (request->is_to_store)
+            storage_reject(request->storage, request->id_size, request->id);
     }
     memory_release_buffer(&blob);
     return status;

@@ -53,8 +53,7 @@ static ingot_status_t read_single_file(const struct single_file *file, int fd, s
                                        ingot_buffer_t *blob)
 {
     struct key_file key;
-    const struct entry_place place = {.owner = file->accepts_any_owner ? FILES_ANY_USER : files_user(),
-                                      .check = BLOB_CHECKED_HERE};
+    const uint32_t owner = file->accepts_any_owner ? FILES_ANY_USER : files_user();
     ingot_status_t status = read_file_header(file, fd, &key);
     if (status == INGOT_SUCCESS && key.id_size_bytes != id_size)
         status = INGOT_BLOB_MISMATCH;
@@ -67,7 +66,7 @@ static ingot_status_t read_single_file(const struct single_file *file, int fd, s
     if (status == INGOT_SUCCESS && !checksum_holds(&key.id_checksum, id_size, id))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the id in the file does not match");
     return status == INGOT_SUCCESS
-               ? entry_read_blob(fd, "the file", KEY_FILE_HEADER_SIZE + id_size, &key, &place, &file->allocator, blob)
+               ? entry_read_blob(fd, "the file", KEY_FILE_HEADER_SIZE + id_size, &key, owner, &file->allocator, blob)
                : status;
 }
 

@@ -10,9 +10,9 @@
  * back what is removed at the same time: all blobs of an id are equally good, and one that cannot be used is removed
  * again. The tiers do not change, so they need no lock.
  */
-#include "persist/storage/blobs.h"
+#include "persist/storage/storage.h"
 
-#include <ingot/private/program.h>
+#include <ingot/backend.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,6 @@
 #include "persist/storage/events.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/state.h"
-#include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
 #include "util/entry_kind.h"
@@ -69,13 +68,11 @@ static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
 }
 
 /* Loads from a storage that keeps blobs itself, checks what was loaded, and counts the load. */
-static ingot_status_t load_own(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
-                               const uint8_t *id, ingot_buffer_t *kept)
+static ingot_status_t load_own(ingot_storage_t storage, ingot_storage_t asked, size_t id_size, const uint8_t *id,
+                               ingot_buffer_t *kept)
 {
-    const bool is_for_core = with_core && storage->own->load_for_core != NULL;
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_status_t status =
-        (is_for_core ? storage->own->load_for_core : storage->ops.load)(storage->self, id_size, id, &loaded);
+    ingot_status_t status = storage->ops.load(storage->self, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
         status = trust_check_loaded(storage, asked, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
@@ -106,19 +103,18 @@ static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable,
             copy_to_tier(chain, i, (unusable >> i & 1) != 0, "promoted to", id_size, id, kept->size, kept->bytes);
 }
 
-/* Asks one tier after another, and promotes what a lower one has. Only the first tier may skip the check of a blob
- * (with_core), because the blobs of all other tiers are promoted. If a policy refuses a tier's blob, asks the next
+/* Asks one tier after another, and promotes what a lower one has. If a policy refuses a tier's blob, asks the next
  * tier.
  */
-static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t asked, bool with_core, size_t id_size,
-                                      const uint8_t *id, ingot_buffer_t *kept)
+static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t asked, size_t id_size, const uint8_t *id,
+                                      ingot_buffer_t *kept)
 {
     ingot_status_t reason = INGOT_NOT_FOUND;
     ingot_status_t status = INGOT_NOT_FOUND;
     unsigned unusable = 0;
     char detail[DETAIL_CAPACITY] = "no tier has the blob";
     for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
-        status = storage_load_kept(chain->tiers[i], asked, with_core && i == 0, id_size, id, kept);
+        status = storage_load_kept(chain->tiers[i], asked, id_size, id, kept);
         if (status == INGOT_SUCCESS && i != 0)
             promote(chain, i, unusable, id_size, id, kept);
         if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
@@ -132,16 +128,16 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t ask
     return status == INGOT_SUCCESS ? status : ingot_set_error_detail(reason, "%s", detail);
 }
 
-ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *kept)
+ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, size_t id_size, const uint8_t *id,
+                                 ingot_buffer_t *kept)
 {
     if (!storage_is_on(storage))
         return storage_refuse(storage, INGOT_NOT_FOUND);
     if (entry_kind_of(id_size, id) == ENTRY_PROBES)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "probes do not leave their store");
     if (storage->tier_count == 0)
-        return load_own(storage, asked, with_core, id_size, id, kept);
-    return count_load(storage, load_from_tiers(storage, asked, with_core, id_size, id, kept));
+        return load_own(storage, asked, id_size, id, kept);
+    return count_load(storage, load_from_tiers(storage, asked, id_size, id, kept));
 }
 
 ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
@@ -166,33 +162,26 @@ bool storage_has(ingot_storage_t storage, bool asks_all, size_t id_size, const u
     for (size_t i = 0; i < storage->tier_count && !has; ++i)
         has = storage_has(storage->tiers[i], false, id_size, id);
     if (!has && storage->tier_count != 0 && asks_all)
-        has = storage_load(storage, false, id_size, id, &blob) == INGOT_SUCCESS;
+        has = ingot_storage_load(storage, id_size, id, &blob) == INGOT_SUCCESS;
     else if (!has && storage->tier_count == 0 && (asks_all || storage->kind != STORAGE_OTHER))
         has = storage_peek(storage, id_size, id, &blob) == INGOT_SUCCESS;
     memory_release_buffer(&blob);
     return has;
 }
 
-ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
-                            ingot_buffer_t *blob)
+ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_status_t status = storage_load_kept(storage, storage, with_core, id_size, id, &loaded);
+    ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status == INGOT_SUCCESS && blob == NULL)
+        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    if (status == INGOT_SUCCESS)
+        status = storage_load_kept(storage, storage, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
         status = seal_open(&storage->allocator, &loaded);
     if (status == INGOT_SUCCESS)
         *blob = loaded;
     return status;
-}
-
-ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    const ingot_status_t status = storage_check_id(storage, id_size, id);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (blob == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    return storage_load(storage, false, id_size, id, blob);
 }
 
 /* ---- stores and removals ---- */
@@ -311,7 +300,7 @@ ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_siz
 static bool tier_has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = storage_load_kept(tier, tier, false, id_size, id, &blob);
+    const ingot_status_t status = storage_load_kept(tier, tier, id_size, id, &blob);
     memory_release_buffer(&blob);
     return status == INGOT_SUCCESS;
 }
@@ -349,21 +338,11 @@ ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, con
                                     : storage->ops.remove(storage->self, id_size, id);
 }
 
-/* ---- programs ---- */
+/* ---- useless blobs ---- */
 
 bool storage_is_refusal(ingot_status_t status)
 {
     return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
-}
-
-ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, bool with_core,
-                                 size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    const uint64_t started_ns = files_steady_clock_ns();
-    const ingot_status_t status = storage_load(storage, with_core, id_size, id, blob);
-    events_tell_context(context, INGOT_EVENT_STORAGE_LOAD, status, blob->size, started_ns,
-                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
-    return status;
 }
 
 void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id)
@@ -376,33 +355,4 @@ void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     char reason[DETAIL_CAPACITY];
     (void)snprintf(reason, sizeof(reason), "a refused blob stays in the storage: %s", ingot_last_error_detail());
     storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
-}
-
-static ingot_status_t load_from_blob(ingot_program_t *program, void **native, const_ingot_program_desc_t desc,
-                                     const ingot_buffer_t *blob)
-{
-    return native != NULL ? ingot_program_load_native(native, desc, blob->size, blob->bytes)
-                          : ingot_program_load(program, desc, blob->size, blob->bytes);
-}
-
-ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, void **native,
-                                    const_ingot_program_desc_t desc, size_t id_size, const uint8_t *id,
-                                    const ingot_buffer_t *blob)
-{
-    const struct ingot_context *context = ingot_program_desc_get_context(desc);
-    ingot_buffer_t checked = INGOT_BUFFER_INIT;
-    ingot_status_t status = load_from_blob(program, native, desc, blob);
-    if ((status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) &&
-        (storage->own->load_for_core != NULL || storage->tier_count != 0)) {
-        /* The storage did not check this blob. Loading it again, now with a check, removes a damaged blob, and makes a
-         * chain ask its other tiers. */
-        if (storage_load_blob(storage, context, false, id_size, id, &checked) != INGOT_SUCCESS)
-            return status;
-        if (checked.size != blob->size || memcmp(checked.bytes, blob->bytes, blob->size) != 0)
-            status = load_from_blob(program, native, desc, &checked);
-    }
-    memory_release_buffer(&checked);
-    if (storage_is_refusal(status))
-        storage_reject(storage, id_size, id);
-    return status;
 }

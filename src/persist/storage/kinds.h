@@ -65,10 +65,6 @@ struct build_locks {
 
 /* What a storage of Ingot itself can do besides its ingot_storage_ops_t. Each field may be NULL. */
 struct storage_own_ops {
-    /* Does what `load` does, but need not check a blob's hash, because the core checks the blob before any other use.
-     */
-    ingot_status_t (*load_for_core)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-
     /* Does what `store` does, but a blob that is already stored under the id stays. */
     ingot_status_t (*store_new)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
 

@@ -58,7 +58,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
                               const ingot_persist_info_t *info)
 {
-    static const struct storage_own_ops none = {.load_for_core = NULL};
+    static const struct storage_own_ops none = {.store_new = NULL};
     static atomic_uint_fast64_t newest_number;
     ingot_storage_ops_t copy;
     if (!STRUCT_READ(copy, ops))

@@ -16,10 +16,6 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
                               const ingot_persist_info_t *info);
 
-/* Does what ingot_storage_load does. with_core: the core will check the blob, so load_for_core may be used. */
-ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
-                            ingot_buffer_t *blob);
-
 /*
  * A storage keeps either plain blobs or envelopes, which contain a blob and its seal (persist/trust/seal.h). "Kept"
  * bytes are either of the two. The functions that applications call take and return plain blobs. A chain exchanges kept
@@ -29,9 +25,9 @@ ingot_status_t storage_load(ingot_storage_t storage, bool with_core, size_t id_s
 
 /* Loads what the storage keeps under an id, except for probes, which never leave their store. `asked` is the storage
  * that the application asked: this one, or a chain around it, all of whose policies are checked immediately, because
- * the chain stores what it has loaded in its first tiers. with_core: as in storage_load. */
-ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, bool with_core, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *kept);
+ * the chain stores what it has loaded in its first tiers. */
+ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked, size_t id_size, const uint8_t *id,
+                                 ingot_buffer_t *kept);
 /* Stores kept bytes that all policies accept; no probes. If `replaces` is false, what the storage already has under the
  * id stays.
  */
@@ -44,6 +40,11 @@ ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8
 /* True if the storage has a blob of the id that its policy accepts. asks_all: also asks servers and storages of
  * applications, and promotes what they have, as a load does; otherwise takes no longer than a file's read. */
 bool storage_has(ingot_storage_t storage, bool asks_all, size_t id_size, const uint8_t *id);
+
+/* Counts a useless blob, of a program or an artifact, and removes it. If it cannot be removed, reports that. */
+void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+/* True if the core or the driver refused a blob with this status. */
+bool storage_is_refusal(ingot_status_t status);
 
 /* True if the storage can keep a stored blob: it is not read-only, or it is a chain with a tier that is not. */
 bool storage_keeps_blobs(ingot_storage_t storage);

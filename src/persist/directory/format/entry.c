@@ -42,7 +42,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
     const int fd = files_open_place(place->at, place->path);
     if (fd < 0)
         return files_read_failed(fd, "opening", place->path);
-    *pinned = (struct entry_place){fd, ".", place->owner, place->check};
+    *pinned = (struct entry_place){fd, ".", place->owner};
     return INGOT_SUCCESS;
 }
 
@@ -131,20 +131,17 @@ static ingot_status_t judge_blob(const struct entry_place *place, int fd, const 
                                   (unsigned long long)key->blob_size_bytes);
 }
 
-ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key,
-                               const struct entry_place *place, const ingot_allocator_t *allocator,
-                               ingot_buffer_t *blob)
+ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key, uint32_t owner,
+                               const ingot_allocator_t *allocator, ingot_buffer_t *blob)
 {
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status =
-        place->owner == FILES_ANY_USER ? files_check_limit(key->blob_size_bytes, name) : INGOT_SUCCESS;
+    ingot_status_t status = owner == FILES_ANY_USER ? files_check_limit(key->blob_size_bytes, name) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
         status = memory_make_buffer(allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = files_read_all(fd, name, offset, buffer.size, bytes);
-    if (status == INGOT_SUCCESS && place->check == BLOB_CHECKED_HERE &&
-        !checksum_holds(&key->blob_checksum, buffer.size, bytes))
+    if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the blob in %s does not match", name);
     if (status == INGOT_SUCCESS)
         *blob = buffer;
@@ -158,7 +155,7 @@ static ingot_status_t read_entry_blob(const struct entry_place *place, int fd, c
                                       const ingot_allocator_t *allocator, ingot_buffer_t *blob, uint64_t *time_ns)
 {
     const ingot_status_t status = judge_blob(place, fd, key, time_ns);
-    return status == INGOT_SUCCESS ? entry_read_blob(fd, "kernel.bin", 0, key, place, allocator, blob) : status;
+    return status == INGOT_SUCCESS ? entry_read_blob(fd, "kernel.bin", 0, key, place->owner, allocator, blob) : status;
 }
 
 /* Opens both files before it reads either, because the kernel finds the second one faster directly after the first. */

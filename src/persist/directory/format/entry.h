@@ -13,15 +13,11 @@
 /* What the size of a file is rounded up to in the account, until its blocks are counted. */
 #define ENTRY_PAGE_SIZE UINT64_C(4096)
 
-/* The part of Ingot that verifies a blob's checksum. */
-enum blob_check { BLOB_CHECKED_HERE, BLOB_CHECKED_BY_CORE };
-
-/* Where an entry is, which user must own all of it, and which part of Ingot verifies its blob. */
+/* Where an entry is, and which user must own all of it. */
 struct entry_place {
     int at;
     const char *path; /* the entry's directory, below `at`; leaves room in PATH_CAPACITY for the files' names */
     uint32_t owner;
-    enum blob_check check;
 };
 
 /* An open kernel.bin, and the time of the entry, which is the time at which this file was last modified. */
@@ -46,7 +42,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
 
 /*
  * Verifies the entry, and copies out its header and its blob. If `blob` is NULL, reads and verifies key.bin only. If
- * the core verifies the blob, checks only the blob's size. If `kernel` is not NULL, sets it to kernel.bin, which stays
+ * `kernel` is not NULL, sets it to kernel.bin, which stays
  * open after INGOT_SUCCESS; the caller closes it. Returns INGOT_BLOB_MISMATCH if what was read is valid but belongs to
  * another id, INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT if the entry is damaged, INGOT_BLOB_VERSION if it has another
  * format, INGOT_UNTRUSTED, INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY.
@@ -58,15 +54,13 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
 /*
  * Read parts of an open file, which error details call `name`. entry_read_key reads and verifies a header at the
  * beginning of the file and the id behind it, which have `size` bytes together. If `id` is not NULL and that is another
- * id, returns INGOT_BLOB_MISMATCH. If `copy` is not NULL, copies the id out. entry_read_blob
- * reads the blob at an offset; place says who may own the file, and who verifies the blob. Both return the statuses of
- * entry_read.
+ * id, returns INGOT_BLOB_MISMATCH. If `copy` is not NULL, copies the id out. entry_read_blob reads and verifies the
+ * blob at an offset of a file that `owner` must own. Both return the statuses of entry_read.
  */
 ingot_status_t entry_read_key(int fd, const char *name, uint64_t size, struct key_file *key, size_t id_size,
                               const uint8_t *id, const ingot_allocator_t *allocator, ingot_buffer_t *copy);
-ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key,
-                               const struct entry_place *place, const ingot_allocator_t *allocator,
-                               ingot_buffer_t *blob);
+ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key, uint32_t owner,
+                               const ingot_allocator_t *allocator, ingot_buffer_t *blob);
 
 /* Does the same as entry_read, but for an entry with any id, and copies the id out. If `blob` is NULL, does not read
  * kernel.bin. Even on failure, sets *key and *id if these are valid; otherwise their sizes are 0. */
