@@ -160,7 +160,7 @@ TEST_F(CliBuildCuda, FindsNoDeviceWithoutADriver)
 TEST_F(CliBuildCuda, SaysWhyAGpuCannotBeUsed)
 {
     record();
-    EXPECT_TRUE(build({"--device", "Another GPU"}, {{"CUDA_STAND_IN_FAIL", "cuDevicePrimaryCtxRetain"}})
+    EXPECT_TRUE(build({"--device", "Another GPU"}, {{"STAND_IN_FAIL", "cuDevicePrimaryCtxRetain"}})
                     .is(1, "the device cannot be used: cuDevicePrimaryCtxRetain returned 2"));
     EXPECT_EQ("0", json("ls", "len(j)"));
 }

@@ -67,7 +67,7 @@ TEST_F(CliBuildHip, BuildsForEachGpuOnce)
 TEST_F(CliBuildHip, BuildsForAnArchitectureWithoutAGpu)
 {
     record();
-    const std::map<std::string, std::string> no_gpu = {{"HIP_STAND_IN_FAIL", "hipGetDeviceProperties"}};
+    const std::map<std::string, std::string> no_gpu = {{"STAND_IN_FAIL", "hipGetDeviceProperties"}};
     EXPECT_NE(0, build({}, no_gpu).code);
     const Result built = build({"--device", "hip:gfx1030", "--device", "hip:gfx908"}, no_gpu);
     EXPECT_TRUE(built.is(0)) << built.output;
@@ -84,7 +84,7 @@ TEST_F(CliBuildHip, AnswersAWishWithoutAGpu)
     EXPECT_EQ(INGOT_BUSY, persist_program_begin(make_desc(make_context(device)).get(), open_store().get()));
     const Result built = run_command({CLI_PROGRAM, "build", "--watch", "--dir", root().string(), "--jobs", "1",
                                       "--idle", "1s", "--device", "hip:gfx1030"},
-                                     {{"HIP_STAND_IN_FAIL", "hipGetDeviceProperties"}});
+                                     {{"STAND_IN_FAIL", "hipGetDeviceProperties"}});
     EXPECT_TRUE(built.is(0, "1 built, 0 present")) << built.output;
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_on(device));
 }

@@ -1,16 +1,14 @@
 /*
- * cuda_stand_in.c - a libcuda.so.1 that simulates GPUs, for machines without one, and for failures that no GPU produces
- * on demand.
+ * cuda_stand_in.c - a libcuda.so.1 that simulates GPUs, for machines without one; see driver_stand_in.c.
  *
  * It loads what the real compilers made, by the rules of the real driver: machine code for its own architecture, and
  * nothing else. It finds kernels in the code, but does not launch them. There are three GPUs, two identical ones and a
  * different one. The environment variables CUDA_STAND_IN_NAME and CUDA_STAND_IN_CAPABILITY replace the identical ones
- * with other GPUs. Every call to the function that the environment variable CUDA_STAND_IN_FAIL names fails.
+ * with other GPUs.
  */
-#include "support/cuda_stand_in.h"
+#include "support/driver_stand_in.h"
 
-#include <elf.h>
-#include <pthread.h>
+#include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,38 +22,12 @@ struct CUctx_st {
 
 struct CUmod_st {
     struct CUctx_st *context;
-    size_t name_count;
-    char **names;
+    struct stand_in_kernels kernels;
 };
 
 static struct CUctx_st primaries[GPU_COUNT] = {{MAGIC, 0}, {MAGIC, 1}, {MAGIC, 2}};
 static _Thread_local struct CUctx_st *stack[STACK_DEPTH];
 static _Thread_local int depth;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
-static char failing_call[64];
-static CUresult failing_result;
-static int failing_times;
-static int live_modules;
-
-/* ---- what tests set and read ---- */
-
-void cuda_stand_in_fail(const char *call, CUresult result, int times)
-{
-    pthread_mutex_lock(&lock);
-    (void)snprintf(failing_call, sizeof(failing_call), "%s", call);
-    failing_result = result;
-    failing_times = times;
-    pthread_mutex_unlock(&lock);
-}
-
-int cuda_stand_in_live_modules(void)
-{
-    pthread_mutex_lock(&lock);
-    const int count = live_modules;
-    pthread_mutex_unlock(&lock);
-    return count;
-}
 
 int cuda_stand_in_stack_depth(void)
 {
@@ -64,22 +36,7 @@ int cuda_stand_in_stack_depth(void)
 
 static CUresult outcome(const char *call)
 {
-    const char *failing = getenv("CUDA_STAND_IN_FAIL");
-    CUresult result = failing != NULL && strcmp(call, failing) == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
-    if (failing_times > 0 && strcmp(call, failing_call) == 0) {
-        --failing_times;
-        result = failing_result;
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
-}
-
-static void count_modules(int change)
-{
-    pthread_mutex_lock(&lock);
-    live_modules += change;
-    pthread_mutex_unlock(&lock);
+    return (CUresult)stand_in_outcome(call);
 }
 
 /* ---- devices and contexts ---- */
@@ -184,30 +141,9 @@ CUresult cuCtxGetDevice(CUdevice *device)
 
 /* ---- modules ---- */
 
-static const Elf64_Shdr *section_of(const uint8_t *cubin, size_t index)
+static size_t get_length(const Elf64_Sym *symbol, const char *name)
 {
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)cubin;
-    return (const Elf64_Shdr *)(const void *)(cubin + header->e_shoff) + index;
-}
-
-static void take_name(CUmodule module, const uint8_t *cubin, const Elf64_Shdr *symbols, const Elf64_Sym *symbol)
-{
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || (symbol->st_other & 0x10) == 0)
-        return;
-    const Elf64_Shdr *names = section_of(cubin, symbols->sh_link);
-    module->names = realloc(module->names, (module->name_count + 1) * sizeof(*module->names));
-    module->names[module->name_count++] = strdup((const char *)cubin + names->sh_offset + symbol->st_name);
-}
-
-static void take_names(CUmodule module, const uint8_t *cubin)
-{
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)cubin;
-    for (size_t i = 0; i < header->e_shnum; ++i) {
-        const Elf64_Shdr *symbols = section_of(cubin, i);
-        const Elf64_Sym *symbol = (const Elf64_Sym *)(const void *)(cubin + symbols->sh_offset);
-        for (size_t n = 0; symbols->sh_type == SHT_SYMTAB && n < symbols->sh_size / sizeof(*symbol); ++n)
-            take_name(module, cubin, symbols, symbol + n);
-    }
+    return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & 0x10) != 0 ? strlen(name) : 0;
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -224,8 +160,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     CUmodule made = calloc(1, sizeof(*made));
     made->context = stack[depth - 1];
-    take_names(made, image);
-    count_modules(1);
+    stand_in_kernels_init(&made->kernels, image, SHT_SYMTAB, get_length);
     *module = made;
     return CUDA_SUCCESS;
 }
@@ -234,11 +169,8 @@ CUresult cuModuleUnload(CUmodule module)
 {
     if (depth == 0 || stack[depth - 1] != module->context)
         return CUDA_ERROR_INVALID_CONTEXT;
-    for (size_t i = 0; i < module->name_count; ++i)
-        free(module->names[i]);
-    free(module->names);
+    stand_in_kernels_fini(&module->kernels);
     free(module);
-    count_modules(-1);
     return CUDA_SUCCESS;
 }
 
@@ -249,11 +181,6 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
         return result;
     if (depth == 0 || stack[depth - 1] != module->context)
         return CUDA_ERROR_INVALID_CONTEXT;
-    for (size_t i = 0; i < module->name_count; ++i) {
-        if (strcmp(name, module->names[i]) == 0) {
-            *function = (CUfunction)(void *)module->names[i];
-            return CUDA_SUCCESS;
-        }
-    }
-    return CUDA_ERROR_NOT_FOUND;
+    *function = (CUfunction)(void *)stand_in_kernels_find(&module->kernels, name);
+    return *function != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

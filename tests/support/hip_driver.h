@@ -1,24 +1,15 @@
 /*
- * hip_driver.h - the HIP driver of a test, and the numbers of its devices.
- *
- * The driver is opened at run time, as the library under test opens it, because the tests are also built on machines
- * without one. Devices that are identical to the first one come first.
+ * hip_driver.h - the HIP driver of a test, and the numbers of its devices. Devices that are identical to the first one
+ * come first.
  */
 #pragma once
-
-#include <dlfcn.h>
-
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <ingot/hip.h>
 #include <ingot/private/descriptor.h>
 
-#include "support/test_device.h"
+#include "support/rtc_driver.h"
 
-class HipDriver
+class HipDriver : public RtcDriver
 {
 public:
     static HipDriver &get()
@@ -30,39 +21,10 @@ public:
     const std::vector<int> &devices() const { return devices_; }
     uint32_t equal_count() const { return equal_count_; }
 
-    template <typename Function> Function function(const char *name) const
-    {
-        void *found = dlsym(library_, name);
-        if (found == nullptr)
-            throw std::runtime_error(std::string("libamdhip64 has no ") + name);
-        return reinterpret_cast<Function>(found);
-    }
-
-    /* Calls a function of the driver. The arguments must have the types of its parameters. */
-    template <typename... Arguments> void call(const char *name, Arguments... arguments) const
-    {
-        const int result = function<int (*)(Arguments...)>(name)(arguments...);
-        if (result != 0)
-            throw std::runtime_error(std::string(name) + ": " + std::to_string(result));
-    }
-
-    /* True if the driver is hip_stand_in.c. */
-    bool is_stand_in() const { return dlsym(library_, "hip_stand_in_fail") != nullptr; }
-
 private:
-    HipDriver()
+    HipDriver() : RtcDriver("hip", {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"})
     {
-        int count = 0;
-        for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"})
-            library_ = library_ != nullptr ? library_ : dlopen(name, RTLD_NOW | RTLD_LOCAL);
-        if (library_ == nullptr)
-            throw std::runtime_error(dlerror());
-        if (test_device::wanted() == "hip" && is_stand_in())
-            throw std::runtime_error("the device is to be hip, but the driver is the one that stands in");
-        call("hipInit", 0u);
-        call("hipGetDeviceCount", &count);
-        if (count == 0)
-            throw std::runtime_error("no GPU");
+        const int count = this->count("hipInit", "hipGetDeviceCount");
         std::vector<int> different;
         for (int device = 0; device < count; ++device)
             (id_of(device) == id_of(0) ? devices_ : different).push_back(device);
@@ -97,7 +59,6 @@ private:
         return bytes;
     }
 
-    void *library_ = nullptr;
     std::vector<int> devices_;
     uint32_t equal_count_ = 0;
 };

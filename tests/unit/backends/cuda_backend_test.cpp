@@ -13,7 +13,6 @@
 
 #include "conformance/objects.h"
 #include "support/cuda_driver.h"
-#include "support/cuda_stand_in.h"
 #include "support/failing_allocator.h"
 
 using namespace conformance;
@@ -27,12 +26,12 @@ static CudaDriver &driver()
 
 static void fail(const char *call, CUresult result, int times = 1)
 {
-    driver().function<decltype(&cuda_stand_in_fail)>("cuda_stand_in_fail")(call, result, times);
+    driver().function<decltype(&stand_in_fail)>("stand_in_fail")(call, result, times);
 }
 
 static int live_modules()
 {
-    return driver().function<int (*)()>("cuda_stand_in_live_modules")();
+    return driver().live_modules();
 }
 static int stack_depth()
 {

@@ -1,76 +1,48 @@
 /*
  * cache_cuda_test.cpp - ingot_cache_cuda_load with the toolkit's real compilers.
  */
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include <ingot/cuda.hpp>
 
 #include "support/cuda_driver.h"
-#include "support/cuda_stand_in.h"
-#include "support/scratch_directory.h"
+#include "unit/front/cache_rtc_tests.h"
 
 namespace
 {
 
-const char *const twice = "extern \"C\" __global__ void twice(float *x) { x[threadIdx.x] *= FACTOR; }";
+struct CudaFront {
+    using Module = CUmodule;
+    static constexpr const char *kOption = "--use_fast_math";
+    static constexpr const char *kPlace = "twice.cu(1)";
 
-class CacheCuda : public testing::Test
-{
-protected:
-    CacheCuda() { open(); }
+    static const CudaDriver &driver() { return CudaDriver::get(); }
+    static CUcontext context() { return driver().contexts()[0]; }
 
-    void open() { cache_ = ingot::cache::open((scratch_.path() / "store").string()); }
-
-    ingot_status_t load(ingot_cache_t cache, const char *source, const std::vector<const char *> &options)
+    static ingot_status_t load(ingot_cache_t cache, const char *source, size_t size,
+                               const std::vector<const char *> &options, CUmodule *module, ingot_origin_t *origin)
     {
-        const CudaDriver &driver = CudaDriver::get();
-        CUmodule module = nullptr;
-        const ingot_status_t status = ingot_cache_cuda_load(cache, driver.contexts()[0], source, 0, "twice.cu",
-                                                            options.data(), options.size(), &module, &origin_);
-        if (status == INGOT_SUCCESS) {
-            CUfunction kernel = nullptr;
-            CUcontext current = nullptr;
-            driver.call("cuCtxPushCurrent_v2", driver.contexts()[0]);
-            driver.call("cuModuleGetFunction", &kernel, module, static_cast<const char *>("twice"));
-            driver.call("cuModuleUnload", module);
-            driver.call("cuCtxPopCurrent_v2", &current);
-        }
-        return status;
+        return ingot_cache_cuda_load(cache, context(), source, size, "twice.cu", options.data(), options.size(), module,
+                                     origin);
     }
-
-    ScratchDirectory scratch_{nullptr};
-    ingot::cache cache_;
-    ingot_origin_t origin_ = INGOT_ORIGIN_MEMORY;
+    static ingot::pending<CUmodule> begin(const ingot::cache &cache, const std::string &source,
+                                          const std::vector<std::string> &options)
+    {
+        return ingot::cuda_begin(cache, context(), source, "twice.cu", options);
+    }
+    static void unload(CUmodule module)
+    {
+        CUfunction kernel = nullptr;
+        CUcontext current = nullptr;
+        EXPECT_EQ(0, driver().function<int (*)()>("cuda_stand_in_stack_depth")()) << "the load left a current context";
+        driver().call("cuCtxPushCurrent_v2", context());
+        driver().call("cuModuleGetFunction", &kernel, module, static_cast<const char *>("twice"));
+        driver().call("cuModuleUnload", module);
+        driver().call("cuCtxPopCurrent_v2", &current);
+    }
 };
 
-TEST_F(CacheCuda, BuildsOnceAndThenLoads)
-{
-    const std::vector<const char *> options = {"-DFACTOR=2", "--use_fast_math"};
-    ASSERT_EQ(INGOT_SUCCESS, load(cache_.get(), twice, options)) << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
-    for (int i = 0; i < 2; ++i, open()) {
-        ASSERT_EQ(INGOT_SUCCESS, load(cache_.get(), twice, options));
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_);
-    }
-}
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CacheRtc, CudaFront);
 
-TEST_F(CacheCuda, PassesEachOptionAsOneWord)
-{
-    ASSERT_EQ(INGOT_SUCCESS, load(cache_.get(), twice, {"-DFACTOR=(1 + '\\0' + sizeof(\"it's\"))"}))
-        << ingot_last_error_detail();
-}
-
-TEST_F(CacheCuda, ANullCacheCompiles)
-{
-    for (int i = 0; i < 2; ++i) {
-        ASSERT_EQ(INGOT_SUCCESS, load(nullptr, twice, {"-DFACTOR=2"})) << ingot_last_error_detail();
-        EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
-    }
-}
+using CacheCuda = CacheRtc<CudaFront>;
 
 TEST_F(CacheCuda, LoadsPtx)
 {
@@ -82,81 +54,11 @@ TEST_F(CacheCuda, LoadsPtx)
     }
 }
 
-TEST_F(CacheCuda, AFailedBuildReturnsTheLog)
-{
-    for (ingot_cache_t cache : {cache_.get(), static_cast<ingot_cache_t>(nullptr)}) {
-        EXPECT_EQ(INGOT_BUILD_FAILED, load(cache, twice, {}));
-        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("FACTOR"));
-    }
-}
-
-TEST_F(CacheCuda, LeavesNoModuleAndNoCurrentContext)
-{
-    ASSERT_EQ(INGOT_SUCCESS, load(cache_.get(), twice, {"-DFACTOR=2"}));
-    ASSERT_EQ(INGOT_SUCCESS, load(cache_.get(), twice, {"-DFACTOR=2"}));
-    const CudaDriver &driver = CudaDriver::get();
-    EXPECT_EQ(0, driver.function<int (*)()>("cuda_stand_in_live_modules")());
-    EXPECT_EQ(0, driver.function<int (*)()>("cuda_stand_in_stack_depth")());
-}
-
-/* ---- begun modules ---- */
-
-void unload(CUmodule module)
-{
-    const CudaDriver &driver = CudaDriver::get();
-    CUcontext current = nullptr;
-    driver.call("cuCtxPushCurrent_v2", driver.contexts()[0]);
-    driver.call("cuModuleUnload", module);
-    driver.call("cuCtxPopCurrent_v2", &current);
-}
-
-TEST_F(CacheCuda, BeginsAModuleAndTakesItLater)
-{
-    const CudaDriver &driver = CudaDriver::get();
-    const CUcontext context = driver.contexts()[0];
-    for (const ingot_origin_t expected : {INGOT_ORIGIN_BUILD, INGOT_ORIGIN_STORAGE}) {
-        ingot::pending<CUmodule> begun;
-        {
-            std::string source = twice;
-            begun = ingot::cuda_begin(cache_, context, source, "twice.cu", {"-DFACTOR=3"});
-            std::fill(source.begin(), source.end(), '?'); /* it was copied */
-        }
-        EXPECT_EQ(expected == INGOT_ORIGIN_STORAGE, begun.ready());
-        EXPECT_EQ(expected == INGOT_ORIGIN_STORAGE, begun.wait_for(std::chrono::milliseconds(1)));
-        CUmodule module = begun.take(&origin_);
-        EXPECT_EQ(expected, origin_);
-        EXPECT_EQ(nullptr, begun.get());
-        unload(module);
-    }
-    const ingot::cache none;
-    unload(ingot::cuda_begin(none, context, twice, "", {"-DFACTOR=3"}).take());
-    EXPECT_EQ(0, driver.function<int (*)()>("cuda_stand_in_live_modules")());
-}
-
-TEST_F(CacheCuda, ABegunModuleThatDoesNotCompileGivesTheLog)
-{
-    ingot::pending<CUmodule> begun = ingot::cuda_begin(cache_, CudaDriver::get().contexts()[0], twice);
-    try {
-        (void)begun.take();
-        FAIL() << "FACTOR is not defined";
-    } catch (const ingot::error &failure) {
-        EXPECT_EQ(INGOT_BUILD_FAILED, failure.status());
-        EXPECT_NE(std::string::npos, std::string(failure.detail()).find("FACTOR"));
-    }
-    EXPECT_THROW((void)begun.take(), ingot::error) << "it is empty";
-}
-
-TEST_F(CacheCuda, RefusesWrongArguments)
+TEST_F(CacheCuda, NeedsAContext)
 {
     CUmodule module = nullptr;
-    const char *const options[] = {nullptr};
-    const CUcontext context = CudaDriver::get().contexts()[0];
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_cache_cuda_load(cache_.get(), nullptr, twice, 0, nullptr, nullptr, 0, &module, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_cache_cuda_load(cache_.get(), context, nullptr, 0, nullptr, nullptr, 0, &module, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_cache_cuda_load(cache_.get(), context, twice, 0, nullptr, options, 1, &module, nullptr));
+              ingot_cache_cuda_load(cache_.get(), nullptr, kTwice, 0, nullptr, nullptr, 0, &module, nullptr));
 }
 
 } // namespace

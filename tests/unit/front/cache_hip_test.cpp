@@ -1,75 +1,43 @@
 /*
  * cache_hip_test.cpp - ingot_cache_hip_load with the real hipRTC.
  */
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include <ingot/hip.hpp>
 
 #include "support/hip_driver.h"
-#include "support/scratch_directory.h"
+#include "unit/front/cache_rtc_tests.h"
 
 namespace
 {
 
-const char *const twice = "extern \"C\" __global__ void twice(float *x) { x[threadIdx.x] *= FACTOR; }";
+struct HipFront {
+    using Module = hipModule_t;
+    static constexpr const char *kOption = "-ffast-math";
+    static constexpr const char *kPlace = "twice.hip:1:";
 
-class CacheHip : public testing::Test
-{
-protected:
-    CacheHip() { open(); }
+    static const HipDriver &driver() { return HipDriver::get(); }
 
-    void open() { cache_ = ingot::cache::open((scratch_.path() / "store").string()); }
-
-    void unload(hipModule_t module)
+    static ingot_status_t load(ingot_cache_t cache, const char *source, size_t size,
+                               const std::vector<const char *> &options, hipModule_t *module, ingot_origin_t *origin)
+    {
+        return ingot_cache_hip_load(cache, 0, source, size, "twice.hip", options.data(), options.size(), module,
+                                    origin);
+    }
+    static ingot::pending<hipModule_t> begin(const ingot::cache &cache, const std::string &source,
+                                             const std::vector<std::string> &options)
+    {
+        return ingot::hip_begin(cache, 0, source, "twice.hip", options);
+    }
+    static void unload(hipModule_t module)
     {
         hipFunction_t kernel = nullptr;
-        driver_.call("hipModuleGetFunction", &kernel, module, static_cast<const char *>("twice"));
-        driver_.call("hipModuleUnload", module);
+        driver().call("hipModuleGetFunction", &kernel, module, static_cast<const char *>("twice"));
+        driver().call("hipModuleUnload", module);
     }
-
-    ingot_status_t load(ingot_cache_t cache, const std::string &source, const std::vector<const char *> &options)
-    {
-        hipModule_t module = nullptr;
-        const ingot_status_t status = ingot_cache_hip_load(cache, 0, source.data(), source.size(), "twice.hip",
-                                                           options.data(), options.size(), &module, &origin_);
-        if (status == INGOT_SUCCESS)
-            unload(module);
-        return status;
-    }
-
-    ScratchDirectory scratch_{nullptr};
-    ingot::cache cache_;
-    HipDriver &driver_ = HipDriver::get();
-    ingot_origin_t origin_ = INGOT_ORIGIN_MEMORY;
 };
 
-TEST_F(CacheHip, BuildsOnceAndThenLoads)
-{
-    const std::vector<const char *> options = {"-DFACTOR=(1 + '\\0' + sizeof(\"it's\"))", "-ffast-math"};
-    for (const ingot_origin_t expected : {INGOT_ORIGIN_BUILD, INGOT_ORIGIN_STORAGE, INGOT_ORIGIN_STORAGE}) {
-        ASSERT_EQ(INGOT_SUCCESS, load(cache_.get(), twice, options)) << ingot_last_error_detail();
-        EXPECT_EQ(expected, origin_);
-        open();
-    }
-    ASSERT_EQ(INGOT_SUCCESS, load(nullptr, twice, options)) << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
-}
+INSTANTIATE_TYPED_TEST_SUITE_P(Hip, CacheRtc, HipFront);
 
-TEST_F(CacheHip, ABegunModuleIsTakenLater)
-{
-    for (const ingot_origin_t expected : {INGOT_ORIGIN_BUILD, INGOT_ORIGIN_STORAGE}) {
-        std::string source = twice;
-        ingot::pending<hipModule_t> begun = ingot::hip_begin(cache_, 0, source, "twice.hip", {"-DFACTOR=3"});
-        std::fill(source.begin(), source.end(), '?'); /* it was copied */
-        EXPECT_EQ(expected == INGOT_ORIGIN_STORAGE, begun.ready());
-        unload(begun.take(&origin_));
-        EXPECT_EQ(expected, origin_);
-    }
-}
+using CacheHip = CacheRtc<HipFront>;
 
 /* Returns a code object in a fat binary, beside an empty one for the host. */
 std::string bundle_of(const std::string &code)
@@ -98,8 +66,8 @@ TEST_F(CacheHip, MachineCodeIsLoadedAsItIsAndNotStored)
     ingot_source_info_t text = INGOT_SOURCE_INFO_INIT;
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     text.kind = INGOT_SOURCE_HIP_CPP;
-    text.bytes = twice;
-    text.size = strlen(twice);
+    text.bytes = kTwice;
+    text.size = strlen(kTwice);
     info.sources = &source;
     info.source_count = 1;
     info.compile_options = "-DFACTOR=2";
@@ -126,26 +94,14 @@ TEST_F(CacheHip, MachineCodeIsLoadedAsItIsAndNotStored)
     ingot_context_release(context);
 }
 
-TEST_F(CacheHip, AFailedBuildReturnsTheLogWithTheSourcesName)
-{
-    for (ingot_cache_t cache : {cache_.get(), static_cast<ingot_cache_t>(nullptr)}) {
-        EXPECT_EQ(INGOT_BUILD_FAILED, load(cache, twice, {}));
-        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("twice.hip:1:"))
-            << ingot_last_error_detail();
-    }
-}
-
-TEST_F(CacheHip, RefusesWrongArguments)
+TEST_F(CacheHip, NeedsADevice)
 {
     hipModule_t module = nullptr;
-    const char *const options[] = {nullptr};
-    const auto load_for = [&](int device, const char *source, size_t count) {
-        return ingot_cache_hip_load(cache_.get(), device, source, 0, nullptr, options, count, &module, nullptr);
+    const auto load_for = [&](int device) {
+        return ingot_cache_hip_load(cache_.get(), device, kTwice, 0, nullptr, nullptr, 0, &module, nullptr);
     };
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, load_for(-1, twice, 0));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, load_for(0, nullptr, 0));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, load_for(0, twice, 1));
-    EXPECT_EQ(INGOT_BACKEND_ERROR, load_for(99, twice, 0)) << "there is no such device";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, load_for(-1));
+    EXPECT_EQ(INGOT_BACKEND_ERROR, load_for(99)) << "there is no such device";
 }
 
 } // namespace
