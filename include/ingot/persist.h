@@ -454,8 +454,9 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
  * writable tier. It removes a blob from all writable tiers, and returns INGOT_READ_ONLY if a read-only tier before all
  * of these also has the blob.
  *
- * What a load stores in a directory store replaces nothing there, but it may bring back a blob that is removed while
- * the load reads a lower tier. In a custom storage, it may also replace what was stored there since the load began.
+ * A load never undoes what happens to the blob meanwhile: it stores what a lower tier has only where nothing else is,
+ * and not if the blob was removed through the same chain since the load began. In a custom storage, it may replace what
+ * another chain or process has stored there since then.
  *
  * If storing the blob in such a tier fails, the chain's first tier with an event callback gets an
  * INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again. A chain in another chain has its own queue of programs:

@@ -125,6 +125,7 @@ struct Kept {
     int ends = 0;                          /* how often the storage was destroyed */
     ingot_status_t answer = INGOT_SUCCESS; /* to stores; with a failure, it keeps nothing */
     std::function<void()> after_load;      /* the next load calls it when it has read */
+    std::function<void()> before_store;    /* the next store calls it */
 
     static ingot_status_t load(void *user, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
     {
@@ -150,7 +151,12 @@ struct Kept {
     static ingot_status_t store(void *user, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
     {
         auto *self = static_cast<Kept *>(user);
-        const std::lock_guard<std::mutex> guard(self->mutex);
+        std::unique_lock<std::mutex> guard(self->mutex);
+        const auto hook = std::exchange(self->before_store, nullptr);
+        guard.unlock();
+        if (hook)
+            hook();
+        guard.lock();
         ++self->stores;
         if (self->answer == INGOT_SUCCESS)
             self->blobs[Bytes(id, id + id_size)] = Bytes(blob, blob + blob_size);

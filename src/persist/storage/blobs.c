@@ -6,13 +6,15 @@
  * tiers above before it returns. That takes little time compared with a load from a lower tier, and needs neither a
  * queue nor a thread. A chain stores in its first writable tier, and in those that store all that their chain stores.
  *
- * A promotion replaces nothing in a directory store, so it does not undo what is stored at the same time. It may bring
- * back what is removed at the same time: all blobs of an id are equally good, and one that cannot be used is removed
- * again. The tiers do not change, so they need no lock.
+ * Promotions do not undo what is stored or removed at the same time: if a blob was changed through the chain since the
+ * load began, the copy is stale and is not stored. A change waits for a promotion of the same id that is storing
+ * already, and then replaces or removes its copy. The tiers do not change, so they need no lock. The lock of the list
+ * of uses is held for a few instructions.
  */
 #include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@
 #include "persist/trust/seal.h"
 #include "util/entry_kind.h"
 #include "util/error_text.h"
+#include "util/thread.h"
 
 #define DETAIL_CAPACITY 256u
 
@@ -54,6 +57,84 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
             chain->model = tier;
     }
     return INGOT_SUCCESS;
+}
+
+/* ---- uses of blobs ---- */
+
+enum chain_use_kind { CHAIN_LOAD, CHAIN_PROMOTION, CHAIN_CHANGE };
+
+/* What a thread does with a blob of a chain, in the thread's stack. The chain's uses_lock guards all fields. */
+struct chain_use {
+    struct chain_use *next;
+    enum chain_use_kind kind;
+    bool is_stale; /* of a load: its blob must not be promoted */
+    pthread_t thread;
+    size_t id_size;
+    const uint8_t *id;
+};
+
+/* Finds the next use of another thread, of the same id and this kind, in the rest of the list. Requires the lock. */
+static struct chain_use *find_use(struct chain_use *first, const struct chain_use *own, enum chain_use_kind kind)
+{
+    struct chain_use *use = first;
+    while (use != NULL && (use->kind != kind || use->id_size != own->id_size ||
+                           memcmp(use->id, own->id, own->id_size) != 0 || pthread_equal(use->thread, own->thread)))
+        use = use->next;
+    return use;
+}
+
+static void add_use(ingot_storage_t chain, struct chain_use *use, enum chain_use_kind kind)
+{
+    use->kind = kind;
+    use->next = chain->uses;
+    chain->uses = use;
+}
+
+static void chain_begin_load(ingot_storage_t chain, struct chain_use *use, size_t id_size, const uint8_t *id)
+{
+    *use = (struct chain_use){.thread = pthread_self(), .id_size = id_size, .id = id};
+    pthread_mutex_lock(&chain->uses_lock);
+    use->is_stale = find_use(chain->uses, use, CHAIN_CHANGE) != NULL;
+    add_use(chain, use, CHAIN_LOAD);
+    pthread_mutex_unlock(&chain->uses_lock);
+}
+
+/* Begins a store or a removal, possibly after a wait for promotions. */
+static void chain_begin_change(ingot_storage_t chain, struct chain_use *use, size_t id_size, const uint8_t *id)
+{
+    *use = (struct chain_use){.thread = pthread_self(), .id_size = id_size, .id = id};
+    pthread_mutex_lock(&chain->uses_lock);
+    add_use(chain, use, CHAIN_CHANGE);
+    struct chain_use *load = chain->uses;
+    for (; (load = find_use(load, use, CHAIN_LOAD)) != NULL; load = load->next)
+        load->is_stale = true;
+    while (find_use(chain->uses, use, CHAIN_PROMOTION) != NULL)
+        thread_wait(&chain->uses_changed, &chain->uses_lock, NS_NEVER);
+    pthread_mutex_unlock(&chain->uses_lock);
+}
+
+/* Makes a load's use that of a promotion. Returns false if the blob must not be promoted. */
+static bool chain_begin_promotion(ingot_storage_t chain, struct chain_use *use)
+{
+    pthread_mutex_lock(&chain->uses_lock);
+    const bool may_promote = !use->is_stale;
+    if (may_promote)
+        use->kind = CHAIN_PROMOTION;
+    pthread_mutex_unlock(&chain->uses_lock);
+    return may_promote;
+}
+
+/* Ends a use of any kind. */
+static void chain_end_use(ingot_storage_t chain, struct chain_use *use)
+{
+    pthread_mutex_lock(&chain->uses_lock);
+    struct chain_use **at = &chain->uses;
+    while (*at != use)
+        at = &(*at)->next;
+    *at = use->next;
+    if (use->kind == CHAIN_PROMOTION)
+        pthread_cond_broadcast(&chain->uses_changed);
+    pthread_mutex_unlock(&chain->uses_lock);
 }
 
 /* ---- loads ---- */
@@ -109,13 +190,15 @@ static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable,
 static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t asked, size_t id_size, const uint8_t *id,
                                       ingot_buffer_t *kept)
 {
+    struct chain_use use;
     ingot_status_t reason = INGOT_NOT_FOUND;
     ingot_status_t status = INGOT_NOT_FOUND;
     unsigned unusable = 0;
     char detail[DETAIL_CAPACITY] = "no tier has the blob";
+    chain_begin_load(chain, &use, id_size, id);
     for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
         status = storage_load_kept(chain->tiers[i], asked, id_size, id, kept);
-        if (status == INGOT_SUCCESS && i != 0)
+        if (status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use))
             promote(chain, i, unusable, id_size, id, kept);
         if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
             continue;
@@ -125,6 +208,7 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t ask
             error_text_copy(detail, sizeof(detail), ingot_last_error_detail());
         }
     }
+    chain_end_use(chain, &use);
     return status == INGOT_SUCCESS ? status : ingot_set_error_detail(reason, "%s", detail);
 }
 
@@ -233,7 +317,10 @@ static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const 
 static ingot_status_t store_in_tiers(ingot_storage_t chain, bool replaces, size_t id_size, const uint8_t *id,
                                      size_t size, const uint8_t *bytes)
 {
+    struct chain_use use;
     size_t next = 0;
+    if (replaces)
+        chain_begin_change(chain, &use, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (; next < chain->tier_count && status == INGOT_READ_ONLY; ++next)
         status = storage_store_kept(chain->tiers[next], replaces, id_size, id, size, bytes);
@@ -244,6 +331,8 @@ static ingot_status_t store_in_tiers(ingot_storage_t chain, bool replaces, size_
             storage_takes_blobs(chain->tiers[next]))
             copy_to_tier(chain, next, replaces, "stored in", id_size, id, size, bytes);
     kept_error_restore(&kept);
+    if (replaces)
+        chain_end_use(chain, &use);
     return status;
 }
 
@@ -309,9 +398,11 @@ static bool tier_has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *i
  * before it. */
 static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, const uint8_t *id)
 {
+    struct chain_use use;
     ingot_status_t failure = INGOT_NOT_FOUND;
     bool has_removed = false;
     bool has_writable = false;
+    chain_begin_change(chain, &use, id_size, id);
     for (size_t i = 0; i < chain->tier_count; ++i) {
         const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
         has_writable = has_writable || status != INGOT_READ_ONLY;
@@ -322,6 +413,7 @@ static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, c
         else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
             failure = status;
     }
+    chain_end_use(chain, &use);
     return failure == INGOT_NOT_FOUND && has_removed ? INGOT_SUCCESS : failure;
 }
 

@@ -46,9 +46,12 @@ struct ingot_storage {
     bool checks_blobs;              /* see ingot_persist_check_blobs; set before the storage is used */
     bool must_require_seals;        /* accepts only policies that require seals, because files may belong to any user */
     pthread_mutex_t settings_lock;
-    struct keyring *keyring;  /* NULL: INGOT_PERSIST_TRUST_NONE; settings_lock guards it */
-    struct counters counters; /* of loads and stores; a directory store counts the rest */
-    ingot_storage_t listener; /* in a chain: the tier whose callback gets its events; NULL: none */
+    struct keyring *keyring; /* NULL: INGOT_PERSIST_TRUST_NONE; settings_lock guards it */
+    struct chain_use *uses;  /* of a chain, see blobs.c; uses_lock guards it */
+    pthread_mutex_t uses_lock;
+    pthread_cond_t uses_changed; /* a promotion has ended */
+    struct counters counters;    /* of loads and stores; a directory store counts the rest */
+    ingot_storage_t listener;    /* in a chain: the tier whose callback gets its events; NULL: none */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
     struct deferred deferred;

@@ -18,6 +18,7 @@
 #include "persist/storage/trust.h"
 #include "util/process_number.h"
 #include "util/struct_size.h"
+#include "util/thread.h"
 
 /* ---- weak references ---- */
 
@@ -77,6 +78,8 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
     pthread_mutex_init(&made->deferred.lock, NULL);
     pthread_mutex_init(&made->settings_lock, NULL);
+    pthread_mutex_init(&made->uses_lock, NULL);
+    thread_condition_init(&made->uses_changed);
     if (info != NULL)
         take_storage_info(made, info);
     const ingot_status_t trusted = info != NULL ? ingot_persist_set_trust(made, info->trust) : INGOT_SUCCESS;
@@ -120,6 +123,8 @@ static void finish_storage(ingot_storage_t storage)
     if (storage->recording != NULL)
         storage->end_recording(storage->recording);
     pthread_mutex_destroy(&storage->settings_lock);
+    pthread_mutex_destroy(&storage->uses_lock);
+    pthread_cond_destroy(&storage->uses_changed);
     keyring_release(storage->keyring);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);

@@ -176,25 +176,6 @@ TEST_F(PersistTiers, ALoadPromotesWhateverTheModeIs)
     }
 }
 
-TEST_F(PersistTiers, APromotionReplacesNothingThatWasStoredMeanwhile)
-{
-    const Store first(at("first"));
-    const Store as_another_process(at("first"));
-    Kept lower;
-    const HeldStorage second = lower.open();
-    const HeldStorage chain = chain_of({first.get(), second.get()});
-    for (const HeldStorage *storing : {&chain, static_cast<const HeldStorage *>(&as_another_process)}) {
-        Bytes blob;
-        lower.blobs[kId] = kBlob;
-        lower.after_load = [&] { EXPECT_EQ(INGOT_SUCCESS, storing->put(kId, kOtherBlob)); };
-        ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
-        EXPECT_EQ(kBlob, blob);
-        ASSERT_EQ(INGOT_SUCCESS, first.load(kId, &blob));
-        EXPECT_EQ(kOtherBlob, blob);
-        ASSERT_EQ(INGOT_SUCCESS, first.remove(kId));
-    }
-}
-
 TEST_F(PersistTiers, APromotionThatFailsIsTold)
 {
     std::vector<std::pair<ingot_status_t, std::string>> told;
