@@ -177,8 +177,9 @@ ingot_text_rules_t rules_of(size_t choice)
 }
 
 /* Expects that the options that options_keep() keeps contain no directory, and that a second call with these options
- * keeps all of them. Returns true if all options are known: with others, no program is kept. */
-bool check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t *rules, const std::string &options)
+ * keeps all of them. Returns what is known about the options. */
+option_survey check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t *rules,
+                            const std::string &options)
 {
     arena words;
     bytes_writer once;
@@ -204,7 +205,7 @@ bool check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t 
     bytes_writer_fini(&twice);
     bytes_writer_fini(&once);
     arena_fini(&words);
-    return survey.unknown.kind != OPTION_UNKNOWN;
+    return survey;
 }
 
 /* Returns why a text is not accepted as the text of a request, or "". */
@@ -256,8 +257,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(!has_including_directive(outcome.text, cplusplus));
     /* A text that was made with known options is accepted as the text of a request, unless debug information names the
      * directory. One that a stranger wrote is refused if it includes. */
-    const bool has_known_options = check_options(&allocator, &rules, options);
-    if (outcome.reason.empty() && has_known_options) {
+    const option_survey survey = check_options(&allocator, &rules, options);
+    if (outcome.reason.empty() && survey.unknown.kind != OPTION_UNKNOWN) {
         const std::string refusal = refusal_of(&allocator, input, outcome.text);
         require(refusal.empty() || refusal.find("(-g)") != std::string::npos);
     }
@@ -267,8 +268,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* A text that differs from build to build is refused even if it includes nothing. */
     const bool found = !outcome.digests.empty() || !outcome.gap.empty() ||
                        outcome.reason.find("differs from build to build") != std::string::npos;
-    const bool by_options = options.find("__") != std::string::npos || options.find("-g") != std::string::npos;
-    if (!hermetic_concerns(source.size(), source.c_str()) && !by_options)
+    if (!hermetic_concerns(source.size(), source.c_str()) && !hermetic_concerns(header.size(), header.c_str()) &&
+        !survey.defines_special_name && !survey.keeps_names)
         require(!found); /* the quick check must not miss what the resolution finds */
     return 0;
 }
