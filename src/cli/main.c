@@ -8,11 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/commands/all.h"
-#include "cli/usage/command.h"
 
 #define ADDRESS(name) &command_##name,
 
@@ -20,32 +18,6 @@ const struct command *const commands_all[] = {COMMANDS(ADDRESS) NULL};
 
 /* The command's struct. What hangs on it is not freed, because the process ends with the command. */
 static void *volatile kept_values;
-
-/* Runs what the arguments after the tool's name ask for. Returns an exit_code. */
-static int dispatch_arguments(int count, char **arguments)
-{
-    if (count == 0) {
-        (void)fputs("ingot: name a command; \"ingot help\" lists them\n", stderr);
-        return EXIT_USAGE;
-    }
-    if (strcmp(arguments[0], "--help") == 0 || strcmp(arguments[0], "-h") == 0) {
-        command_print_list();
-        return EXIT_DONE;
-    }
-    if (strcmp(arguments[0], "--version") == 0) {
-        (void)printf("ingot %s\n", ingot_version());
-        return EXIT_DONE;
-    }
-    const struct command *command = command_find(arguments[0]);
-    if (command == NULL)
-        return EXIT_USAGE;
-    void *values = memory_get(command->size);
-    kept_values = values;
-    memset(values, 0, command->size);
-    json_init();
-    command_parse(command, count - 1, arguments + 1, values);
-    return command->run(values);
-}
 
 /* For atexit, because argp(3) ends the process when it has printed the help. */
 static void finish_output(void)
@@ -58,7 +30,26 @@ static void finish_output(void)
 
 int main(int argc, char **argv)
 {
+    const char *name = argc > 1 ? argv[1] : NULL;
     ingot_environment_be_silent();
     (void)atexit(finish_output);
-    return dispatch_arguments(argc - 1, argv + 1);
+    if (name == NULL) {
+        (void)fputs("ingot: name a command; \"ingot help\" lists them\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        command_print_list();
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        (void)printf("ingot %s\n", ingot_version());
+        return EXIT_DONE;
+    }
+    const struct command *command = command_find(name);
+    if (command == NULL)
+        return EXIT_USAGE;
+    kept_values = memory_get(command->size);
+    json_init();
+    command_parse(command, argc - 2, argv + 2, kept_values);
+    return command->run(kept_values);
 }

@@ -59,25 +59,20 @@ struct builders {
 
 /* ---- the tool ---- */
 
-static bool is_program(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
-}
-
 /* Finds the tool beside this library, in a package, an installation or a wheel. Otherwise, writes the name that is
  * looked for on PATH. A relative path of the library may be of another working directory. */
 static void find_tool(char path[PATH_MAX])
 {
     static const char *const places[] = {"", INGOT_BIN_FROM_LIB "/", "../bin/"};
     static const char anchor;
+    struct stat facts;
     Dl_info library;
     const bool is_found = dladdr(&anchor, &library) != 0 && library.dli_fname[0] == '/';
     const char *end = is_found ? strrchr(library.dli_fname, '/') : NULL;
     for (size_t i = 0; end != NULL && i < sizeof(places) / sizeof(places[0]); ++i) {
         const int length = (int)(end + 1 - library.dli_fname);
         const int size = snprintf(path, PATH_MAX, "%.*s%singot", length, library.dli_fname, places[i]);
-        if (size < PATH_MAX && is_program(path))
+        if (size < PATH_MAX && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0)
             return;
     }
     (void)strcpy(path, "ingot");
@@ -123,18 +118,6 @@ struct start {
     int error;
 };
 
-/* Without close_range, those above a bound stay open: a container may allow a thousand million. */
-static void close_descriptors(void)
-{
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, FIRST_FD, ~0u, 0) == 0)
-        return;
-#endif
-    const long count = sysconf(_SC_OPEN_MAX);
-    for (long fd = FIRST_FD; fd < count && fd < MOST_FDS; ++fd)
-        (void)syscall(SYS_close, (int)fd);
-}
-
 /* The process in between. It has its own descriptors and priority, but not its own memory. */
 static int start_tool(void *opaque)
 {
@@ -142,7 +125,14 @@ static int start_tool(void *opaque)
     pid_t pid = 0;
     const struct sched_param none = {.sched_priority = 0};
     const int policy = sched_getscheduler(0);
-    close_descriptors();
+    bool are_closed = false;
+#ifdef SYS_close_range
+    are_closed = syscall(SYS_close_range, FIRST_FD, ~0u, 0) == 0;
+#endif
+    /* Otherwise, those above a bound stay open: a container may allow a thousand million. */
+    const long count = are_closed ? 0 : sysconf(_SC_OPEN_MAX);
+    for (long fd = FIRST_FD; fd < count && fd < MOST_FDS; ++fd)
+        (void)syscall(SYS_close, (int)fd);
     if (policy == SCHED_FIFO || policy == SCHED_RR) /* of the application's thread, and no nice value counts there */
         (void)sched_setscheduler(0, SCHED_OTHER, &none);
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
@@ -170,24 +160,7 @@ static int run_start(struct start *start)
     return error != 0 ? error : start->error;
 }
 
-/* Prepares a process without a terminal, with default signals. */
-static int prepare_start(struct start *start)
-{
-    sigset_t all, none;
-    (void)sigfillset(&all);
-    (void)sigemptyset(&none);
-    int error = posix_spawnattr_setflags(&start->attributes,
-                                         POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-    if (error == 0)
-        error = posix_spawnattr_setsigdefault(&start->attributes, &all);
-    if (error == 0)
-        error = posix_spawnattr_setsigmask(&start->attributes, &none);
-    for (int fd = 0; fd < FIRST_FD && error == 0; ++fd)
-        error = posix_spawn_file_actions_addopen(&start->actions, fd, "/dev/null", O_RDWR, 0);
-    return error;
-}
-
-/* Returns 0 or an errno. */
+/* Starts a process without a terminal, with default signals. Returns 0 or an errno. */
 static int start_builder(const struct builders *builders, ingot_storage_t store)
 {
     char tool[PATH_MAX];
@@ -199,20 +172,30 @@ static int start_builder(const struct builders *builders, ingot_storage_t store)
         "--jobs",   jobs,    "--dir",   builders_path(store), name_space[0] != '\0' ? "--namespace" : NULL,
         name_space, NULL};
     (void)snprintf(jobs, sizeof(jobs), "%llu", (unsigned long long)builders->count);
+    sigset_t all, none;
+    (void)sigfillset(&all);
+    (void)sigemptyset(&none);
     find_tool(tool);
     struct start start = {
         .tool = tool, .arguments = (char *const *)arguments, .environment = make_environment(builders, &remote)};
     int error = start.environment == NULL ? ENOMEM : posix_spawnattr_init(&start.attributes);
-    if (error == 0) {
-        error = posix_spawn_file_actions_init(&start.actions);
-        if (error == 0) {
-            error = prepare_start(&start);
-            if (error == 0)
-                error = run_start(&start);
-            (void)posix_spawn_file_actions_destroy(&start.actions);
-        }
-        (void)posix_spawnattr_destroy(&start.attributes);
-    }
+    if (error != 0)
+        goto done;
+    error = posix_spawn_file_actions_init(&start.actions);
+    if (error != 0)
+        goto without_actions;
+    (void)posix_spawnattr_setflags(&start.attributes,
+                                   POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+    (void)posix_spawnattr_setsigdefault(&start.attributes, &all);
+    (void)posix_spawnattr_setsigmask(&start.attributes, &none);
+    for (int fd = 0; fd < FIRST_FD && error == 0; ++fd)
+        error = posix_spawn_file_actions_addopen(&start.actions, fd, "/dev/null", O_RDWR, 0);
+    if (error == 0)
+        error = run_start(&start);
+    (void)posix_spawn_file_actions_destroy(&start.actions);
+without_actions:
+    (void)posix_spawnattr_destroy(&start.attributes);
+done:
     free(start.environment);
     free(remote);
     return error;

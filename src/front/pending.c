@@ -118,22 +118,10 @@ void *pending_copy(size_t size, const void *arguments, size_t count, const struc
     return copy;
 }
 
-/* Looks for the program, and leaves a wish if it is missing. */
-static ingot_status_t begin_program(struct ingot_pending *pending, struct ingot_cache *cache)
+ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, const struct pending_ops *ops, void *self)
 {
     struct request wanted;
     struct ingot_context *context = NULL;
-    if (cache_storage(cache) == NULL)
-        return cache_refuse(cache, INGOT_NOT_FOUND);
-    ingot_status_t status = pending->ops->open(pending->self, cache, &wanted, &context);
-    if (status == INGOT_SUCCESS)
-        status = request_begin(&wanted, context, &pending->begun);
-    ingot_context_release(context);
-    return status;
-}
-
-ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, const struct pending_ops *ops, void *self)
-{
     struct ingot_pending *pending = self != NULL ? calloc(1, sizeof(*pending)) : NULL;
     if (pending == NULL) {
         if (self != NULL)
@@ -141,7 +129,12 @@ ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, co
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a pending program");
     }
     *pending = (struct ingot_pending){.listed = {NULL, cache}, .ops = ops, .self = self};
-    set_state(pending, begin_program(pending, cache));
+    ingot_status_t status =
+        cache_storage(cache) != NULL ? ops->open(self, cache, &wanted, &context) : cache_refuse(cache, INGOT_NOT_FOUND);
+    if (status == INGOT_SUCCESS) /* looks for the program, and leaves a wish if it is missing */
+        status = request_begin(&wanted, context, &pending->begun);
+    ingot_context_release(context);
+    set_state(pending, status);
     pending->has_wish = pending->state == INGOT_BUSY;
     pending->asked_ns = files_steady_clock_ns();
     if (cache != NULL) {
@@ -158,8 +151,18 @@ ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, co
 
 /* ---- polling ---- */
 
-static ingot_status_t look_again(struct ingot_pending *pending)
+ingot_status_t ingot_pending_poll(ingot_pending_t pending)
 {
+    if (pending == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "pending is NULL");
+    lock_take();
+    const bool in_work = is_in_work(pending);
+    const ingot_status_t state = pending->is_made ? INGOT_SUCCESS : pending->state;
+    lock_give();
+    if (state != INGOT_BUSY)
+        return state == INGOT_SUCCESS ? state : ingot_set_error_detail(state, "%s", pending->why);
+    if (in_work)
+        return ingot_set_error_detail(INGOT_BUSY, "another thread compiles the program");
     const uint64_t now_ns = files_steady_clock_ns();
     const bool asks_all = now_ns - pending->asked_ns >= SERVER_PAUSE_NS;
     const struct begun *begun = &pending->begun;
@@ -175,21 +178,6 @@ static ingot_status_t look_again(struct ingot_pending *pending)
     else
         return ingot_set_error_detail(INGOT_BUSY, "the program is not there yet");
     return pending->state;
-}
-
-ingot_status_t ingot_pending_poll(ingot_pending_t pending)
-{
-    if (pending == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "pending is NULL");
-    lock_take();
-    const bool in_work = is_in_work(pending);
-    const ingot_status_t state = pending->is_made ? INGOT_SUCCESS : pending->state;
-    lock_give();
-    if (state == INGOT_BUSY && in_work)
-        return ingot_set_error_detail(INGOT_BUSY, "another thread compiles the program");
-    if (state == INGOT_BUSY)
-        return look_again(pending);
-    return state == INGOT_SUCCESS ? state : ingot_set_error_detail(state, "%s", pending->why);
 }
 
 ingot_status_t ingot_pending_wait(ingot_pending_t pending, uint64_t max_time_ms)
@@ -208,24 +196,20 @@ ingot_status_t ingot_pending_wait(ingot_pending_t pending, uint64_t max_time_ms)
 
 /* ---- sharing the work ---- */
 
-static bool is_to_make(const struct ingot_pending *pending, uint64_t take)
-{
-    return pending->state == INGOT_BUSY && !pending->is_made && !is_in_work(pending) && pending->last_take < take;
-}
-
 /* Returns a begun program that this take should make, or NULL. Requires the lock. */
 static struct ingot_pending *claim_other(struct ingot_cache *cache, uint64_t take)
 {
     struct begun_program *listed = cache != NULL ? cache->begun : NULL;
-    while (listed != NULL && !is_to_make((struct ingot_pending *)listed, take))
-        listed = listed->next;
-    struct ingot_pending *other = (struct ingot_pending *)listed;
-    if (other != NULL) {
+    for (; listed != NULL; listed = listed->next) {
+        struct ingot_pending *other = (struct ingot_pending *)listed;
+        if (other->state != INGOT_BUSY || other->is_made || is_in_work(other) || other->last_take >= take)
+            continue;
         other->last_take = take;
         other->made_in = process_number();
         other->maker = pthread_self();
+        return other;
     }
-    return other;
+    return NULL;
 }
 
 /* Makes it for the one who takes it, unless somebody else does. If it does not compile, its own take compiles it again
@@ -243,21 +227,6 @@ static void make_other(struct ingot_pending *other, struct ingot_cache *cache)
     lock_give();
     if (is_dropped)
         destroy_pending(other);
-}
-
-/* Waits until no other thread makes it. Makes others meanwhile. Requires the lock, which it gives at times. */
-static void wait_for_maker(struct ingot_pending *pending, struct ingot_cache *cache, uint64_t take)
-{
-    while (is_in_work(pending)) {
-        struct ingot_pending *other = claim_other(cache, take);
-        if (other == NULL) {
-            lock_wait();
-            continue;
-        }
-        lock_give();
-        make_other(other, cache);
-        lock_take();
-    }
 }
 
 /* Makes the program that is taken. While somebody else does, makes others, and waits once there are none. */
@@ -297,7 +266,16 @@ void *pending_take(ingot_pending_t pending, const struct pending_ops *ops, const
     const uint64_t take = atomic_fetch_add_explicit(&take_count, 1, memory_order_relaxed) + 1;
     lock_take();
     delist_pending(pending);
-    wait_for_maker(pending, cache, take);
+    while (is_in_work(pending)) { /* makes others meanwhile, and waits if there are none */
+        struct ingot_pending *other = claim_other(cache, take);
+        if (other == NULL) {
+            lock_wait();
+            continue;
+        }
+        lock_give();
+        make_other(other, cache);
+        lock_take();
+    }
     const bool is_made = pending->is_made;
     lock_give();
     *status = is_made ? INGOT_SUCCESS : make_own(pending, cache, take);

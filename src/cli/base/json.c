@@ -4,6 +4,7 @@
 #include "cli/base/json.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,31 +67,17 @@ cJSON *json_describe(ingot_status_t (*describe)(size_t size, const uint8_t *byte
     return json;
 }
 
-static void print_text(char *text)
-{
-    (void)fputs(text, stdout);
-    cJSON_free(text);
-}
-
-static void print_list(const cJSON *list)
-{
-    const cJSON *item;
-    (void)putchar('[');
-    cJSON_ArrayForEach(item, list)
-    {
-        (void)fputs(item == list->child ? "\n" : ",\n", stdout);
-        print_text(cJSON_PrintUnformatted(item));
-    }
-    (void)fputs(list->child != NULL ? "\n]\n" : "]\n", stdout);
-}
-
 void json_print(cJSON *json)
 {
-    if (cJSON_IsArray(json)) {
-        print_list(json);
-    } else {
-        print_text(cJSON_Print(json));
-        (void)putchar('\n');
+    const bool is_list = cJSON_IsArray(json);
+    const cJSON *item = is_list ? json->child : json;
+    (void)fputs(is_list ? "[" : "", stdout);
+    for (; item != NULL; item = item->next) {
+        char *text = is_list ? cJSON_PrintUnformatted(item) : cJSON_Print(item);
+        (void)fputs(!is_list ? "" : item == json->child ? "\n" : ",\n", stdout);
+        (void)fputs(text, stdout);
+        cJSON_free(text);
     }
+    (void)fputs(!is_list ? "\n" : json->child != NULL ? "\n]\n" : "]\n", stdout);
     cJSON_Delete(json);
 }

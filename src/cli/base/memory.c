@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
+#include "cli/base/options.h"
 
 static void *require_memory(void *memory)
 {
@@ -21,7 +21,7 @@ static void *require_memory(void *memory)
 
 void *memory_get(size_t size)
 {
-    return require_memory(malloc(size != 0 ? size : 1));
+    return require_memory(calloc(1, size != 0 ? size : 1));
 }
 
 void *memory_copy(size_t size, const void *bytes)

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* These never return NULL. Free all blocks with free. */
+/* These never return NULL. Free all blocks with free. memory_get returns zeros. */
 void *memory_get(size_t size);
 char *memory_copy_text(const char *text);
 void *memory_copy(size_t size, const void *bytes);

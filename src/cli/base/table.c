@@ -35,15 +35,6 @@ static void add_cell(struct table *table, char *text)
         table->widths[column] = width;
 }
 
-/* Returns the terminal's width, or SIZE_MAX if the output is not a terminal. */
-static size_t find_terminal_width(void)
-{
-    struct winsize size;
-    if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return SIZE_MAX;
-    return size.ws_col;
-}
-
 /* Makes the widest columns of text narrower until a row fits, but no column narrower than its title. */
 static void fit_widths(struct table *table, size_t limit)
 {
@@ -86,11 +77,11 @@ void table_print_list(const cJSON *list, size_t column_count, const struct table
 {
     const char *no_color = getenv("NO_COLOR");
     struct table table = {.columns = columns, .column_count = column_count};
+    struct winsize size;
     const cJSON *row;
     if (list->child == NULL)
         return;
     table.widths = memory_get(column_count * sizeof(*table.widths));
-    memset(table.widths, 0, column_count * sizeof(*table.widths));
     for (size_t column = 0; column < column_count; ++column)
         add_cell(&table, memory_copy_text(columns[column].title));
     cJSON_ArrayForEach(row, list)
@@ -98,7 +89,8 @@ void table_print_list(const cJSON *list, size_t column_count, const struct table
         for (size_t column = 0; column < column_count; ++column)
             add_cell(&table, output_text(columns[column].pattern, row));
     }
-    const size_t width = find_terminal_width();
+    const bool is_terminal = isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    const size_t width = is_terminal && size.ws_col != 0 ? size.ws_col : SIZE_MAX;
     table.has_colors = width != SIZE_MAX && (no_color == NULL || no_color[0] == '\0');
     fit_widths(&table, width);
     for (size_t i = 0; i < table.cell_count; ++i) {
@@ -107,14 +99,4 @@ void table_print_list(const cJSON *list, size_t column_count, const struct table
     }
     free(table.cells);
     free(table.widths);
-}
-
-void table_report(cJSON *list, bool is_json, size_t column_count, const struct table_column *columns)
-{
-    if (is_json) {
-        json_print(list);
-        return;
-    }
-    table_print_list(list, column_count, columns);
-    cJSON_Delete(list);
 }

@@ -17,7 +17,5 @@ struct table_column {
 
 /* Prints all objects of a list as a table, and nothing if there are none. */
 void table_print_list(const cJSON *list, size_t column_count, const struct table_column *columns);
-/* Prints a command's list of objects as JSON or as a table, and deletes it. */
-void table_report(cJSON *list, bool is_json, size_t column_count, const struct table_column *columns);
 
 #endif

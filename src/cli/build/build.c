@@ -9,16 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
-#include "cli/base/options.h"
 #include "cli/base/progress.h"
-#include "cli/build/build.h"
 #include "cli/build/plan.h"
 #include "cli/build/report.h"
 #include "cli/build/schedule.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 
 struct building {
     struct common_options common;
@@ -44,8 +40,7 @@ struct building {
 static const struct command_option build_options[] = {
     {NULL, 0, VALUE_TEXT, "REQUESTS", offsetof(struct building, paths), .flags = OPTION_REPEATED,
      .help = "Stores, bundles, OCI image layouts, or URLs of Redis or S3, whose requests are built. What a layout or a "
-             "server "
-             "has is first pulled into the store"},
+             "server has is first pulled into the store"},
     {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
      .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
@@ -69,8 +64,7 @@ static const struct command_option build_options[] = {
      .help = "The store, created if it is missing; the same as --dir"},
     {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
      .help = "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case, or compile for an "
-             "architecture that "
-             "this machine need not have (hip:gfx90a); may be repeated. Default: all"},
+             "architecture that this machine need not have (hip:gfx90a); may be repeated. Default: all"},
     {"jobs", 'J', VALUE_COUNT, "COUNT", offsetof(struct building, limits.job_count),
      .help = "The number of worker processes, at most 1024. Default: the number of processors"},
     {"time", 't', VALUE_TIME, "LIMIT", offsetof(struct building, limits.time_ns), .words = "unlimited",
@@ -127,16 +121,6 @@ static int check_build_arguments(const struct building *building)
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */
 
-/* Creates the store, unless it is only read, so that workers only open it. */
-static int make_store(const struct common_options *options, bool is_check)
-{
-    ingot_storage_t store = NULL;
-    const bool is_new = options->directory == NULL || access(options->directory, F_OK) != 0;
-    const int code = store_open(&store, options, is_check ? STORE_READ : is_new ? STORE_MAKE : STORE_WRITE, NULL);
-    ingot_storage_release(store);
-    return code;
-}
-
 /* Pulls what servers and image layouts have into the store, which takes their place among the paths. */
 static int pull_sources(struct building *building)
 {
@@ -179,20 +163,6 @@ static int read_requests(struct building *building)
                              : code;
 }
 
-/* Becomes the builder of the applications that use the store. Returns false if there is one, or if this fails. The role
- * and the store are kept until the process ends. */
-static bool become_builder(const struct common_options *options, ingot_storage_t *store, int *code)
-{
-    struct ingot_held_role *role = NULL;
-    *code = store_open(store, options, STORE_WRITE, NULL);
-    if (*code != EXIT_DONE)
-        return false;
-    const ingot_status_t status = ingot_persist_take_role(*store, INGOT_ROLE_BUILDER, &role);
-    if (status != INGOT_SUCCESS && status != INGOT_BUSY)
-        *code = store_failed("becoming the store's builder", status);
-    return status == INGOT_SUCCESS;
-}
-
 /* Answers the requests. */
 static int build_requests(struct building *building)
 {
@@ -210,13 +180,27 @@ static int build_requests(struct building *building)
                                   : building->is_watch ? REPORT_WATCH
                                   : building->is_stale ? REPORT_STALE
                                                        : REPORT_BUILD;
+    const char *directory = building->common.directory;
+    const bool is_new = directory == NULL || access(directory, F_OK) != 0;
+    ingot_storage_t store = NULL;
+    struct ingot_held_role *role = NULL;
     schedule_take_defaults(&building->limits);
     int code = building->is_watch ? EXIT_DONE : read_requests(building);
-    if (code == EXIT_DONE && !building->is_stale)
-        code = make_store(&building->common, building->is_check);
+    if (code == EXIT_DONE && !building->is_stale) /* creates the store, so that workers only open it */
+        code = store_open(&store, &building->common,
+                          building->is_check ? STORE_READ
+                          : is_new           ? STORE_MAKE
+                                             : STORE_WRITE,
+                          NULL);
+    if (code == EXIT_DONE && building->is_for_users) { /* this process keeps the role and the store until it ends */
+        const ingot_status_t status = ingot_persist_take_role(store, INGOT_ROLE_BUILDER, &role);
+        if (status != INGOT_SUCCESS)
+            return status == INGOT_BUSY ? EXIT_DONE : store_failed("becoming the store's builder", status);
+        setup.used = store;
+    } else {
+        ingot_storage_release(store);
+    }
     if (code != EXIT_DONE)
-        return code;
-    if (building->is_for_users && !become_builder(&building->common, &setup.used, &code))
         return code;
     report_init(&building->report, &building->plan, building->common.is_json, kind);
     interrupt_catch();
@@ -252,31 +236,29 @@ const struct command command_build = {
     .name = "build",
     .group = "Run and build",
     .summary = "compile recorded requests for this machine's devices",
-    .about =
-        "Answers the requests that \"ingot run --record DIR\" and other recordings left in stores: compiles their "
-        "programs for the devices of this machine, except those that the store has, so that the application compiles "
-        "nothing. What a server has (INGOT_PERSIST_REMOTE) is loaded from there. Each request is built separately for "
-        "each device of its backend, and stored in its namespace, or in that of --namespace.\n\n"
-        "Worker processes compile the most expensive programs of a device first. A program that takes too much time or "
-        "memory, or which crashes its worker, is reported, and the other programs are built. An interrupted build "
-        "continues when it is run again. Exit status 1: some programs were not built.\n\n"
-        "--check is for probes and for the start of an application: it writes nothing, and lets each device load what "
-        "the store has for the requests.\n\n"
-        "--require and --keys check requests and seal nothing. Without both options, INGOT_PERSIST_TRUST and "
-        "INGOT_PERSIST_KEYS apply to requests, too. With these variables, built programs are sealed. With "
-        "INGOT_PERSIST_REQUESTS=1, the store keeps their requests.\n\n"
-        "--stale rebuilds programs that a driver upgrade made stale: those that the store has for a device but lacks "
-        "for the device's current driver. Their requests lie beside them in the store if applications run with "
-        "INGOT_PERSIST_REQUESTS=1. Prints how many programs were rebuilt, are up to date or failed, and how many "
-        "results have no request. Programs without a device are left alone. If no device has the name that a program "
-        "was built for, the devices of the same platform take its place.\n\n"
-        "--watch answers what applications begin to build and take later, and never ends by itself unless --idle is "
-        "given. Programs that crash their worker are not tried again. The systemd user unit ingot-builder.service runs "
-        "it, and is off by default.\n\n"
-        "The systemd user units ingot-build-stale.timer and ingot-build-stale.service run \"ingot build --stale\" once "
-        "a "
-        "day and after login, with idle priority. They are off until \"systemctl --user enable --now "
-        "ingot-build-stale.timer\" turns them on.",
+    .about = "Answers the requests that \"ingot run --record DIR\" and other recordings left in stores: compiles their "
+             "programs for the devices of this machine, except those that the store has, so that the application "
+             "compiles nothing. What a server has (INGOT_PERSIST_REMOTE) is loaded from there. Each request is built "
+             "separately for each device of its backend, and stored in its namespace, or in that of --namespace.\n\n"
+             "Worker processes compile the most expensive programs of a device first. A program that takes too much "
+             "time or memory, or which crashes its worker, is reported, and the other programs are built. An "
+             "interrupted build continues when it is run again. Exit status 1: some programs were not built.\n\n"
+             "--check is for probes and for the start of an application: it writes nothing, and lets each device load "
+             "what the store has for the requests.\n\n"
+             "--require and --keys check requests and seal nothing. Without both options, INGOT_PERSIST_TRUST and "
+             "INGOT_PERSIST_KEYS apply to requests, too. With these variables, built programs are sealed. With "
+             "INGOT_PERSIST_REQUESTS=1, the store keeps their requests.\n\n"
+             "--stale rebuilds programs that a driver upgrade made stale: those that the store has for a device but "
+             "lacks for the device's current driver. Their requests lie beside them in the store if applications run "
+             "with INGOT_PERSIST_REQUESTS=1. Prints how many programs were rebuilt, are up to date or failed, and how "
+             "many results have no request. Programs without a device are left alone. If no device has the name that a "
+             "program was built for, the devices of the same platform take its place.\n\n"
+             "--watch answers what applications begin to build and take later, and never ends by itself unless --idle "
+             "is given. Programs that crash their worker are not tried again. The systemd user unit "
+             "ingot-builder.service runs it, and is off by default.\n\n"
+             "The systemd user units ingot-build-stale.timer and ingot-build-stale.service run \"ingot build --stale\" "
+             "once a day and after login, with idle priority. They are off until \"systemctl --user enable --now "
+             "ingot-build-stale.timer\" turns them on.",
     .options = build_options,
     .size = sizeof(struct building),
     .run = run_build,

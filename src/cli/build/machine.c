@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/output.h"
@@ -31,11 +30,9 @@
 
 struct machine {
     const struct common_options *options;
-    const char *path;
     ingot_storage_t storage;
     struct device_list devices;
-    ingot_context_t *contexts; /* one per device; NULL: not opened yet */
-    cJSON *problems;           /* an item for each reason */
+    cJSON *problems; /* an item for each reason */
     uint64_t program_count;
     uint64_t loadable_count;
     uint64_t artifact_count;
@@ -60,53 +57,29 @@ static void add_problem(const struct machine *machine, const ingot_persist_entry
     (void)cJSON_AddItemToArray(machine->problems, problem);
 }
 
-/* Returns the fields in which an id differs from that of the same request on a device: an empty array if none does.
- * NULL: the device cannot be opened, or the id cannot be read. */
-static cJSON *compare_with_device(struct machine *machine, size_t number, const ingot_persist_entry_t *entry)
-{
-    const struct device *device = &machine->devices.items[number];
-    const ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-    size_t size = 0;
-    cJSON *differences = NULL;
-    if (machine->contexts[number] == NULL &&
-        device->backend->open(device, &info, &machine->contexts[number]) != INGOT_SUCCESS)
-        return NULL;
-    if (ingot_cache_blob_id_move(machine->contexts[number], entry->id_size, entry->id, &size, NULL) != INGOT_SUCCESS)
-        return NULL;
-    uint8_t *moved = memory_get(size);
-    if (ingot_cache_blob_id_move(machine->contexts[number], entry->id_size, entry->id, &size, moved) == INGOT_SUCCESS)
-        differences = id_compare(size, moved, entry->id_size, entry->id);
-    free(moved);
-    return differences;
-}
-
-/* Returns the differences from the nearest device, or NULL if there is no device. */
+/* Returns the fields in which an id differs from that of the same request on the nearest device: an empty array if none
+ * does. NULL: no device of the backend can be opened. */
 static cJSON *compare_with_devices(struct machine *machine, const char *backend, const ingot_persist_entry_t *entry)
 {
+    const ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
     cJSON *nearest = NULL;
     for (size_t i = 0; i < machine->devices.count; ++i) {
-        if (strcmp(machine->devices.items[i].backend->name, backend) != 0)
+        struct device *device = &machine->devices.items[i];
+        cJSON *differences = NULL;
+        size_t size = 0;
+        if (strcmp(device->backend->name, backend) != 0 || device_open(device, &info) != INGOT_SUCCESS ||
+            ingot_cache_blob_id_move(device->context, entry->id_size, entry->id, &size, NULL) != INGOT_SUCCESS)
             continue;
-        cJSON *differences = compare_with_device(machine, i, entry);
+        uint8_t *moved = memory_get(size);
+        if (ingot_cache_blob_id_move(device->context, entry->id_size, entry->id, &size, moved) == INGOT_SUCCESS)
+            differences = id_compare(size, moved, entry->id_size, entry->id);
+        free(moved);
         const bool is_nearer =
             differences != NULL && (nearest == NULL || cJSON_GetArraySize(differences) < cJSON_GetArraySize(nearest));
         cJSON_Delete(is_nearer ? nearest : differences);
         nearest = is_nearer ? differences : nearest;
     }
     return nearest;
-}
-
-/* Writes the words in which the values of a field differ. */
-static void describe_difference(const cJSON *difference, size_t size, char *text)
-{
-    const char *here = json_text(difference, "expected");
-    const char *there = json_text(difference, "found");
-    char *only_here = text_select_words(here, there, false, NULL);
-    char *only_there = text_select_words(there, here, false, NULL);
-    (void)snprintf(text, size, "%s is %.300s here, not %.300s", json_text(difference, "field"),
-                   only_here != NULL ? only_here : "another order", only_there != NULL ? only_there : "the same");
-    free(only_here);
-    free(only_there);
 }
 
 static void judge_program(struct machine *machine, const ingot_persist_entry_t *entry, const char *backend)
@@ -116,12 +89,20 @@ static void judge_program(struct machine *machine, const ingot_persist_entry_t *
     cJSON *differences = compare_with_devices(machine, backend, entry);
     const cJSON *first = differences != NULL ? differences->child : NULL;
     const ingot_status_t status = ingot_persist_load_entry(machine->storage, entry, 0, &blob);
-    if (status != INGOT_SUCCESS)
+    if (status != INGOT_SUCCESS) {
         (void)snprintf(reason, sizeof(reason), "%s", ingot_status_name(status));
-    else if (differences == NULL)
+    } else if (differences == NULL) {
         (void)snprintf(reason, sizeof(reason), "this machine has no device for %s", backend);
-    else if (first != NULL)
-        describe_difference(first, sizeof(reason), reason);
+    } else if (first != NULL) { /* the words in which its values differ */
+        const char *here = json_text(first, "expected");
+        const char *there = json_text(first, "found");
+        char *only_here = text_select_words(here, there, false, NULL);
+        char *only_there = text_select_words(there, here, false, NULL);
+        (void)snprintf(reason, sizeof(reason), "%s is %.300s here, not %.300s", json_text(first, "field"),
+                       only_here != NULL ? only_here : "another order", only_there != NULL ? only_there : "the same");
+        free(only_here);
+        free(only_there);
+    }
     if (status == INGOT_SUCCESS && differences != NULL && first == NULL)
         ++machine->loadable_count;
     else
@@ -158,75 +139,55 @@ static ingot_status_t judge_layer(ingot_storage_t bundle, ingot_status_t status,
 }
 #endif
 
-/* Judges what the path names. Ends the process on failure, with what it has printed last. */
-static void judge_all(struct machine *machine)
+/* Judges a store, a bundle or an image. Drivers may print: until the findings are printed, standard output is standard
+ * error. */
+static int run_machine(const struct common_options *options)
 {
-    struct common_options options = *machine->options;
+    struct machine machine = {.options = options, .problems = cJSON_CreateArray()};
     char mark[PATH_MAX];
-    if (machine->path != NULL)
-        options.directory = machine->path;
-    (void)snprintf(mark, sizeof(mark), "%s/oci-layout", machine->path != NULL ? machine->path : "");
-#if INGOT_WITH_REMOTE
-    if (machine->path != NULL && access(mark, F_OK) == 0) {
-        const ingot_status_t status = ingot_image_for_each(machine->path, judge_layer, machine);
-        if (status != INGOT_SUCCESS)
-            _exit(store_failed("reading the image", status));
-        return;
-    }
-#endif
-    int code = store_open(&machine->storage, &options, STORE_READ, NULL);
-    if (code == EXIT_DONE)
-        code = entry_visit_all(machine->storage, judge_entry, machine);
-    if (code != EXIT_DONE)
-        _exit(code);
-}
-
-static int print_findings(const struct machine *machine)
-{
-    const cJSON *problem;
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "programs", machine->program_count);
-    json_add_u64(json, "loadable", machine->loadable_count);
-    json_add_u64(json, "artifacts", machine->artifact_count);
-    (void)cJSON_AddItemToObject(json, "problems", machine->problems);
-    if (machine->options->is_json) {
-        json_print(json);
-    } else {
-        output_put(stdout, "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n",
-                   json);
-        cJSON_ArrayForEach(problem, machine->problems)
-        {
-            output_put(stdout, "{count}: {reason} ({entry})\n", problem);
-        }
-    }
-    (void)fflush(stdout);
-    return machine->loadable_count == machine->program_count ? EXIT_DONE : EXIT_FINDING;
-}
-
-/* Drivers may print: until the findings are printed, standard output is standard error. */
-static _Noreturn void run_machine(struct machine *machine)
-{
+    ingot_status_t status = INGOT_SUCCESS;
+    bool is_image = false;
     const int output = dup(STDOUT_FILENO);
     if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("INGOT_LAYER_DISABLE", "1", 1) != 0)
-        _exit(EXIT_FAILED);
+        return EXIT_FAILED;
     for (size_t i = 0; device_backends[i] != NULL; ++i)
-        device_backends[i]->add_all(&machine->devices);
-    const size_t size = (machine->devices.count + 1) * sizeof(ingot_context_t);
-    machine->contexts = memset(memory_get(size), 0, size);
-    machine->problems = cJSON_CreateArray();
-    judge_all(machine);
+        device_backends[i]->add_all(&machine.devices);
+    (void)snprintf(mark, sizeof(mark), "%s/oci-layout", options->directory != NULL ? options->directory : "");
+#if INGOT_WITH_REMOTE
+    is_image = options->directory != NULL && access(mark, F_OK) == 0;
+    status = is_image ? ingot_image_for_each(options->directory, judge_layer, &machine) : INGOT_SUCCESS;
+#endif
+    int code = status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the image", status);
+    if (!is_image)
+        code = store_open(&machine.storage, options, STORE_READ, NULL);
+    if (code == EXIT_DONE && !is_image)
+        code = entry_visit_all(machine.storage, judge_entry, &machine);
+    if (code != EXIT_DONE)
+        return code;
     (void)fflush(stdout);
     (void)dup2(output, STDOUT_FILENO);
-    _exit(print_findings(machine));
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "programs", machine.program_count);
+    json_add_u64(json, "loadable", machine.loadable_count);
+    json_add_u64(json, "artifacts", machine.artifact_count);
+    (void)cJSON_AddItemToObject(json, "problems", machine.problems);
+    if (!options->is_json)
+        output_put(stdout,
+                   "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n"
+                   "<problems*{count}: {reason} ({entry})\n>",
+                   json);
+    else
+        json_print(json);
+    (void)fflush(stdout);
+    return machine.loadable_count == machine.program_count ? EXIT_DONE : EXIT_FINDING;
 }
 
-int machine_verify(const struct common_options *options, const char *path)
+int machine_verify(const struct common_options *options)
 {
-    struct machine machine = {.options = options, .path = path};
     int status = 0;
     const pid_t worker = fork();
     if (worker == 0)
-        run_machine(&machine);
+        _exit(run_machine(options));
     while (worker > 0 && waitpid(worker, &status, 0) < 0 && errno == EINTR) {
     }
     if (worker > 0 && WIFEXITED(status))

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/text.h"
 #include "cli/build/device/device.h"
 #include "cli/store/entry.h"
@@ -41,51 +41,45 @@ ingot_status_t plan_open_source(struct plan *plan, size_t source, ingot_storage_
     return status;
 }
 
-static size_t number_of_source(struct plan *plan, const char *path, const char *name_space)
-{
-    for (size_t i = 0; i < plan->source_count; ++i) {
-        if (plan->sources[i].path == path && strcmp(plan->sources[i].name_space, name_space) == 0)
-            return i;
-    }
-    plan->sources = memory_grow(plan->sources, plan->source_count, sizeof(*plan->sources));
-    plan->sources[plan->source_count] = (struct plan_source){path, memory_copy_text(name_space), NULL};
-    return plan->source_count++;
-}
-
 /* ---- requests ---- */
 
 /* Adds a request of a store to the plan. An entry in a namespace belongs there; in a bundle or on a server, only the
  * request itself says where it belongs. */
-static void add_request(const struct visit *visit, const ingot_kept_request_t *kept, const char *place)
-{
-    struct plan *plan = visit->plan;
-    plan->requests = memory_grow(plan->requests, plan->request_count, sizeof(*plan->requests));
-    struct plan_request *added = &plan->requests[plan->request_count++];
-    const char *own = place[0] != '\0' ? place : kept->name_space;
-    *added = (struct plan_request){.kept = *kept};
-    added->name_space = memory_copy_text(visit->name_space != NULL ? visit->name_space : own);
-    added->source = visit->path != NULL ? number_of_source(plan, visit->path, place) : PLAN_OWN;
-    hex_put(added->key, INGOT_REQUEST_DIGEST_SIZE, kept->digest);
-    added->key[PLAN_KEY_SIZE - 1] = '\0';
-}
-
 static int take_request(const ingot_persist_entry_t *entry, void *user)
 {
     struct visit *visit = user;
+    struct plan *plan = visit->plan;
+    const char *place = entry->name_space;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_kept_request_t kept;
+    struct plan_request added = {.source = PLAN_OWN};
     if (entry->id == NULL || ingot_request_is_id(entry->id_size, entry->id) == 0)
         return 1;
     ingot_status_t status = ingot_persist_load_entry(visit->store, entry, 0, &blob);
     if (status == INGOT_SUCCESS)
-        status = ingot_request_open(&kept, entry->id_size, entry->id, &blob);
+        status = ingot_request_open(&added.kept, entry->id_size, entry->id, &blob);
     store_release_blob(&blob);
-    if (status == INGOT_SUCCESS) {
-        add_request(visit, &kept, entry->name_space);
-    } else {
-        ++visit->plan->bad_count;
+    if (status != INGOT_SUCCESS) {
+        ++plan->bad_count;
         entry_tell_failure(entry, "leaving out", status);
+        return 1;
     }
+    added.name_space = memory_copy_text(visit->name_space != NULL ? visit->name_space
+                                        : place[0] != '\0'        ? place
+                                                                  : added.kept.name_space);
+    hex_put(added.key, INGOT_REQUEST_DIGEST_SIZE, added.kept.digest);
+    for (added.source = 0; visit->path != NULL && added.source < plan->source_count; ++added.source) {
+        const struct plan_source *source = &plan->sources[added.source];
+        if (source->path == visit->path && strcmp(source->name_space, place) == 0)
+            break;
+    }
+    if (visit->path == NULL) {
+        added.source = PLAN_OWN;
+    } else if (added.source == plan->source_count) {
+        plan->sources = memory_grow(plan->sources, plan->source_count, sizeof(*plan->sources));
+        plan->sources[plan->source_count++] = (struct plan_source){visit->path, memory_copy_text(place), NULL};
+    }
+    plan->requests = memory_grow(plan->requests, plan->request_count, sizeof(*plan->requests));
+    plan->requests[plan->request_count++] = added;
     return 1;
 }
 
@@ -176,25 +170,11 @@ bool plan_describe_device(const cJSON *id, char text[DEVICE_TEXT_SIZE])
 }
 
 /* Adds the device of a result to its request, unless the request has it. */
-static bool add_device(struct plan_request *request, const cJSON *id)
-{
-    char text[DEVICE_TEXT_SIZE];
-    if (!plan_describe_device(id, text))
-        return false;
-    for (size_t i = 0; i < request->device_count; ++i) {
-        if (strcmp(request->devices[i].text, text) == 0)
-            return true;
-    }
-    const size_t end = strlen(platform_of(id, request->kept.backend)) + strlen(" ()");
-    request->devices = memory_grow(request->devices, request->device_count, sizeof(*request->devices));
-    request->devices[request->device_count++] =
-        (struct plan_device){memory_copy_text(text), strlen(text) > end ? strlen(text) - end : 0};
-    return true;
-}
-
 static int take_result(const ingot_persist_entry_t *entry, void *user)
 {
     struct plan *plan = ((struct visit *)user)->plan;
+    char text[DEVICE_TEXT_SIZE] = "";
+    size_t i = 0;
     if (entry->status != INGOT_SUCCESS || !id_is_of_kind(entry->id_size, entry->id, "program"))
         return 1;
     cJSON *id = id_read(entry->id_size, entry->id);
@@ -206,8 +186,16 @@ static int take_result(const ingot_persist_entry_t *entry, void *user)
     struct plan_request *request = plan->request_count != 0 ? bsearch(&wanted, plan->requests, plan->request_count,
                                                                       sizeof(wanted), compare_requests)
                                                             : NULL;
-    if (request == NULL || !add_device(request, id))
-        ++plan->unknown_count;
+    const bool is_known = request != NULL && plan_describe_device(id, text);
+    plan->unknown_count += !is_known;
+    while (is_known && i < request->device_count && strcmp(request->devices[i].text, text) != 0)
+        ++i;
+    if (is_known && i == request->device_count) {
+        const size_t end = strlen(platform_of(id, request->kept.backend)) + strlen(" ()");
+        request->devices = memory_grow(request->devices, request->device_count, sizeof(*request->devices));
+        request->devices[request->device_count++] =
+            (struct plan_device){memory_copy_text(text), strlen(text) > end ? strlen(text) - end : 0};
+    }
     cJSON_Delete(id);
     return 1;
 }
@@ -234,15 +222,6 @@ int plan_read_stale(struct plan *plan, ingot_storage_t store)
 
 /* ---- devices ---- */
 
-static bool is_device_listed(const char *text, const struct device_list *devices)
-{
-    for (size_t i = 0; i < devices->count; ++i) {
-        if (strcmp(devices->items[i].text, text) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool plan_is_for(const struct plan_request *request, size_t device, const struct device_list *devices)
 {
     const struct device *candidate = &devices->items[device];
@@ -250,8 +229,11 @@ bool plan_is_for(const struct plan_request *request, size_t device, const struct
         return false;
     for (size_t i = 0; i < request->device_count; ++i) {
         const struct plan_device *known = &request->devices[i];
+        size_t listed = 0;
+        while (listed < devices->count && strcmp(devices->items[listed].text, known->text) != 0)
+            ++listed;
         if (strcmp(known->text, candidate->text) == 0 ||
-            (text_ends_in(candidate->text, known->text + known->platform) && !is_device_listed(known->text, devices)))
+            (listed == devices->count && text_ends_in(candidate->text, known->text + known->platform)))
             return true;
     }
     return request->devices == NULL;

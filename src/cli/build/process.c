@@ -18,41 +18,27 @@
 
 enum { OUTPUT_SIZE = 1 << 16, LINE_SIZE = 1024, MESSAGE_SIZE = 1 << 17 };
 
-/* Returns a file in memory that cannot grow, so that a driver that prints without end cannot fill the memory. */
-static int make_output(void)
-{
-    const int output = memfd_create("ingot-worker", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (output >= 0 && (ftruncate(output, OUTPUT_SIZE) != 0 || fcntl(output, F_ADD_SEALS, F_SEAL_GROW) != 0)) {
-        (void)close(output);
-        return -1;
-    }
-    return output;
-}
-
-/* Prepares the child. Returns false if the parent has ended in the meantime. */
-static bool become_worker(const struct process *process, pid_t parent)
-{
-    const struct rlimit no_core = {0, 0};
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)setrlimit(RLIMIT_CORE, &no_core); /* crashes are expected, and a compiler's core file is large */
-    (void)signal(SIGINT, SIG_DFL);
-    (void)dup2(process->output, STDOUT_FILENO);
-    (void)dup2(process->output, STDERR_FILENO);
-    return null >= 0 && dup2(null, STDIN_FILENO) >= 0 && getppid() == parent;
-}
-
 bool process_start(struct process *process, void (*body)(void *user), void *user)
 {
+    const struct rlimit no_core = {0, 0};
     const pid_t parent = getpid();
-    *process = (struct process){.output = make_output()};
+    *process = (struct process){.output = memfd_create("ingot-worker", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     if (process->output < 0)
         return false;
+    /* It cannot grow, so that a driver that prints without end cannot fill the memory. */
+    const bool is_sealed =
+        ftruncate(process->output, OUTPUT_SIZE) == 0 && fcntl(process->output, F_ADD_SEALS, F_SEAL_GROW) == 0;
     (void)fflush(NULL); /* otherwise, the child would have a copy of the unwritten output */
-    const pid_t pid = fork();
+    const pid_t pid = is_sealed ? fork() : -1;
     if (pid == 0) {
-        if (become_worker(process, parent))
+        const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        (void)setpgid(0, 0);
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)setrlimit(RLIMIT_CORE, &no_core); /* crashes are expected, and a compiler's core file is large */
+        (void)signal(SIGINT, SIG_DFL);
+        (void)dup2(process->output, STDOUT_FILENO);
+        (void)dup2(process->output, STDERR_FILENO);
+        if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && getppid() == parent) /* it has not ended in the meantime */
             body(user);
         _exit(EXIT_FAILURE);
     }

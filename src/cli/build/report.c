@@ -36,25 +36,6 @@ void report_init(struct report *report, const struct plan *plan, bool is_json, e
     report->problems = cJSON_CreateArray();
 }
 
-static void tell_problem(struct report *report, const cJSON *task, const char *outcome, const cJSON *message)
-{
-    static const char *const members[] = {"key", "name", "device", "namespace"};
-    cJSON *problem = cJSON_CreateObject();
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); ++i)
-        json_add_text(problem, members[i], json_text(task, members[i]));
-    json_add_text(problem, "outcome", outcome);
-    json_add_text(problem, "message", json_text(message, "message"));
-    if (report->is_json && report->kind != REPORT_WATCH) {
-        (void)cJSON_AddItemToArray(report->problems, problem);
-        return;
-    }
-    progress_fini(&report->progress);
-    output_print(problem, report->is_json,
-                 "[namespace?{namespace}: ]{key:short} {name}[device?[name? ]for {device}]: {outcome}"
-                 "[message?: {message}]\n");
-    (void)fflush(stdout);
-}
-
 void report_begin(struct report *report, const cJSON *message)
 {
     report->devices = cJSON_Duplicate(cJSON_GetObjectItem(message, "chosen"), true);
@@ -65,6 +46,7 @@ void report_begin(struct report *report, const cJSON *message)
 
 bool report_outcome(struct report *report, const cJSON *task, const cJSON *message)
 {
+    static const char *const members[] = {"key", "name", "device", "namespace"};
     const char *outcome = json_text(message, "outcome");
     size_t i = 0;
     while (outcome != NULL && i < REPORT_OUTCOMES && strcmp(outcomes[i].name, outcome) != 0)
@@ -75,27 +57,36 @@ bool report_outcome(struct report *report, const cJSON *task, const cJSON *messa
     report->done_count += i != WITHOUT_DEVICE;
     report->done_cost_ms += i != WITHOUT_DEVICE ? json_get_u64(task, "build_time_ms") : 0;
     report->build_ns += i == BUILT ? json_get_u64(message, "build_time_ns") : 0;
-    if (report->kind == REPORT_WATCH || (i >= GOOD_OUTCOMES && (i != WITHOUT_DEVICE || report->kind != REPORT_STALE)))
-        tell_problem(report, task, report->is_json ? outcome : outcomes[i].words, message);
+    if (report->kind != REPORT_WATCH && (i < GOOD_OUTCOMES || (i == WITHOUT_DEVICE && report->kind == REPORT_STALE)))
+        return true;
+    cJSON *problem = cJSON_CreateObject();
+    for (size_t j = 0; j < sizeof(members) / sizeof(members[0]); ++j)
+        json_add_text(problem, members[j], json_text(task, members[j]));
+    json_add_text(problem, "outcome", report->is_json ? outcome : outcomes[i].words);
+    json_add_text(problem, "message", json_text(message, "message"));
+    if (report->is_json && report->kind != REPORT_WATCH) {
+        (void)cJSON_AddItemToArray(report->problems, problem);
+        return true;
+    }
+    progress_fini(&report->progress);
+    output_print(problem, report->is_json,
+                 "[namespace?{namespace}: ]{key:short} {name}[device?[name? ]for {device}]: {outcome}"
+                 "[message?: {message}]\n");
+    (void)fflush(stdout);
     return true;
 }
 
-/* Estimates the remaining time from the time so far. Returns 0 if it is unknown. If the requests have build times, each
- * is weighted by its build time. */
-static uint64_t estimate_ns(const struct report *report)
-{
-    const bool is_weighed = report->done_cost_ms != 0;
-    const double all = (double)(is_weighed ? report->cost_ms : report->job_count);
-    const double so_far = (double)(is_weighed ? report->done_cost_ms : report->done_count);
-    const double elapsed_ns = (double)(units_now_ns() - report->begun_ns);
-    return so_far > 0 && all >= so_far ? (uint64_t)(elapsed_ns * (all - so_far) / so_far) : 0;
-}
-
+/* Estimates the remaining time from the time so far. If the requests have build times, each is weighted by its build
+ * time. */
 void report_tick(struct report *report)
 {
     char line[128];
     char left[UNITS_TEXT_SIZE];
-    const uint64_t left_ns = estimate_ns(report);
+    const bool is_weighed = report->done_cost_ms != 0;
+    const double all = (double)(is_weighed ? report->cost_ms : report->job_count);
+    const double so_far = (double)(is_weighed ? report->done_cost_ms : report->done_count);
+    const double elapsed_ns = (double)(units_now_ns() - report->begun_ns);
+    const uint64_t left_ns = so_far > 0 && all >= so_far ? (uint64_t)(elapsed_ns * (all - so_far) / so_far) : 0;
     if (report->job_count == 0)
         return;
     (void)snprintf(line, sizeof(line), "%" PRIu64 " of %" PRIu64 " requests%s%s%s", report->done_count,

@@ -18,9 +18,9 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/progress.h"
 #include "cli/base/units.h"
 #include "cli/build/process.h"
@@ -82,30 +82,6 @@ static void stop_work(struct schedule *schedule, const char *sentence, const cha
 
 /* ---- the workers -------------------------------------------------------------------------------------------- */
 
-static void start_worker(struct schedule *schedule, size_t number)
-{
-    struct slot *slot = &schedule->slots[number];
-    struct worker_setup *setup = &schedule->setup;
-    setup->number = number;
-    setup->first_task = slot->again;
-    setup->is_first = schedule->devices == NULL;
-    slot->is_ready = false;
-    slot->done_count = 0;
-    slot->since_ns = now_ns();
-    if (!process_start(&slot->process, worker_run, setup))
-        stop_work(schedule, "no worker process: ", strerror(errno));
-}
-
-/* A watching process has ended without an outcome. The next one might, too, so it waits longer each time. */
-static void put_off_worker(struct slot *slot, const char *why)
-{
-    slot->pause_ns = slot->pause_ns == 0              ? LEAST_PAUSE_NS
-                     : slot->pause_ns < MOST_PAUSE_NS ? 2 * slot->pause_ns
-                                                      : MOST_PAUSE_NS;
-    slot->start_ns = now_ns() + slot->pause_ns;
-    (void)fprintf(stderr, "\ringot: a worker process ended, and is replaced: %s\n", why);
-}
-
 /* Kills a worker if it is still running, and handles its end. Reports its task as failed, or keeps the task for the
  * slot's next worker. */
 static void end_worker(struct schedule *schedule, struct slot *slot, const char *outcome, const char *why)
@@ -116,8 +92,13 @@ static void end_worker(struct schedule *schedule, struct slot *slot, const char 
     const bool is_again = slot->again == task;
     slot->again = WORKER_NO_TASK;
     if (schedule->setup.is_watch && schedule->devices != NULL && slot->task == NULL) {
-        if (!slot->is_finished)
-            put_off_worker(slot, why != NULL ? why : end);
+        if (!slot->is_finished) { /* the next one might end without an outcome, too, so it waits longer each time */
+            slot->pause_ns = slot->pause_ns == 0              ? LEAST_PAUSE_NS
+                             : slot->pause_ns < MOST_PAUSE_NS ? 2 * slot->pause_ns
+                                                              : MOST_PAUSE_NS;
+            slot->start_ns = now_ns() + slot->pause_ns;
+            (void)fprintf(stderr, "\ringot: a worker process ended, and is replaced: %s\n", why != NULL ? why : end);
+        }
     } else if (!slot->is_ready) {
         stop_work(schedule,
                   "a worker process ended while it opened the store and listed the devices: ", why != NULL ? why : end);
@@ -132,13 +113,6 @@ static void end_worker(struct schedule *schedule, struct slot *slot, const char 
     }
     cJSON_Delete(slot->task);
     slot->task = NULL;
-}
-
-/* All results are in the stores by then: a driver probably hangs. */
-static void end_idle_worker(struct schedule *schedule, struct slot *slot)
-{
-    (void)fprintf(stderr, "\ringot: a worker process did not end after its last program, and is killed\n");
-    end_worker(schedule, slot, "crashed", NULL);
 }
 
 static void check_worker_limits(struct schedule *schedule, struct slot *slot)
@@ -227,8 +201,17 @@ static bool employ_workers(struct schedule *schedule)
     for (size_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
         struct slot *slot = &schedule->slots[i];
         const bool is_put_off = slot->start_ns > now_ns();
-        if (slot->process.pid == 0 && !slot->is_finished && !is_put_off && (slot->again != WORKER_NO_TASK || left != 0))
-            start_worker(schedule, i);
+        if (slot->process.pid == 0 && !slot->is_finished && !is_put_off &&
+            (slot->again != WORKER_NO_TASK || left != 0)) {
+            schedule->setup.number = i;
+            schedule->setup.first_task = slot->again;
+            schedule->setup.is_first = schedule->devices == NULL;
+            slot->is_ready = false;
+            slot->done_count = 0;
+            slot->since_ns = now_ns();
+            if (!process_start(&slot->process, worker_run, &schedule->setup))
+                stop_work(schedule, "no worker process: ", strerror(errno));
+        }
         left -= slot->process.pid != 0 && !slot->is_ready && left != 0;
         is_working = is_working || slot->process.pid != 0 || is_put_off;
     }
@@ -255,43 +238,31 @@ static void follow_workers(struct schedule *schedule)
             check_worker_limits(schedule, slot);
         else if (slot->process.pid != 0 && !schedule->setup.is_watch &&
                  atomic_load(schedule->setup.next_task) >= schedule->report->job_count &&
-                 now_ns() - slot->since_ns > MOST_END_NS)
-            end_idle_worker(schedule, slot);
+                 now_ns() - slot->since_ns > MOST_END_NS) { /* all results are in the stores: a driver probably hangs */
+            (void)fprintf(stderr, "\ringot: a worker process did not end after its last program, and is killed\n");
+            end_worker(schedule, slot, "crashed", NULL);
+        }
     }
     free(has_ended);
 }
 
-/* Makes the means by which workers take tasks and send messages. */
-static bool connect_workers(struct schedule *schedule)
-{
-    int ends[2];
-    void *shared = mmap(NULL, sizeof(atomic_size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return false;
-    schedule->setup.next_task = shared;
-    schedule->socket = ends[0];
-    schedule->setup.socket = ends[1];
-    return true;
-}
-
-/* True unless the applications that this builder works for have ended. */
-static bool is_used(const struct schedule *schedule)
-{
-    const ingot_storage_t used = schedule->setup.used;
-    return used == NULL || ingot_persist_has_role(used, INGOT_ROLE_USER);
-}
-
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits, struct report *report)
 {
+    int ends[2] = {-1, -1};
     char end[TEXT_SIZE];
     static struct schedule schedule; /* what hangs on it is not freed, because the process ends with the command */
     schedule = (struct schedule){.setup = *setup, .limits = limits, .report = report, .code = EXIT_DONE};
     schedule.slots = memory_get(limits->job_count * sizeof(struct slot));
     for (size_t i = 0; i < limits->job_count; ++i)
         schedule.slots[i] = (struct slot){.again = WORKER_NO_TASK};
-    if (!connect_workers(&schedule))
+    void *shared = mmap(NULL, sizeof(atomic_size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         stop_work(&schedule, "no worker process: ", strerror(errno));
-    while (is_used(&schedule) && employ_workers(&schedule)) {
+    schedule.setup.next_task = shared;
+    schedule.socket = ends[0];
+    schedule.setup.socket = ends[1];
+    while (schedule.code == EXIT_DONE &&
+           (setup->used == NULL || ingot_persist_has_role(setup->used, INGOT_ROLE_USER)) && employ_workers(&schedule)) {
         follow_workers(&schedule);
         report_tick(report);
         if (interrupt_seen())

@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/text.h"
 #include "cli/build/device/device.h"
 #include "cli/build/process.h"
@@ -56,7 +56,6 @@ struct worker {
     struct worker_store *stores; /* those that were needed so far */
     size_t store_count;
     struct device_list devices;
-    ingot_context_t *contexts; /* one per device, created when it is first needed */
     struct task *tasks;
     size_t task_count;
     uint64_t build_ns;  /* how long the last program took to compile; 0: unknown */
@@ -121,22 +120,17 @@ static const char *compile_and_store(struct worker *worker, const struct worker_
     return worker->message[0] != '\0' ? "not_stored" : fail_task(worker, "not_stored", status);
 }
 
-/* Lets the device load what the store or the server has. Returns the outcome. */
-static const char *check_desc(struct worker *worker, const struct worker_store *place, const_ingot_program_desc_t desc)
-{
-    const ingot_storage_t storage = place->chain != NULL ? place->chain : place->store;
-    ingot_program_t program = NULL;
-    const ingot_status_t status = ingot_persist_program_load(&program, desc, storage, NULL);
-    ingot_program_release(program);
-    return status == INGOT_SUCCESS ? "present" : fail_task(worker, "would_compile", status);
-}
-
 /* Finds, loads or compiles a program. Returns the outcome. The chain stores what it loads from the server in this
  * machine's store. */
 static const char *answer_desc(struct worker *worker, const struct worker_store *place, const_ingot_program_desc_t desc)
 {
-    if (worker->setup->is_check)
-        return check_desc(worker, place, desc);
+    if (worker->setup->is_check) { /* lets the device load what the store or the server has */
+        const ingot_storage_t storage = place->chain != NULL ? place->chain : place->store;
+        ingot_program_t program = NULL;
+        const ingot_status_t status = ingot_persist_program_load(&program, desc, storage, NULL);
+        ingot_program_release(program);
+        return status == INGOT_SUCCESS ? "present" : fail_task(worker, "would_compile", status);
+    }
     if (load_result(place->store, desc) == INGOT_SUCCESS) {
         ingot_persist_record_request(place->store, desc, NULL); /* if the store keeps requests */
         if (worker->setup->is_watch && place->upward != NULL)
@@ -196,49 +190,23 @@ static const struct worker_store *open_store(struct worker *worker, const char *
     return place;
 }
 
-static ingot_status_t open_context(struct worker *worker, size_t number)
+static ingot_status_t make_desc(struct worker *worker, const ingot_kept_request_t *kept, struct device *device,
+                                ingot_storage_t texts, ingot_program_desc_t *desc)
 {
     const ingot_cache_capacity_t capacity = {.struct_size = sizeof(capacity), .flags = INGOT_CACHE_OFF};
     ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-    const struct device *device = &worker->devices.items[number];
+    ingot_buffer_t bytes = INGOT_BUFFER_INIT;
     info.cache_capacity = &capacity; /* each program is requested once */
     info.on_event = note_event;
     info.on_event_user = worker;
-    if (worker->contexts[number] != NULL)
-        return INGOT_SUCCESS;
-    return device->backend->open(device, &info, &worker->contexts[number]);
-}
-
-static ingot_status_t make_desc(struct worker *worker, const ingot_kept_request_t *kept, size_t device,
-                                ingot_storage_t texts, ingot_program_desc_t *desc)
-{
-    ingot_buffer_t bytes = INGOT_BUFFER_INIT;
-    ingot_status_t status = open_context(worker, device);
+    ingot_status_t status = device_open(device, &info);
     if (status == INGOT_SUCCESS)
         status = ingot_request_unpack(kept, texts, &bytes);
     if (status == INGOT_SUCCESS)
-        status = ingot_program_desc_create_from_request(desc, worker->contexts[device], bytes.size, bytes.bytes, 0,
-                                                        NULL, kept->group[0] != '\0' ? kept->group : NULL);
+        status = ingot_program_desc_create_from_request(desc, device->context, bytes.size, bytes.bytes, 0, NULL,
+                                                        kept->group[0] != '\0' ? kept->group : NULL);
     store_release_blob(&bytes);
     return status == INGOT_SUCCESS ? ingot_program_desc_is_cacheable(*desc, NULL) : status;
-}
-
-/* Returns the outcome. */
-static const char *answer_request(struct worker *worker, const struct task *task)
-{
-    const struct worker_store *place = open_store(worker, task->request->name_space);
-    ingot_program_desc_t desc = NULL;
-    struct plan *plan = worker->setup->plan;
-    ingot_storage_t texts = place->store;
-    ingot_status_t status = INGOT_SUCCESS;
-    if (task->request->source != PLAN_OWN)
-        status = plan_open_source(plan, task->request->source, &texts);
-    if (status == INGOT_SUCCESS)
-        status = make_desc(worker, &task->request->kept, task->device, texts, &desc);
-    const char *outcome =
-        status == INGOT_SUCCESS ? answer_desc(worker, place, desc) : fail_task(worker, "failed", status);
-    ingot_program_desc_release(desc);
-    return outcome;
 }
 
 /* ---- messages ---- */
@@ -259,14 +227,6 @@ static cJSON *describe_task(const struct worker *worker, const struct plan_reque
     json_add_text(message, "device", device);
     json_add_u64(message, "build_time_ms", request->kept.build_time_ms);
     return message;
-}
-
-static void tell_without_device(const struct worker *worker, const struct plan_request *request)
-{
-    cJSON *message = describe_task(worker, request, NULL);
-    json_add_text(message, "outcome", "without_device");
-    json_add_text(message, "message", "this machine has no device for its backend");
-    (void)message_send(worker->setup->socket, message);
 }
 
 static void tell_outcome(struct worker *worker, const char *outcome)
@@ -292,10 +252,11 @@ static bool is_device_chosen(const struct worker *worker, size_t number)
     return is_chosen;
 }
 
-/* Lists the devices of the backends that the requests need, so that no other driver is loaded. */
+/* Lists the devices of the backends that the requests need, so that no other driver is loaded. Adds the tasks, device
+ * by device, in the order of the plan. */
 static void list_devices(struct worker *worker)
 {
-    const struct plan *plan = worker->setup->plan;
+    struct plan *plan = worker->setup->plan;
     for (size_t i = 0; device_backends[i] != NULL; ++i) {
         bool is_needed = worker->setup->is_watch;
         for (size_t j = 0; j < plan->request_count && !is_needed; ++j)
@@ -305,14 +266,6 @@ static void list_devices(struct worker *worker)
         for (size_t j = 0; j < worker->setup->selectors->count && is_needed; ++j)
             device_add_named(&worker->devices, device_backends[i], worker->setup->selectors->items[j]);
     }
-    worker->contexts = memory_get((worker->devices.count + 1) * sizeof(ingot_context_t));
-    memset(worker->contexts, 0, (worker->devices.count + 1) * sizeof(ingot_context_t));
-}
-
-/* Adds the tasks, device by device, in the order of the plan. */
-static void make_tasks(struct worker *worker)
-{
-    struct plan *plan = worker->setup->plan;
     for (size_t i = 0; i < worker->devices.count; ++i) {
         for (size_t j = 0; j < plan->request_count && is_device_chosen(worker, i); ++j) {
             if (!plan_is_for(&plan->requests[j], i, &worker->devices))
@@ -344,8 +297,12 @@ static void tell_devices(const struct worker *worker)
     if (!message_send(worker->setup->socket, message))
         _exit(EXIT_FAILED);
     for (size_t i = 0; i < plan->request_count && worker->setup->is_first; ++i) {
-        if (!plan->requests[i].has_device)
-            tell_without_device(worker, &plan->requests[i]);
+        if (plan->requests[i].has_device)
+            continue;
+        message = describe_task(worker, &plan->requests[i], NULL);
+        json_add_text(message, "outcome", "without_device");
+        json_add_text(message, "message", "this machine has no device for its backend");
+        (void)message_send(worker->setup->socket, message);
     }
 }
 
@@ -363,8 +320,19 @@ static void begin_task(struct worker *worker, size_t number, const struct plan_r
 static void do_task(struct worker *worker, size_t number)
 {
     const struct task *task = &worker->tasks[number];
-    begin_task(worker, number, task->request, worker->devices.items[task->device].text);
-    tell_outcome(worker, answer_request(worker, task));
+    struct device *device = &worker->devices.items[task->device];
+    begin_task(worker, number, task->request, device->text);
+    const struct worker_store *place = open_store(worker, task->request->name_space);
+    ingot_program_desc_t desc = NULL;
+    ingot_storage_t texts = place->store;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (task->request->source != PLAN_OWN)
+        status = plan_open_source(worker->setup->plan, task->request->source, &texts);
+    if (status == INGOT_SUCCESS)
+        status = make_desc(worker, &task->request->kept, device, texts, &desc);
+    tell_outcome(worker,
+                 status == INGOT_SUCCESS ? answer_desc(worker, place, desc) : fail_task(worker, "failed", status));
+    ingot_program_desc_release(desc);
 }
 
 /* ---- wishes ---- */
@@ -383,49 +351,26 @@ static bool is_wish_ours(void *user, size_t size, const uint8_t *wish)
     return is_ours;
 }
 
-static ingot_status_t load_request(const struct worker_store *place, size_t size, const uint8_t *wish,
-                                   ingot_kept_request_t *kept)
-{
-    uint8_t id[REQUEST_ID_SIZE];
-    size_t id_size = sizeof(id);
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_wish_get_request_id(size, wish, &id_size, id);
-    if (status == INGOT_SUCCESS)
-        status = ingot_storage_load(place->wishes, id_size, id, &blob);
-    if (status == INGOT_SUCCESS)
-        status = ingot_request_open(kept, id_size, id, &blob);
-    store_release_blob(&blob);
-    return status;
-}
-
-/* Makes the wish's program for a device. Returns INGOT_BLOB_MISMATCH if the wish is not for this device. */
-static ingot_status_t make_wish_desc(struct worker *worker, size_t device, size_t size, const uint8_t *wish)
-{
-    const struct worker_store *place = worker->wish_place;
-    const uint8_t *id = NULL;
-    size_t id_size = 0;
-    ingot_status_t status = make_desc(worker, &worker->wish.kept, device, place->wishes, &worker->wish_desc);
-    if (status == INGOT_SUCCESS)
-        status = ingot_program_desc_get_cache_blob_id(worker->wish_desc, &id_size, &id);
-    if (status == INGOT_SUCCESS && id_size == size && memcmp(id, wish, size) == 0)
-        return INGOT_SUCCESS;
-    ingot_program_desc_release(worker->wish_desc);
-    worker->wish_desc = NULL;
-    return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
-}
-
 /* Makes the wish's program for the device of this text. Several devices may have it, and one that fails does not hide
  * the others. Returns INGOT_BLOB_MISMATCH if the wish is for none, but for another driver, for example. */
-static ingot_status_t find_device(struct worker *worker, const ingot_buffer_t *wish, const char *device)
+static ingot_status_t find_device(struct worker *worker, const ingot_buffer_t *wish, const char *text)
 {
     ingot_status_t failure = INGOT_BLOB_MISMATCH;
     for (size_t i = 0; i < worker->devices.count; ++i) {
-        if (!is_device_chosen(worker, i) || strcmp(worker->devices.items[i].text, device) != 0)
+        struct device *device = &worker->devices.items[i];
+        const uint8_t *id = NULL;
+        size_t size = 0;
+        if (!is_device_chosen(worker, i) || strcmp(device->text, text) != 0)
             continue;
-        const ingot_status_t status = make_wish_desc(worker, i, wish->size, wish->bytes);
+        ingot_status_t status =
+            make_desc(worker, &worker->wish.kept, device, worker->wish_place->wishes, &worker->wish_desc);
         if (status == INGOT_SUCCESS)
+            status = ingot_program_desc_get_cache_blob_id(worker->wish_desc, &size, &id);
+        if (status == INGOT_SUCCESS && size == wish->size && memcmp(id, wish->bytes, size) == 0)
             return status;
-        if (status != INGOT_BLOB_MISMATCH && failure == INGOT_BLOB_MISMATCH) {
+        ingot_program_desc_release(worker->wish_desc);
+        worker->wish_desc = NULL;
+        if (status != INGOT_SUCCESS && failure == INGOT_BLOB_MISMATCH) {
             failure = status;
             (void)fail_task(worker, "", status);
         }
@@ -436,13 +381,22 @@ static ingot_status_t find_device(struct worker *worker, const ingot_buffer_t *w
 /* Makes the wish's program from its request. What a client uploads in the background to a server may be missing yet. */
 static ingot_status_t prepare_wish(struct worker *worker, const ingot_buffer_t *wish, const char *device)
 {
+    const struct worker_store *place = worker->wish_place;
     ingot_kept_request_t *kept = &worker->wish.kept;
-    const int attempts = worker->wish_place->wishes == worker->wish_place->server ? ATTEMPTS : 1;
+    const int attempts = place->wishes == place->server ? ATTEMPTS : 1;
     ingot_status_t status = INGOT_NOT_FOUND;
     for (int i = 0; i < attempts && status == INGOT_NOT_FOUND; ++i) {
+        uint8_t id[REQUEST_ID_SIZE];
+        size_t id_size = sizeof(id);
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
         if (i != 0)
             (void)poll(NULL, 0, ATTEMPT_MS);
-        status = load_request(worker->wish_place, wish->size, wish->bytes, kept);
+        status = ingot_wish_get_request_id(wish->size, wish->bytes, &id_size, id);
+        if (status == INGOT_SUCCESS)
+            status = ingot_storage_load(place->wishes, id_size, id, &blob);
+        if (status == INGOT_SUCCESS)
+            status = ingot_request_open(kept, id_size, id, &blob);
+        store_release_blob(&blob);
         if (status != INGOT_SUCCESS) {
             (void)fail_task(worker, "", status);
             continue;
@@ -457,6 +411,7 @@ static ingot_status_t prepare_wish(struct worker *worker, const ingot_buffer_t *
 /* Waits until the server has what was stored. Returns the outcome. */
 static const char *upload_answer(struct worker *worker, const char *outcome)
 {
+    (void)worker; /* unused without servers */
 #if INGOT_WITH_REMOTE
     const ingot_storage_t server = worker->wish_place->server;
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
@@ -506,18 +461,6 @@ static void answer_wish(struct worker *worker, struct wishes *wishes)
     worker->wish_desc = NULL;
 }
 
-static void answer_wishes(struct worker *worker, struct wishes *wishes)
-{
-    const uint64_t idle_ns = worker->setup->idle_ns;
-    uint64_t last_ns = nanoseconds_of(CLOCK_MONOTONIC);
-    while (idle_ns == 0 || nanoseconds_of(CLOCK_MONOTONIC) - last_ns < idle_ns) {
-        if (!wishes_take(wishes))
-            continue;
-        answer_wish(worker, wishes);
-        last_ns = nanoseconds_of(CLOCK_MONOTONIC);
-    }
-}
-
 static void tell_notice(void *user, const char *text)
 {
     const struct worker *worker = user;
@@ -551,21 +494,26 @@ static void open_wishes(struct worker *worker, struct wishes *wishes)
 void worker_run(void *user)
 {
     struct worker worker = {.setup = user};
+    const struct worker_setup *setup = worker.setup;
     struct wishes wishes;
-    size_t next = worker.setup->first_task;
+    size_t next = setup->first_task;
     if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECORD") != 0 ||
         unsetenv("INGOT_PERSIST_REQUESTS") != 0)
         _exit(EXIT_FAILED);
     list_devices(&worker);
-    make_tasks(&worker);
-    if (worker.setup->is_watch)
+    if (setup->is_watch)
         open_wishes(&worker, &wishes);
     tell_devices(&worker);
-    if (worker.setup->is_watch)
-        answer_wishes(&worker, &wishes);
+    uint64_t last_ns = nanoseconds_of(CLOCK_MONOTONIC);
+    while (setup->is_watch && (setup->idle_ns == 0 || nanoseconds_of(CLOCK_MONOTONIC) - last_ns < setup->idle_ns)) {
+        if (!wishes_take(&wishes))
+            continue;
+        answer_wish(&worker, &wishes);
+        last_ns = nanoseconds_of(CLOCK_MONOTONIC);
+    }
     if (next < worker.task_count)
         do_task(&worker, next);
-    while ((next = atomic_fetch_add(worker.setup->next_task, 1)) < worker.task_count)
+    while ((next = atomic_fetch_add(setup->next_task, 1)) < worker.task_count)
         do_task(&worker, next);
     for (size_t i = 0; i < worker.store_count; ++i) {
         ingot_storage_release(worker.stores[i].upward);

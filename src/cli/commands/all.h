@@ -4,6 +4,8 @@
 #ifndef INGOT_CLI_COMMANDS_ALL_H
 #define INGOT_CLI_COMMANDS_ALL_H
 
+#include <cjson/cJSON.h>
+
 #include "cli/base/options.h"
 #include "cli/usage/command.h"
 
@@ -24,12 +26,21 @@
 COMMANDS(DECLARE)
 #undef DECLARE
 
+/* How a key is shown; see output.h. */
+#define KEY_PATTERN "{path}: {kind}, id {id}[public_key?, public key {public_key}]\n"
+/* Returns the public facts of the key in a file, or NULL if it is not a key file. */
+cJSON *key_describe(const char *path);
+
 /* Stores in a store what a server (a URL) or an OCI image layout (a directory) has, as `ingot pull` does. Prints
  * failures only. Returns an exit_code. */
 int pull_quietly(const struct common_options *common, const char *source);
 
+/* Loads what the requests of these stores need on this machine from the server that the environment names, and compiles
+ * nothing. Prints a summary. Returns an exit_code. */
+int build_pull(const struct common_options *options, const struct text_list *requests);
+
 /* Shows what of a store, a bundle or an OCI image layout this machine's drivers can load, and by what the rest differs.
- * path: NULL for the store of the options. Returns an exit_code. */
-int machine_verify(const struct common_options *options, const char *path);
+ * Returns an exit_code. */
+int machine_verify(const struct common_options *options);
 
 #endif

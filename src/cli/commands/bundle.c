@@ -1,9 +1,7 @@
 /*
  * bundle.c - `ingot bundle`: writes a bundle from a store.
  */
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"

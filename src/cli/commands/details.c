@@ -19,17 +19,6 @@
 
 enum { MOST_OF_LINE = 120, FIELD_SIZE = 600 };
 
-static void add_file_digests(cJSON *details, const cJSON *files)
-{
-    char field[FIELD_SIZE];
-    const cJSON *file;
-    cJSON_ArrayForEach(file, files)
-    {
-        (void)snprintf(field, sizeof(field), FILE_PREFIX "%s", json_text(file, "name"));
-        (void)cJSON_AddStringToObject(details, field, json_text(file, "blake2b"));
-    }
-}
-
 static void add_members(cJSON *details, const char *part, size_t size, const char *bytes)
 {
     char field[FIELD_SIZE];
@@ -65,11 +54,24 @@ static void add_source(cJSON *details, const char *part, size_t size, const char
     free(text);
 }
 
-static void add_parts(cJSON *details, const ingot_persist_entry_t *facts, ingot_buffer_t *blob)
+cJSON *details_read(ingot_storage_t storage, const ingot_persist_entry_t *facts)
 {
+    char field[FIELD_SIZE];
+    const cJSON *file;
     ingot_buffer_t value = INGOT_BUFFER_INIT;
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT; /* points into the value */
-    if (ingot_artifact_unpack(facts->id_size, facts->id, blob, &value) == INGOT_SUCCESS)
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (ingot_persist_load_entry(storage, facts, 0, &blob) != INGOT_SUCCESS)
+        return NULL;
+    cJSON *read = cJSON_CreateObject();
+    cJSON *details = cJSON_AddObjectToObject(read, "details");
+    cJSON *described = json_describe(ingot_cache_blob_describe, blob.size, blob.bytes);
+    cJSON_ArrayForEach(file, cJSON_GetObjectItem(described, "files"))
+    {
+        (void)snprintf(field, sizeof(field), FILE_PREFIX "%s", json_text(file, "name"));
+        (void)cJSON_AddStringToObject(details, field, json_text(file, "blake2b"));
+    }
+    if (ingot_artifact_unpack(facts->id_size, facts->id, &blob, &value) == INGOT_SUCCESS)
         (void)ingot_artifact_get_info(&value, &info);
     const char *bytes = (const char *)value.bytes;
     for (size_t i = 0; i < info.part_count; ++i) {
@@ -81,18 +83,6 @@ static void add_parts(cJSON *details, const ingot_persist_entry_t *facts, ingot_
         bytes += part->size;
     }
     store_release_blob(&value);
-}
-
-cJSON *details_read(ingot_storage_t storage, const ingot_persist_entry_t *facts)
-{
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    if (ingot_persist_load_entry(storage, facts, 0, &blob) != INGOT_SUCCESS)
-        return NULL;
-    cJSON *read = cJSON_CreateObject();
-    cJSON *details = cJSON_AddObjectToObject(read, "details");
-    cJSON *described = json_describe(ingot_cache_blob_describe, blob.size, blob.bytes);
-    add_file_digests(details, cJSON_GetObjectItem(described, "files"));
-    add_parts(details, facts, &blob);
     json_add_text(read, "title", entry_title(described));
     cJSON_Delete(described);
     store_release_blob(&blob);

@@ -1,16 +1,13 @@
 /*
  * evict.c - `ingot evict`: removes entries, oldest first or all.
  */
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/units.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 #include "util/nanoseconds.h"
 
 struct evicting {
@@ -75,39 +72,32 @@ static uint64_t limit_in(uint64_t given, uint64_t unit)
     return given == QUANTITY_NONE ? INGOT_NONE : (given - 1) / unit + 1; /* rounded up: not 0 */
 }
 
-static ingot_status_t evict_to_limits(struct evicting *evicting)
-{
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    limits.max_bytes = limit_in(evicting->max_size, 1);
-    limits.max_entries = evicting->is_all ? INGOT_NONE : limit_in(evicting->max_entries, 1);
-    limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
-    const ingot_status_t status = ingot_persist_evict(evicting->storage, &limits, &evicting->count, &evicting->bytes);
-    return status == INGOT_SUCCESS && evicting->is_all ? ingot_persist_clear(evicting->storage) : status;
-}
-
-static int evict_old_format(const struct evicting *evicting)
-{
-    uint64_t count = 0;
-    const ingot_status_t status = ingot_persist_find_old(evicting->storage, 1, &count);
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "removed_old", count);
-    output_print(json, evicting->common.is_json, "{removed_old} directories and files of an earlier format removed\n");
-    return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("removing the earlier format", status);
-}
-
 static int evict_entries(struct evicting *evicting)
 {
     ingot_persist_count_t total = INGOT_PERSIST_COUNT_INIT;
-    if (evicting->is_old)
-        return evict_old_format(evicting);
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    cJSON *json;
+    if (evicting->is_old) {
+        json = cJSON_CreateObject();
+        const ingot_status_t status = ingot_persist_find_old(evicting->storage, 1, &evicting->count);
+        json_add_u64(json, "removed_old", evicting->count);
+        output_print(json, evicting->common.is_json,
+                     "{removed_old} directories and files of an earlier format removed\n");
+        return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("removing the earlier format", status);
+    }
     const int code = evicting->kind != NULL ? entry_visit_all(evicting->storage, evict_of_kind, evicting) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
+    limits.max_bytes = limit_in(evicting->max_size, 1);
+    limits.max_entries = evicting->is_all ? INGOT_NONE : limit_in(evicting->max_entries, 1);
+    limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
     if (evicting->kind == NULL)
-        evicting->status = evict_to_limits(evicting);
+        evicting->status = ingot_persist_evict(evicting->storage, &limits, &evicting->count, &evicting->bytes);
+    if (evicting->kind == NULL && evicting->status == INGOT_SUCCESS && evicting->is_all)
+        evicting->status = ingot_persist_clear(evicting->storage);
     if (evicting->status == INGOT_SUCCESS)
         (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
-    cJSON *json = cJSON_CreateObject();
+    json = cJSON_CreateObject();
     json_add_text(json, "status", ingot_status_name(evicting->status));
     json_add_u64(json, "removed_entries", evicting->count);
     json_add_u64(json, "removed_bytes", evicting->bytes);

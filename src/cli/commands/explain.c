@@ -12,10 +12,8 @@
 
 #include <ingot/private/persist.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
@@ -24,7 +22,6 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 #include "util/entry_kind.h"
 
 enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000, MOST_LOADED = 1000 };
@@ -57,32 +54,12 @@ struct explaining {
 static const struct command_option options[] = {
     {NULL, 0, VALUE_TEXT, "ID", offsetof(struct explaining, wanted_name),
      .help =
-         "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any "
-         "store, a single file, or the name of an entry, which is compared with all others. Default: the last misses"},
+         "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any store, a "
+         "single file, or the name of an entry, which is compared with all others. Default: the last misses"},
     {"last", 'l', VALUE_COUNT, "COUNT", offsetof(struct explaining, last),
      .help = "How many of the last misses to explain if there is no ID. Default: 5"},
     {.help = NULL},
 };
-
-static int find_wanted(struct explaining *explaining)
-{
-    size_t size = 0;
-    struct comparison *comparison = &explaining->comparisons[0];
-    explaining->count = 1;
-    explaining->is_stored = !id_file_is(explaining->wanted_name);
-    const int code = explaining->is_stored
-                         ? entry_find(&comparison->wanted, explaining->storage, explaining->wanted_name)
-                         : id_file_read(&comparison->wanted, explaining->wanted_name);
-    if (code != EXIT_DONE)
-        return code;
-    const ingot_persist_entry_t *facts = &comparison->wanted.facts;
-    if (facts->id == NULL) {
-        (void)fprintf(stderr, "ingot: %s has no id: %s\n", explaining->wanted_name, facts->reason);
-        return EXIT_FAILED;
-    }
-    const ingot_status_t status = ingot_cache_blob_id_describe(facts->id_size, facts->id, &size, NULL);
-    return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the wanted id", status);
-}
 
 /* ---- the last misses: each was made and stored, so they are the newest entries ---- */
 
@@ -109,90 +86,54 @@ static int note_new(const ingot_persist_entry_t *facts, void *user)
 
 /* ---- comparing ---- */
 
-/* Returns a distance between 0 (two texts have the same words in any order) and 1 (they have no word in common). */
-static double distance_of_texts(const char *a, const char *b)
-{
-    size_t shared = 0;
-    size_t other = 0;
-    free(text_select_words(a, b, true, &shared));
-    free(text_select_words(b, a, true, &shared));
-    free(text_select_words(a, b, false, &other));
-    free(text_select_words(b, a, false, &other));
-    return other == 0 ? 0 : (double)other / (double)(shared + other);
-}
-
-static double weight_of(const cJSON *difference)
-{
-    const char *field = json_text(difference, "field");
-    const char *wanted = json_text(difference, "expected");
-    const char *found = json_text(difference, "found");
-    if (strncmp(field, "source[", 7) == 0 || strcmp(field, "artifact") == 0 || strcmp(field, "key.program") == 0)
-        return SOURCE_WEIGHT;
-    if (wanted == NULL || found == NULL)
-        return 1;
-    return order_weight + (1 - order_weight) * distance_of_texts(wanted, found);
-}
-
-static double distance_of(const cJSON *differences)
+/* Returns the sum of the weights of the fields that differ. Sets the number of sources among them. Two texts have a
+ * distance between 0 (they have the same words in any order) and 1 (they have no word in common). */
+static double distance_of(const cJSON *differences, size_t *source_count)
 {
     const cJSON *difference;
     double distance = 0;
+    *source_count = 0;
     cJSON_ArrayForEach(difference, differences)
     {
-        distance += weight_of(difference);
+        const char *field = json_text(difference, "field");
+        const char *wanted = json_text(difference, "expected");
+        const char *found = json_text(difference, "found");
+        const bool is_source = strncmp(field, "source[", 7) == 0;
+        size_t shared = 0;
+        size_t other = 0;
+        free(text_select_words(wanted, found, true, &shared));
+        free(text_select_words(found, wanted, true, &shared));
+        free(text_select_words(wanted, found, false, &other));
+        free(text_select_words(found, wanted, false, &other));
+        const double of_texts = other == 0 ? 0 : (double)other / (double)(shared + other);
+        *source_count += is_source;
+        if (is_source || strcmp(field, "artifact") == 0 || strcmp(field, "key.program") == 0)
+            distance += SOURCE_WEIGHT;
+        else
+            distance += wanted == NULL || found == NULL ? 1 : order_weight + (1 - order_weight) * of_texts;
     }
     return distance;
-}
-
-/* True if the entry may be what a miss is compared with: one that was there before. */
-static bool is_comparable(const struct explaining *explaining, const struct comparison *comparison,
-                          const ingot_persist_entry_t *facts)
-{
-    char name[ENTRY_NAME_SIZE];
-    entry_name(facts, name);
-    if (explaining->is_stored && strcmp(name, comparison->wanted.name) == 0)
-        return false;
-    return explaining->capacity == 0 || facts->created_ns <= comparison->wanted.facts.created_ns;
-}
-
-static size_t count_sources(const cJSON *differences)
-{
-    const cJSON *difference;
-    size_t count = 0;
-    cJSON_ArrayForEach(difference, differences)
-    {
-        count += strncmp(json_text(difference, "field"), "source[", 7) == 0;
-    }
-    return count;
-}
-
-/* True if the entry is the wanted program with other included files. The id has only the text of a source with all that
- * it includes. Loads the entry's blob. */
-static bool is_other_version(struct explaining *explaining, const struct comparison *comparison,
-                             const ingot_persist_entry_t *facts)
-{
-    if (comparison->details == NULL || ++explaining->loaded_count > MOST_LOADED)
-        return false;
-    cJSON *details = details_read(explaining->storage, facts);
-    const bool is_other = details_are_related(comparison->details, details);
-    cJSON_Delete(details);
-    return is_other;
 }
 
 static void compare_wanted_with_entry(struct explaining *explaining, struct comparison *comparison,
                                       const ingot_persist_entry_t *facts)
 {
     const ingot_persist_entry_t *wanted = &comparison->wanted.facts;
+    size_t source_count = 0;
     cJSON *differences = id_compare(wanted->id_size, wanted->id, facts->id_size, facts->id);
     if (differences == NULL)
         return;
     ++comparison->compared_count;
-    double distance = distance_of(differences);
-    const size_t source_count = count_sources(differences);
+    double distance = distance_of(differences, &source_count);
     const double of_other_version = distance - (double)source_count * SOURCE_WEIGHT + 1;
+    /* It may be the wanted program with other included files, which only its blob tells: the id has the text of a
+     * source with all that it includes. */
     if (source_count != 0 && (comparison->differences == NULL || of_other_version < comparison->distance) &&
-        is_other_version(explaining, comparison, facts))
-        distance = of_other_version;
+        comparison->details != NULL && ++explaining->loaded_count <= MOST_LOADED) {
+        cJSON *details = details_read(explaining->storage, facts);
+        distance = details_are_related(comparison->details, details) ? of_other_version : distance;
+        cJSON_Delete(details);
+    }
     if (comparison->differences != NULL && distance >= comparison->distance) {
         cJSON_Delete(differences);
         return;
@@ -204,15 +145,19 @@ static void compare_wanted_with_entry(struct explaining *explaining, struct comp
     entry_copy(&comparison->nearest, facts);
 }
 
-/* Compares an entry with all that is wanted. Returns false if nothing can be nearer. */
+/* Compares an entry with all that is wanted. A miss is only compared with what was there before. Returns false if
+ * nothing can be nearer. */
 static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *user)
 {
     struct explaining *explaining = user;
+    char name[ENTRY_NAME_SIZE];
     bool is_done = true;
+    entry_name(facts, name);
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
-        if (entry_kind_of(facts->id_size, facts->id) != ENTRY_PROBES && facts->id != NULL &&
-            is_comparable(explaining, comparison, facts))
+        const bool is_itself = explaining->is_stored && strcmp(name, comparison->wanted.name) == 0;
+        const bool is_later = explaining->capacity != 0 && facts->created_ns > comparison->wanted.facts.created_ns;
+        if (entry_kind_of(facts->id_size, facts->id) != ENTRY_PROBES && facts->id != NULL && !is_itself && !is_later)
             compare_wanted_with_entry(explaining, comparison, facts);
         is_done = is_done && comparison->differences != NULL && comparison->distance <= 0;
     }
@@ -259,23 +204,12 @@ static int keep_equal(const ingot_persist_entry_t *facts, void *user)
     return 0;
 }
 
-/* If only a namespace was looked into, looks for the wanted id in the others. */
-static void look_elsewhere(const struct explaining *explaining, struct comparison *comparison)
-{
-    struct common_options wider = explaining->common;
-    ingot_storage_t storage = NULL;
-    if (wider.name_space == NULL)
-        return;
-    wider.name_space = NULL;
-    if (store_open(&storage, &wider, STORE_READ, NULL) == EXIT_DONE)
-        (void)entry_visit_all(storage, keep_equal, comparison);
-    ingot_storage_release(storage);
-}
-
 /* Prints the verdict and returns its exit_code. An equal id is a hit only if the blob is valid, too. */
 static int print_verdict(struct explaining *explaining)
 {
     struct comparison *comparison = &explaining->comparisons[0];
+    struct common_options wider = explaining->common;
+    ingot_storage_t storage = NULL;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     bool is_hit = comparison->differences != NULL && comparison->distance <= 0;
     const char *detail = "";
@@ -283,25 +217,21 @@ static int print_verdict(struct explaining *explaining)
         ingot_persist_load_entry(explaining->storage, &comparison->nearest.facts, 0, &blob) != INGOT_SUCCESS) {
         is_hit = false;
         detail = ingot_last_error_detail();
-    } else if (!is_hit) {
-        look_elsewhere(explaining, comparison);
+    } else if (!is_hit && wider.name_space != NULL) { /* only a namespace was looked into */
+        wider.name_space = NULL;
+        if (store_open(&storage, &wider, STORE_READ, NULL) == EXIT_DONE)
+            (void)entry_visit_all(storage, keep_equal, comparison);
+        ingot_storage_release(storage);
     }
     cJSON *json = comparison_to_json(comparison, is_hit ? "hit" : "miss", detail);
     json_add_text(json, "elsewhere", comparison->elsewhere.name[0] != '\0' ? comparison->elsewhere.name : NULL);
     add_eviction(explaining, comparison, is_hit ? 0 : UINT64_MAX, json);
     output_print(json, explaining->common.is_json,
                  "{verdict}: [evicted?it was evicted {evicted:age} ago; ][elsewhere?another namespace has it, "
-                 "{elsewhere}; ][nearest?[differences?nearest "
-                 "is][differences!stored as] {nearest}]"
-                 "[nearest!no entry to compare with][refusal?, refused: {refusal}]\n" DIFFERENCES);
+                 "{elsewhere}; ][nearest?[differences?nearest is][differences!stored as] {nearest}][nearest!no entry "
+                 "to compare with][refusal?, refused: {refusal}]\n" DIFFERENCES);
     store_release_blob(&blob);
     return is_hit ? EXIT_DONE : EXIT_FINDING;
-}
-
-/* True if the nearest entry is another version of the same program, or an artifact of the same kind. */
-static bool is_related(const struct comparison *comparison)
-{
-    return comparison->differences != NULL && comparison->distance < SOURCE_WEIGHT;
 }
 
 /* Prints why each of the last misses was one. */
@@ -310,7 +240,8 @@ static int tell_last(struct explaining *explaining)
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
-        const bool is_new = !is_related(comparison);
+        /* It is no other version of the same program, and no artifact of the same kind. */
+        const bool is_new = comparison->differences == NULL || comparison->distance >= SOURCE_WEIGHT;
         cJSON *json = comparison_to_json(comparison, is_new ? "new" : "miss", "");
         json_add_text(json, "entry", comparison->wanted.name);
         json_add_text(json, "name", json_text(comparison->details, "title"));
@@ -321,8 +252,8 @@ static int tell_last(struct explaining *explaining)
             continue;
         output_put(stdout, i != 0 ? "\n" : "", json);
         output_put(stdout,
-                   "{entry} [name?{name}, ]stored {created:age} ago: "
-                   "[evicted?it was there before, and evicted {evicted:age} ago; ]",
+                   "{entry} [name?{name}, ]stored {created:age} ago: [evicted?it was there before, and evicted "
+                   "{evicted:age} ago; ]",
                    json);
         output_put(stdout, is_new ? "new, no earlier entry has its sources\n" : "nearest is {nearest}\n" DIFFERENCES,
                    json);
@@ -339,7 +270,24 @@ static int explain_misses(ingot_storage_t storage, void *values)
     const bool is_last = explaining->wanted_name == NULL;
     explaining->storage = storage;
     explaining->is_stored = true;
-    int code = is_last ? entry_visit_all(storage, note_new, explaining) : find_wanted(explaining);
+    struct entry *wanted = &explaining->comparisons[0].wanted;
+    if (!is_last) {
+        explaining->count = 1;
+        explaining->is_stored = !id_file_is(explaining->wanted_name);
+    }
+    int code = is_last                 ? entry_visit_all(storage, note_new, explaining)
+               : explaining->is_stored ? entry_find(wanted, storage, explaining->wanted_name)
+                                       : id_file_read(wanted, explaining->wanted_name);
+    if (code == EXIT_DONE && !is_last) {
+        size_t size = 0;
+        if (wanted->facts.id == NULL) {
+            (void)fprintf(stderr, "ingot: %s has no id: %s\n", explaining->wanted_name, wanted->facts.reason);
+            return EXIT_FAILED;
+        }
+        const ingot_status_t status =
+            ingot_cache_blob_id_describe(wanted->facts.id_size, wanted->facts.id, &size, NULL);
+        code = status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the wanted id", status);
+    }
     for (size_t i = 0; i < explaining->count && code == EXIT_DONE && explaining->is_stored; ++i)
         explaining->comparisons[i].details = details_read(storage, &explaining->comparisons[i].wanted.facts);
     if (code == EXIT_DONE)
@@ -365,7 +313,6 @@ static int run_explain(void *values)
     if (count > MOST_LAST || (!is_last && explaining->last != 0))
         return command_refuse(&command_explain, "use --last without ID, and with a number of at most %d", MOST_LAST);
     explaining->comparisons = memory_get((count + 1) * sizeof(*explaining->comparisons));
-    memset(explaining->comparisons, 0, (count + 1) * sizeof(*explaining->comparisons));
     explaining->capacity = is_last ? count : 0;
     return store_use(&explaining->common, STORE_READ, explain_misses, explaining);
 }
@@ -374,13 +321,12 @@ const struct command command_explain = {
     .name = "explain",
     .group = "Look into a store",
     .summary = "explain why an id would be a miss",
-    .about =
-        "Shows whether a program or an artifact with this id would be found, and if not, in which fields the "
-        "nearest stored id differs. The nearest entry has the same sources, or is an artifact of the same kind, "
-        "and then differs in the fewest fields. A different order of options hardly counts.\n\n"
-        "Without an ID, it explains the last misses: the newest entries, each of which was made because the store "
-        "did not have it, are compared with earlier ones. Of artifacts that are stored, parts in JSON and sources are "
-        "compared, too, and of programs, the files that they include.",
+    .about = "Shows whether a program or an artifact with this id would be found, and if not, in which fields the "
+             "nearest stored id differs. The nearest entry has the same sources, or is an artifact of the same kind, "
+             "and then differs in the fewest fields. A different order of options hardly counts.\n\n"
+             "Without an ID, it explains the last misses: the newest entries, each of which was made because the store "
+             "did not have it, are compared with earlier ones. Of artifacts that are stored, parts in JSON and sources "
+             "are compared, too, and of programs, the files that they include.",
     .options = options,
     .size = sizeof(struct explaining),
     .run = run_explain,

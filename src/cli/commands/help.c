@@ -1,7 +1,6 @@
 /*
  * help.c - `ingot help`: describes a command.
  */
-#include "cli/base/exit_code.h"
 #include "cli/commands/all.h"
 
 struct helping {

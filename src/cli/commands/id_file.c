@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "util/key_bin.h"
 #include "util/little_endian.h"
 
@@ -20,13 +20,6 @@ bool id_file_is(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
-}
-
-/* Returns the size of the id according to the header of a key.bin. In a single file, the blob follows the id. */
-static size_t id_size_in(const uint8_t *header, size_t at_most)
-{
-    const uint64_t size = le_get_u64(header + KEY_BIN_AT_ID_SIZE);
-    return size < at_most ? (size_t)size : at_most;
 }
 
 int id_file_read(struct entry *entry, const char *path)
@@ -45,7 +38,9 @@ int id_file_read(struct entry *entry, const char *path)
     const int error = ferror(file) != 0 ? errno : 0;
     const bool has_header = size > KEY_BIN_AT_ID && memcmp(bytes, KEY_BIN_MAGIC, sizeof(KEY_BIN_MAGIC) - 1) == 0;
     const size_t header_size = has_header ? KEY_BIN_AT_ID : 0;
-    const size_t id_size = has_header ? id_size_in(bytes, size - header_size) : size;
+    /* According to the header of a key.bin. In a single file, the blob follows the id. */
+    const uint64_t named_size = has_header ? le_get_u64(bytes + KEY_BIN_AT_ID_SIZE) : size;
+    const size_t id_size = named_size < size - header_size ? (size_t)named_size : size - header_size;
     const ingot_persist_entry_t facts = {.struct_size = sizeof(facts),
                                          .name_space = "",
                                          .reason = "",

@@ -1,18 +1,14 @@
 /*
  * key.c - `ingot key`: creates the keys that seal blobs. key_describe shows the public facts of a key.
  */
-#include "cli/commands/key.h"
 
 #include <ingot/private/trust.h>
 #include <stdio.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 #include "util/hex.h"
 
 struct creating {

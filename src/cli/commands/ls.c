@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/table.h"
 #include "cli/base/text.h"
@@ -73,17 +71,6 @@ static const struct command_option ls_options[] = {
     {.help = NULL},
 };
 
-/* `id` has the fields of the row's id. */
-static bool is_wanted_row(const struct listing *listing, const cJSON *row, const cJSON *id)
-{
-    return id_has_kind(id, listing->kind) &&
-           (listing->device == NULL || text_contains(json_text(row, "device"), listing->device)) &&
-           (listing->driver == NULL || text_contains(json_text(row, "driver"), listing->driver)) &&
-           (listing->source == NULL || id_has_source(id, listing->source) ||
-            text_contains(json_text(row, "source_name"), listing->source) ||
-            text_contains(json_text(row, "name"), listing->source));
-}
-
 /* Returns the options of a program, or the fields of an artifact's key, or NULL if there are none. */
 static char *list_program_options(const cJSON *id)
 {
@@ -105,9 +92,11 @@ static char *list_program_options(const cJSON *id)
 
 /* Describes an entry as --json prints it. Only the blob has the name and the build time. A damaged blob gives neither.
  */
-static cJSON *describe_entry(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id)
+static int collect_row(const ingot_persist_entry_t *facts, void *user)
 {
+    struct listing *listing = user;
     const bool reads_blob = !listing->is_names_only || listing->source != NULL;
+    cJSON *id = id_read(facts->id_size, facts->id);
     cJSON *json = entry_to_json(facts);
     cJSON *blob = reads_blob && facts->status == INGOT_SUCCESS ? entry_read_blob(listing->storage, facts) : NULL;
     const char *label = json_text(blob, "label");
@@ -117,28 +106,24 @@ static cJSON *describe_entry(const struct listing *listing, const ingot_persist_
     json_add_text(json, "source_name", label != NULL ? label : json_text(blob, "source_name"));
     json_add_text(json, "options", options);
     json_add_u64(json, "build_time_ns", label != NULL ? entry_make_time_ns(blob) : json_get_u64(blob, "build_time_ns"));
-    free(options);
-    cJSON_Delete(blob);
-    return json;
-}
-
-static int collect_row(const ingot_persist_entry_t *facts, void *user)
-{
-    struct listing *listing = user;
-    cJSON *id = id_read(facts->id_size, facts->id);
-    cJSON *json = describe_entry(listing, facts, id);
-    if (is_wanted_row(listing, json, id)) {
+    if (id_has_kind(id, listing->kind) &&
+        (listing->device == NULL || text_contains(json_text(json, "device"), listing->device)) &&
+        (listing->driver == NULL || text_contains(json_text(json, "driver"), listing->driver)) &&
+        (listing->source == NULL || id_has_source(id, listing->source) ||
+         text_contains(json_text(json, "source_name"), listing->source) ||
+         text_contains(json_text(json, "name"), listing->source))) {
         const char *backend = json_text(json, "backend");
-        listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
-        struct row *row = &listing->rows[listing->row_count++];
         const uint64_t numbers[] = {facts->created_ns, facts->created_ns, facts->last_use_ns, facts->bytes};
-        *row = (struct row){.json = json,
-                            .title = json_text(json, "name"),
-                            .maker = backend != NULL ? backend : json_text(json, "kind"),
-                            .sort_number = numbers[listing->order]};
+        listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
+        listing->rows[listing->row_count++] = (struct row){.json = json,
+                                                           .title = json_text(json, "name"),
+                                                           .maker = backend != NULL ? backend : json_text(json, "kind"),
+                                                           .sort_number = numbers[listing->order]};
     } else {
         cJSON_Delete(json);
     }
+    free(options);
+    cJSON_Delete(blob);
     cJSON_Delete(id);
     return 1;
 }
@@ -152,42 +137,35 @@ static int compare_row_titles(const void *a, const void *b)
     return order != 0 ? order : compare_text(x->maker, y->maker);
 }
 
-/* Adds what differs between `count` rows with one name, for people. */
-static void add_differences_to_rows(size_t count, const struct row *rows)
-{
-    if (count < 2)
-        return;
-    char *common = memory_copy_text("");
-    for (size_t i = 0; i < count; ++i) {
-        char *shared = text_select_words(json_text(rows[i].json, "options"), i != 0 ? common : NULL, i != 0, NULL);
-        free(common);
-        common = shared;
-    }
-    for (size_t i = 0; i < count; ++i) {
-        char *difference = text_select_words(json_text(rows[i].json, "options"), common, false, NULL);
-        if (difference != NULL && strlen(difference) > MOST_SHOWN)
-            (void)strcpy(difference + MOST_SHOWN - 3, "...");
-        json_add_text(rows[i].json, "difference", difference);
-        free(difference);
-    }
-    free(common);
-}
-
-static void find_differences_of_rows(const struct listing *listing)
+/* Adds what differs between rows with one name, for people. */
+static void add_differences_to_rows(const struct listing *listing)
 {
     const struct row *rows = listing->rows;
+    size_t end = 0;
     if (listing->row_count > 1)
         qsort(listing->rows, listing->row_count, sizeof(*rows), compare_row_titles);
-    for (size_t first = 0, i = 1; i <= listing->row_count; ++i) {
-        if (i < listing->row_count && compare_row_titles(&rows[first], &rows[i]) == 0)
-            continue;
-        add_differences_to_rows(i - first, rows + first);
-        first = i;
+    for (size_t first = 0; first < listing->row_count; first = end) {
+        char *common = memory_copy_text("");
+        for (end = first; end < listing->row_count && compare_row_titles(&rows[first], &rows[end]) == 0; ++end) {
+            const bool has_common = end != first;
+            char *shared =
+                text_select_words(json_text(rows[end].json, "options"), has_common ? common : NULL, has_common, NULL);
+            free(common);
+            common = shared;
+        }
+        for (size_t i = first; i < end && end - first > 1; ++i) {
+            char *difference = text_select_words(json_text(rows[i].json, "options"), common, false, NULL);
+            if (difference != NULL && strlen(difference) > MOST_SHOWN)
+                (void)strcpy(difference + MOST_SHOWN - 3, "...");
+            json_add_text(rows[i].json, "difference", difference);
+            free(difference);
+        }
+        free(common);
     }
 }
 
-/* In the row of a bad entry, the status follows the times. */
-static void print_rows(const struct listing *listing)
+/* A store_user_t. In the row of a bad entry, the status follows the times. */
+static int list_storage(ingot_storage_t storage, void *values)
 {
     static const struct table_column columns[] = {
         {"ENTRY", "{entry}", false},
@@ -201,28 +179,21 @@ static void print_rows(const struct listing *listing)
         {"NAME", "[reason!{name}]", false},
         {"DIFFERS IN", "[reason!{difference}]", false},
         {"DEVICE", "[reason!{device}]", false}};
-    cJSON *list = cJSON_CreateArray();
-    for (size_t i = 0; i < listing->row_count; ++i)
-        (void)cJSON_AddItemToArray(list, listing->rows[i].json);
-    if (listing->is_names_only && !listing->common.is_json)
-        output_print(list, false, "{entry}\n");
-    else
-        table_report(list, listing->common.is_json, sizeof(columns) / sizeof(columns[0]), columns);
-}
-
-/* A store_user_t. */
-static int list_storage(ingot_storage_t storage, void *values)
-{
     struct listing *listing = values;
     listing->storage = storage;
     const int code = entry_visit_all(storage, collect_row, listing);
     if (code != EXIT_DONE)
         return code;
     if (!listing->common.is_json && !listing->is_names_only)
-        find_differences_of_rows(listing);
+        add_differences_to_rows(listing);
     if (listing->row_count > 1)
         qsort(listing->rows, listing->row_count, sizeof(*listing->rows), compare_ls_rows);
-    print_rows(listing);
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < listing->row_count; ++i)
+        (void)cJSON_AddItemToArray(list, listing->rows[i].json);
+    if (!listing->common.is_json && !listing->is_names_only)
+        table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
+    output_print(list, listing->common.is_json, listing->is_names_only ? "{entry}\n" : "");
     return code;
 }
 

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/text.h"
 
 #define SUFFIX ".metrics"
@@ -70,7 +70,7 @@ void prometheus_add(struct prometheus *all, const char *text, double value)
     all->lines[i].value += value;
 }
 
-static void print_to(FILE *stream, struct prometheus *all)
+void prometheus_print(FILE *stream, struct prometheus *all)
 {
     if (all->count != 0)
         qsort(all->lines, all->count, sizeof(*all->lines), by_name);
@@ -81,19 +81,6 @@ static void print_to(FILE *stream, struct prometheus *all)
         else
             (void)fprintf(stream, "%s %.*f\n", text, strstr(text, "_seconds") != NULL ? 9 : 0, all->lines[i].value);
     }
-}
-
-void prometheus_print(struct prometheus *all)
-{
-    print_to(stdout, all);
-}
-
-void prometheus_free(struct prometheus *all)
-{
-    for (size_t i = 0; i < all->count; ++i)
-        free(all->lines[i].text);
-    free(all->lines);
-    *all = (struct prometheus){NULL, 0};
 }
 
 /* Adds a file's lines. Those that begin with TAKEN go to `taken`, unless it is NULL. */
@@ -167,7 +154,7 @@ static bool write_ended(int directory, struct prometheus *ended, const struct pr
     FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (stream == NULL)
         return false;
-    print_to(stream, ended);
+    prometheus_print(stream, ended);
     for (size_t i = 0; i < taken->count; ++i)
         (void)fprintf(stream, TAKEN "%s\n", taken->lines[i].text);
     const bool is_written = ferror(stream) == 0;
@@ -178,54 +165,38 @@ static bool write_ended(int directory, struct prometheus *ended, const struct pr
     return true;
 }
 
-static bool is_taken(const struct prometheus *taken, const char *name)
+int prometheus_read(struct prometheus *all, const char *path, bool prune)
 {
-    for (size_t i = 0; i < taken->count; ++i)
-        if (strcmp(taken->lines[i].text, name) == 0)
-            return true;
-    return false;
-}
-
-/* Returns false, with errno, if the files cannot be read or the file of ended processes cannot be replaced. */
-static bool read_files(int directory, bool prune, struct prometheus *all, struct prometheus *ended)
-{
-    struct prometheus before = {NULL, 0}; /* the files that ENDED has taken */
-    struct prometheus taken = {NULL, 0};
+    static struct prometheus ended, before, taken; /* before: the files that ENDED has taken */
     struct dirent **entries = NULL;
-    const int fd = openat(directory, ENDED, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_open = directory >= 0 && flock(directory, prune ? LOCK_EX : LOCK_SH) == 0;
+    const int fd = is_open ? openat(directory, ENDED, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (stream != NULL) {
-        add_lines(ended, stream, &before);
+        add_lines(&ended, stream, &before);
         (void)fclose(stream);
     }
-    const int count = scandirat(directory, ".", &entries, is_file_of_process, NULL);
+    const int count = is_open ? scandirat(directory, ".", &entries, is_file_of_process, NULL) : -1;
     for (int i = 0; i < count; ++i) {
         const char *name = entries[i]->d_name;
+        size_t at = 0;
+        while (at < before.count && strcmp(before.lines[at].text, name) != 0)
+            ++at;
         if (text_ends_in(name, UNFINISHED))
             remove_unfinished(directory, name, prune);
-        else if (!is_taken(&before, name))
-            add_file(all, ended, &taken, directory, name, prune);
+        else if (at == before.count)
+            add_file(all, &ended, &taken, directory, name, prune);
         else if (prune && unlinkat(directory, name, 0) != 0)
             prometheus_add(&taken, name, 0); /* it stays there, and must not be counted again */
         free(entries[i]);
     }
     free(entries);
-    const bool is_done = count >= 0 && (taken.count == 0 || write_ended(directory, ended, &taken));
-    prometheus_free(&before);
-    prometheus_free(&taken);
-    return is_done;
-}
-
-int prometheus_read(struct prometheus *all, const char *path, bool prune)
-{
-    struct prometheus ended = {NULL, 0};
-    const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool is_done =
-        directory >= 0 && flock(directory, prune ? LOCK_EX : LOCK_SH) == 0 && read_files(directory, prune, all, &ended);
-    if (!is_done)
+    if (count < 0 || (taken.count != 0 && !write_ended(directory, &ended, &taken))) {
         (void)fprintf(stderr, "ingot: the counts in %s cannot be read: %s\n", path, strerror(errno));
-    for (size_t i = 0; is_done && i < ended.count; ++i)
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < ended.count; ++i)
         prometheus_add(all, ended.lines[i].text, ended.lines[i].value);
-    prometheus_free(&ended);
-    return is_done ? EXIT_DONE : EXIT_FAILED;
+    return EXIT_DONE;
 }

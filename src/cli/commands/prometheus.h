@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
-/* What is printed. A line begins with a name and its labels, or is a comment about a name. */
+/* What is printed, which is not freed. A line begins with a name and its labels, or is a comment about a name. */
 struct prometheus {
     struct prometheus_line *lines;
     size_t count;
@@ -18,7 +19,6 @@ void prometheus_add(struct prometheus *all, const char *text, double value);
 /* Adds up what the processes of a directory have counted. prune: moves the counts of processes that have ended into one
  * file, and removes their files. Returns an exit_code, and reports failures. */
 int prometheus_read(struct prometheus *all, const char *directory, bool prune);
-void prometheus_print(struct prometheus *all);
-void prometheus_free(struct prometheus *all);
+void prometheus_print(FILE *stream, struct prometheus *all);
 
 #endif

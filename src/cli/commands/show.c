@@ -8,19 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/table.h"
 #include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
-#include "cli/commands/key.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 #include "util/hex.h"
 
 struct showing {
@@ -87,24 +83,6 @@ static ingot_status_t load_value(ingot_storage_t storage, const ingot_persist_en
     return status;
 }
 
-/* Adds a tuning record (python/ingot_cache/tuning.py), if the artifact is one. */
-static void add_record(cJSON *artifact, ingot_storage_t storage, const ingot_persist_entry_t *facts)
-{
-    ingot_buffer_t value = INGOT_BUFFER_INIT;
-    cJSON *id = id_read(facts->id_size, facts->id);
-    const char *kind = id_kind(id);
-    if (artifact != NULL && kind != NULL && strcmp(kind, "tuning") == 0 &&
-        load_value(storage, facts, &value) == INGOT_SUCCESS) {
-        cJSON *record = cJSON_ParseWithLength((const char *)value.bytes, value.size);
-        if (cJSON_IsObject(record))
-            (void)cJSON_AddItemToObject(artifact, "record", record);
-        else
-            cJSON_Delete(record);
-    }
-    store_release_blob(&value);
-    cJSON_Delete(id);
-}
-
 /* Adds a row for a tuning record, which may have anything in its members. */
 static void add_row(cJSON *rows, const cJSON *record)
 {
@@ -127,17 +105,6 @@ static void add_row(cJSON *rows, const cJSON *record)
     (void)cJSON_AddItemToArray(rows, row);
 }
 
-/* Prints a tuning record, and below it those of which it was merged. */
-static void print_record(const cJSON *record)
-{
-    const cJSON *merged;
-    cJSON *rows = cJSON_CreateArray();
-    add_row(rows, record);
-    cJSON_ArrayForEach(merged, cJSON_GetObjectItem(record, "records")) add_row(rows, merged);
-    table_print_list(rows, sizeof(record_columns) / sizeof(record_columns[0]), record_columns);
-    cJSON_Delete(rows);
-}
-
 /* Adds an entry with the description of its blob. If `blob` is NULL, the library's last error detail says why. */
 static void add_entry(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
@@ -153,6 +120,7 @@ static void add_entry(const struct showing *showing, const struct entry *entry, 
 static void print_entries(const struct showing *showing)
 {
     const cJSON *entry;
+    const cJSON *merged;
     if (showing->common.is_json) {
         json_print(showing->entries);
         return;
@@ -171,17 +139,15 @@ static void print_entries(const struct showing *showing)
                    : cJSON_HasObjectItem(blob, "probes") ? probes_pattern
                                                          : program_pattern,
                    cJSON_IsNull(blob) ? NULL : blob);
-        if (cJSON_HasObjectItem(blob, "record"))
-            print_record(cJSON_GetObjectItem(blob, "record"));
+        const cJSON *record = cJSON_GetObjectItem(blob, "record");
+        if (record == NULL)
+            continue;
+        cJSON *rows = cJSON_CreateArray(); /* a tuning record, and below it those of which it was merged */
+        add_row(rows, record);
+        cJSON_ArrayForEach(merged, cJSON_GetObjectItem(record, "records")) add_row(rows, merged);
+        table_print_list(rows, sizeof(record_columns) / sizeof(record_columns[0]), record_columns);
+        cJSON_Delete(rows);
     }
-}
-
-/* True if the file has the header of an entry, which may be damaged otherwise, or if all of it is an id. */
-static bool is_entry_or_id(const struct entry *entry)
-{
-    size_t size = 0;
-    return entry->facts.id_size < entry->facts.bytes ||
-           ingot_cache_blob_id_describe(entry->facts.id_size, entry->facts.id, &size, NULL) == INGOT_SUCCESS;
 }
 
 static int show_file(const struct showing *showing, const char *path)
@@ -190,12 +156,15 @@ static int show_file(const struct showing *showing, const char *path)
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     cJSON *key = key_describe(path);
     char *why = memory_copy_text(ingot_last_error_detail()); /* why it is not a key */
+    size_t size = 0;
     int code = EXIT_DONE;
     if (key != NULL)
         (void)cJSON_AddItemToArray(showing->entries, key);
     else
         code = id_file_read(&entry, path);
-    if (key == NULL && code == EXIT_DONE && !is_entry_or_id(&entry)) {
+    /* It has the header of an entry, which may be damaged otherwise, or all of it is an id. */
+    if (key == NULL && code == EXIT_DONE && entry.facts.id_size == entry.facts.bytes &&
+        ingot_cache_blob_id_describe(entry.facts.id_size, entry.facts.id, &size, NULL) != INGOT_SUCCESS) {
         (void)fprintf(stderr, "ingot: %s is neither an entry nor an id: %s; nor a key: %s\n", path,
                       ingot_last_error_detail(), why);
         code = EXIT_FINDING;
@@ -249,6 +218,7 @@ static cJSON *describe_request(const struct showing *showing, ingot_storage_t st
 
 static int show_entries_of_name(const struct showing *showing, ingot_storage_t storage, const char *name)
 {
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
     struct entry *found = NULL;
     size_t count = 0;
     const int code = entry_find_all(&found, &count, storage, name);
@@ -256,7 +226,19 @@ static int show_entries_of_name(const struct showing *showing, ingot_storage_t s
         cJSON *blob = entry_read_blob(storage, &found[i].facts);
         if (blob != NULL && ingot_request_is_id(found[i].facts.id_size, found[i].facts.id) != 0)
             (void)cJSON_AddItemToObject(blob, "request", describe_request(showing, storage, &found[i].facts));
-        add_record(blob, storage, &found[i].facts);
+        cJSON *id = id_read(found[i].facts.id_size, found[i].facts.id);
+        const char *kind = id_kind(id);
+        /* An artifact may be a tuning record (python/ingot_cache/tuning.py). */
+        if (blob != NULL && kind != NULL && strcmp(kind, "tuning") == 0 &&
+            load_value(storage, &found[i].facts, &value) == INGOT_SUCCESS) {
+            cJSON *record = cJSON_ParseWithLength((const char *)value.bytes, value.size);
+            if (cJSON_IsObject(record))
+                (void)cJSON_AddItemToObject(blob, "record", record);
+            else
+                cJSON_Delete(record);
+        }
+        store_release_blob(&value);
+        cJSON_Delete(id);
         add_entry(showing, &found[i], found[i].name, blob);
         entry_fini(&found[i]);
     }
@@ -264,10 +246,47 @@ static int show_entries_of_name(const struct showing *showing, ingot_storage_t s
     return code;
 }
 
-static int show_files_and_entries(struct showing *showing)
+/* A store_user_t that writes the bytes of a part. */
+static int show_part(ingot_storage_t storage, void *values)
 {
+    const struct showing *showing = values;
+    struct entry entry;
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    size_t at = 0;
+    size_t i = 0;
+    int code = entry_find(&entry, storage, showing->names.items[0]);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = load_value(storage, &entry.facts, &value);
+    if (status == INGOT_SUCCESS)
+        (void)ingot_artifact_get_info(&value, &info);
+    for (; i < info.part_count && strcmp(info.parts[i].name, showing->part) != 0; ++i)
+        at += (size_t)info.parts[i].size;
+    if (status != INGOT_SUCCESS) {
+        entry_tell_failure(&entry.facts, "no part of", status);
+        code = EXIT_FINDING;
+    } else if (i == info.part_count) {
+        (void)fprintf(stderr, "ingot: %s has no part of this name; \"ingot show\" lists them\n", entry.name);
+        code = EXIT_FINDING;
+    } else {
+        (void)fwrite(value.bytes + at, 1, (size_t)info.parts[i].size, stdout); /* main() reports a failure */
+    }
+    store_release_blob(&value);
+    entry_fini(&entry);
+    return code;
+}
+
+static int run_show(void *values)
+{
+    struct showing *showing = values;
     ingot_storage_t storage = NULL; /* stays NULL if only files are shown */
     int result = EXIT_DONE;
+    if (showing->part != NULL && (showing->names.count != 1 || showing->common.is_json))
+        return command_refuse(&command_show, "--part writes a part of one artifact as it is");
+    if (showing->part != NULL)
+        return store_use(&showing->common, STORE_READ, show_part, showing);
+    showing->entries = cJSON_CreateArray();
     for (size_t i = 0; i < showing->names.count && result <= EXIT_FINDING; ++i) {
         const char *name = showing->names.items[i];
         const bool is_file = id_file_is(name);
@@ -280,55 +299,6 @@ static int show_files_and_entries(struct showing *showing)
         print_entries(showing);
     ingot_storage_release(storage);
     return result;
-}
-
-/* Writes the bytes of a part. Returns false if the artifact has no part of this name. */
-static bool write_part(const ingot_buffer_t *value, const char *name)
-{
-    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
-    size_t at = 0;
-    (void)ingot_artifact_get_info(value, &info);
-    for (size_t i = 0; i < info.part_count; ++i) {
-        if (strcmp(info.parts[i].name, name) == 0) {
-            (void)fwrite(value->bytes + at, 1, (size_t)info.parts[i].size, stdout); /* main() reports a failure */
-            return true;
-        }
-        at += (size_t)info.parts[i].size;
-    }
-    return false;
-}
-
-/* A store_user_t. */
-static int show_part(ingot_storage_t storage, void *values)
-{
-    const struct showing *showing = values;
-    struct entry entry;
-    ingot_buffer_t value = INGOT_BUFFER_INIT;
-    int code = entry_find(&entry, storage, showing->names.items[0]);
-    if (code != EXIT_DONE)
-        return code;
-    const ingot_status_t status = load_value(storage, &entry.facts, &value);
-    if (status != INGOT_SUCCESS) {
-        entry_tell_failure(&entry.facts, "no part of", status);
-        code = EXIT_FINDING;
-    } else if (!write_part(&value, showing->part)) {
-        (void)fprintf(stderr, "ingot: %s has no part of this name; \"ingot show\" lists them\n", entry.name);
-        code = EXIT_FINDING;
-    }
-    store_release_blob(&value);
-    entry_fini(&entry);
-    return code;
-}
-
-static int run_show(void *values)
-{
-    struct showing *showing = values;
-    if (showing->part != NULL && (showing->names.count != 1 || showing->common.is_json))
-        return command_refuse(&command_show, "--part writes a part of one artifact as it is");
-    if (showing->part != NULL)
-        return store_use(&showing->common, STORE_READ, show_part, showing);
-    showing->entries = cJSON_CreateArray();
-    return show_files_and_entries(showing);
 }
 
 const struct command command_show = {

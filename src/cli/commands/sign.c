@@ -11,15 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 #include "util/entry_kind.h"
 
 struct signing {
@@ -44,15 +41,6 @@ static const struct command_option sign_options[] = {
     {.help = NULL},
 };
 
-/* True if the key that would seal the blob has already sealed it. */
-static bool is_sealed(ingot_storage_t writer, const ingot_persist_entry_t *entry)
-{
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = ingot_persist_load_entry(writer, entry, 0, &blob);
-    store_release_blob(&blob);
-    return status == INGOT_SUCCESS;
-}
-
 static int open_with(ingot_storage_t *storage, const struct signing *signing, ingot_persist_trust_policy_t policy,
                      const char *name_space)
 {
@@ -65,41 +53,36 @@ static int open_with(ingot_storage_t *storage, const struct signing *signing, in
     return store_open(storage, &options, STORE_WRITE, NULL);
 }
 
-/* Returns the writer of a namespace, or NULL if it cannot be opened. */
-static ingot_storage_t writer_of(struct signing *signing, const char *name_space)
-{
-    if (signing->writer != NULL && strcmp(signing->name_space, name_space) == 0)
-        return signing->writer;
-    ingot_storage_release(signing->writer);
-    free(signing->name_space);
-    signing->writer = NULL;
-    signing->name_space = memory_copy_text(name_space);
-    signing->code =
-        open_with(&signing->writer, signing, INGOT_PERSIST_TRUST_REQUIRE, name_space[0] != '\0' ? name_space : NULL);
-    return signing->writer;
-}
-
 static int seal_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct signing *signing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
         return 1; /* they never leave this store, and seals count for nothing there */
-    ingot_storage_t writer = writer_of(signing, entry->name_space);
-    if (writer == NULL)
-        return 0;
-    if (is_sealed(writer, entry)) {
+    if (signing->writer == NULL || strcmp(signing->name_space, entry->name_space) != 0) {
+        ingot_storage_release(signing->writer);
+        free(signing->name_space);
+        signing->writer = NULL;
+        signing->name_space = memory_copy_text(entry->name_space);
+        signing->code = open_with(&signing->writer, signing, INGOT_PERSIST_TRUST_REQUIRE,
+                                  entry->name_space[0] != '\0' ? signing->name_space : NULL);
+        if (signing->writer == NULL)
+            return 0;
+    }
+    ingot_status_t status = ingot_persist_load_entry(signing->writer, entry, 0, &blob);
+    store_release_blob(&blob);
+    if (status == INGOT_SUCCESS) { /* the key that would seal it has already done so */
         ++signing->unchanged_count;
         return 1;
     }
-    ingot_status_t status = ingot_persist_load_entry(signing->reader, entry, 0, &blob);
+    status = ingot_persist_load_entry(signing->reader, entry, 0, &blob);
     if (status != INGOT_SUCCESS) {
         signing->refused_count += status == INGOT_UNTRUSTED;
         signing->bad_count += status != INGOT_UNTRUSTED && status != INGOT_NOT_FOUND;
         entry_tell_failure(entry, "left alone", status);
         return 1;
     }
-    status = ingot_storage_store(writer, entry->id_size, entry->id, blob.size, blob.bytes);
+    status = ingot_storage_store(signing->writer, entry->id_size, entry->id, blob.size, blob.bytes);
     store_release_blob(&blob);
     signing->sealed_count += status == INGOT_SUCCESS;
     if (status != INGOT_SUCCESS) {

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/table.h"
 #include "cli/commands/all.h"
@@ -142,19 +140,6 @@ static const char pattern[] =
     "[old_format?old        {old_format} directories and files of an earlier format lie beside "
     "the store; \"ingot evict --old\" removes them\n]";
 
-static void print_groups(const cJSON *json)
-{
-    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
-        const struct table_column columns[] = {
-            {"ENTRIES", "{entries}", true}, {"SIZE", "{bytes:size}", true}, {groupings[i].title, "{name}", false}};
-        const cJSON *list = cJSON_GetObjectItem(json, groupings[i].name);
-        if (list->child == NULL)
-            continue;
-        (void)putchar('\n');
-        table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
-    }
-}
-
 static void add_gauge(struct summary *summary, const char *name, const char *help, const char *labels, uint64_t value)
 {
     char text[256];
@@ -186,22 +171,6 @@ static int add_gauges(ingot_storage_t storage, void *values)
     return code;
 }
 
-static int print_prometheus(struct summary *summary)
-{
-    const char *directory =
-        summary->metrics_directory != NULL ? summary->metrics_directory : secure_getenv("INGOT_METRICS_DIR");
-    const bool has_counts = directory != NULL && directory[0] != '\0';
-    if (summary->is_prune && !has_counts)
-        return command_refuse(&command_stats, "--prune needs --metrics-dir or INGOT_METRICS_DIR");
-    int code = store_use(&summary->common, STORE_READ, add_gauges, summary);
-    if (has_counts && (code == EXIT_DONE || code == EXIT_NO_STORE)) /* a machine may count before it has a store */
-        code = prometheus_read(&summary->prometheus, directory, summary->is_prune);
-    if (code == EXIT_DONE)
-        prometheus_print(&summary->prometheus);
-    prometheus_free(&summary->prometheus);
-    return code;
-}
-
 /* A store_user_t that summarizes the store. */
 static int summarize(ingot_storage_t storage, void *values)
 {
@@ -219,22 +188,38 @@ static int summarize(ingot_storage_t storage, void *values)
     if (summary->share_count > 1)
         qsort(summary->shares, summary->share_count, sizeof(*summary->shares), by_bytes);
     cJSON *json = summary_to_json(summary, count.recorded_bytes, old_count);
-    if (!summary->common.is_json) {
-        output_put(stdout, pattern, json);
-        print_groups(json);
-        cJSON_Delete(json);
-    } else {
+    if (summary->common.is_json) {
         json_print(json);
+        return EXIT_DONE;
     }
+    output_put(stdout, pattern, json);
+    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
+        const struct table_column columns[] = {
+            {"ENTRIES", "{entries}", true}, {"SIZE", "{bytes:size}", true}, {groupings[i].title, "{name}", false}};
+        const cJSON *list = cJSON_GetObjectItem(json, groupings[i].name);
+        (void)fputs(list->child != NULL ? "\n" : "", stdout);
+        table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
+    }
+    cJSON_Delete(json);
     return EXIT_DONE;
 }
 
 static int run_stats(void *values)
 {
     struct summary *summary = values;
-    if (summary->is_prometheus || summary->is_prune || summary->metrics_directory != NULL)
-        return print_prometheus(summary);
-    return store_use(&summary->common, STORE_READ, summarize, summary);
+    if (!summary->is_prometheus && !summary->is_prune && summary->metrics_directory == NULL)
+        return store_use(&summary->common, STORE_READ, summarize, summary);
+    const char *directory =
+        summary->metrics_directory != NULL ? summary->metrics_directory : secure_getenv("INGOT_METRICS_DIR");
+    const bool has_counts = directory != NULL && directory[0] != '\0';
+    if (summary->is_prune && !has_counts)
+        return command_refuse(&command_stats, "--prune needs --metrics-dir or INGOT_METRICS_DIR");
+    int code = store_use(&summary->common, STORE_READ, add_gauges, summary);
+    if (has_counts && (code == EXIT_DONE || code == EXIT_NO_STORE)) /* a machine may count before it has a store */
+        code = prometheus_read(&summary->prometheus, directory, summary->is_prune);
+    if (code == EXIT_DONE)
+        prometheus_print(stdout, &summary->prometheus);
+    return code;
 }
 
 static const struct command_option stats_options[] = {

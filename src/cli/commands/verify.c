@@ -1,9 +1,7 @@
 /*
  * verify.c - `ingot verify`: checks every checksum and seal of a store, and with --repair removes bad entries.
  */
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/progress.h"
 #include "cli/commands/all.h"
@@ -27,10 +25,9 @@ static const struct command_option options[] = {
              "entries whose seal is refused"},
     {"for-this-machine", 'm', VALUE_TEXT, "PATH", offsetof(struct verifying, machine_path),
      .flags = OPTION_ARG_OPTIONAL,
-     .help =
-         "Show which programs this machine's drivers can load, and by what the others differ. PATH is a store, a "
-         "bundle or an OCI image layout; without it, the store is taken. Writes nothing. Exit status 1: some programs "
-         "cannot be loaded"},
+     .help = "Show which programs this machine's drivers can load, and by what the others differ. PATH is a store, a "
+             "bundle or an OCI image layout; without it, the store is taken. Writes nothing. Exit status 1: some "
+             "programs cannot be loaded"},
     {"require", 'q', VALUE_NONE, NULL, offsetof(struct verifying, is_required),
      .help = "Require a seal by one of the keys on each blob; the store may be another user's"},
     {"keys", 'k', VALUE_TEXT, "FILE[:FILE...]", offsetof(struct verifying, common.key_files),
@@ -38,62 +35,23 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static void tell_bad_entry(struct verifying *verifying, const ingot_persist_entry_t *entry)
-{
-    cJSON *problem = entry_to_json(entry);
-    if (verifying->problems != NULL) {
-        (void)cJSON_AddItemToArray(verifying->problems, problem);
-        return;
-    }
-    progress_fini(&verifying->progress);
-    output_print(problem, false, "{entry}: {status}: {reason}\n");
-}
-
 static ingot_status_t follow_verification(const ingot_persist_verification_t *so_far,
                                           const ingot_persist_entry_t *entry, void *user)
 {
     struct verifying *verifying = user;
     progress_tell(&verifying->progress, so_far->done_count, so_far->entry_count, so_far->done_bytes);
-    if (entry->status != INGOT_SUCCESS)
-        tell_bad_entry(verifying, entry);
+    if (entry->status != INGOT_SUCCESS && verifying->problems != NULL) {
+        (void)cJSON_AddItemToArray(verifying->problems, entry_to_json(entry));
+    } else if (entry->status != INGOT_SUCCESS) {
+        progress_fini(&verifying->progress);
+        output_print(entry_to_json(entry), false, "{entry}: {status}: {reason}\n");
+    }
     verifying->untrusted_count += entry->status == INGOT_UNTRUSTED;
     return interrupt_seen() ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
-static void print_verification(struct verifying *verifying, const ingot_persist_verification_t *found,
-                               bool is_interrupted)
-{
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "entries", found->entry_count);
-    json_add_u64(json, "verified", found->done_count);
-    json_add_u64(json, "bytes", found->done_bytes);
-    json_add_u64(json, "bad", found->bad_count);
-    json_add_u64(json, "removed", found->removed_count);
-    json_add_u64(json, "left_alone", found->foreign_count);
-    json_add_u64(json, "unreadable", found->unread_count);
-    json_add_u64(json, "leftovers", found->leftover_count);
-    json_add_u64(json, "leftover_bytes", found->leftover_bytes);
-    (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
-    if (verifying->problems != NULL)
-        (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
-    verifying->problems = NULL; /* `json` owns the problems now */
-    output_print(json, verifying->common.is_json,
-                 "[interrupted?interrupted: ]{verified} of {entries} entries verified, {bytes:size}: {bad} bad, "
-                 "{removed} removed, {left_alone} left alone, {unreadable} unreadable"
-                 "[leftovers?; {leftovers} leftovers of killed processes, {leftover_bytes:size}]\n");
-}
-
-/* Returns the exit_code. An entry that other users could have written is a finding, and so is an entry whose seal is
- * refused. An entry of another format version is not. */
-static int judge_verification(const struct verifying *verifying, const ingot_persist_verification_t *found,
-                              bool is_interrupted)
-{
-    const bool is_clean =
-        found->bad_count == found->removed_count && found->unread_count == 0 && verifying->untrusted_count == 0;
-    return is_interrupted ? EXIT_INTERRUPTED : is_clean ? EXIT_DONE : EXIT_FINDING;
-}
-
-/* A store_user_t. */
+/* A store_user_t. An entry that other users could have written is a finding, and so is an entry whose seal is refused.
+ * An entry of another format version is not. */
 static int verify_store(ingot_storage_t storage, void *values)
 {
     struct verifying *verifying = values;
@@ -107,19 +65,40 @@ static int verify_store(ingot_storage_t storage, void *values)
     if (status != INGOT_SUCCESS && !interrupt_seen())
         return store_failed("verifying", status);
     const bool is_interrupted = found.done_count < found.entry_count;
-    print_verification(verifying, &found, is_interrupted);
-    return judge_verification(verifying, &found, is_interrupted);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", found.entry_count);
+    json_add_u64(json, "verified", found.done_count);
+    json_add_u64(json, "bytes", found.done_bytes);
+    json_add_u64(json, "bad", found.bad_count);
+    json_add_u64(json, "removed", found.removed_count);
+    json_add_u64(json, "left_alone", found.foreign_count);
+    json_add_u64(json, "unreadable", found.unread_count);
+    json_add_u64(json, "leftovers", found.leftover_count);
+    json_add_u64(json, "leftover_bytes", found.leftover_bytes);
+    (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
+    if (verifying->problems != NULL)
+        (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
+    output_print(json, verifying->common.is_json,
+                 "[interrupted?interrupted: ]{verified} of {entries} entries verified, {bytes:size}: {bad} bad, "
+                 "{removed} removed, {left_alone} left alone, {unreadable} unreadable[leftovers?; {leftovers} "
+                 "leftovers of killed processes, {leftover_bytes:size}]\n");
+    const bool is_clean =
+        found.bad_count == found.removed_count && found.unread_count == 0 && verifying->untrusted_count == 0;
+    return is_interrupted ? EXIT_INTERRUPTED : is_clean ? EXIT_DONE : EXIT_FINDING;
 }
 
 static int run_verify(void *values)
 {
     struct verifying *verifying = values;
+    const char *path = verifying->machine_path;
     verifying->common.trust_policy = store_policy(verifying->is_required, verifying->common.key_files);
-    if (verifying->machine_path != NULL && verifying->is_repair)
+    if (path == NULL)
+        return store_use(&verifying->common, verifying->is_repair ? STORE_WRITE : STORE_READ, verify_store, verifying);
+    if (verifying->is_repair)
         return command_refuse(&command_verify, "--for-this-machine repairs nothing");
-    if (verifying->machine_path != NULL)
-        return machine_verify(&verifying->common, verifying->machine_path[0] != '\0' ? verifying->machine_path : NULL);
-    return store_use(&verifying->common, verifying->is_repair ? STORE_WRITE : STORE_READ, verify_store, verifying);
+    if (path[0] != '\0')
+        verifying->common.directory = path;
+    return machine_verify(&verifying->common);
 }
 
 const struct command command_verify = {

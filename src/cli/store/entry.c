@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/progress.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
@@ -137,30 +137,27 @@ static void drop_found(struct search *search)
         entry_fini(&search->found[--search->count]);
 }
 
-/* True if the entry is known by this name, or has a source whose digest begins with it, as "ingot ls" shows both. */
-static bool is_titled(const struct search *search, const ingot_persist_entry_t *facts)
-{
-    cJSON *id = id_read(facts->id_size, facts->id);
-    bool is_meant = strlen(search->wanted) >= LEAST_DIGITS && id_has_digest(id, search->wanted);
-    cJSON *blob = is_meant || facts->status != INGOT_SUCCESS ? NULL : entry_read_blob(search->storage, facts);
-    is_meant = is_meant || (blob != NULL && strcmp(entry_title(blob), search->wanted) == 0);
-    cJSON_Delete(blob);
-    cJSON_Delete(id);
-    return is_meant;
-}
-
 static int match_entry(const ingot_persist_entry_t *facts, void *user)
 {
     struct search *search = user;
+    const char *wanted = search->wanted;
     char name[ENTRY_NAME_SIZE];
     entry_name(facts, name);
-    const size_t size = strlen(search->wanted);
+    const size_t size = strlen(wanted);
     const char *place = name + strlen(facts->name_space) + (facts->name_space[0] != '\0');
-    const bool is_exact = !search->is_by_title && strcmp(name, search->wanted) == 0;
+    const bool is_exact = !search->is_by_title && strcmp(name, wanted) == 0;
+    bool is_meant = strncmp(name, wanted, size) == 0 || strncmp(place, wanted, size) == 0;
+    if (search->is_by_title) { /* as "ingot ls" shows titles and digests */
+        cJSON *id = id_read(facts->id_size, facts->id);
+        is_meant = size >= LEAST_DIGITS && id_has_digest(id, wanted);
+        cJSON *blob = is_meant || facts->status != INGOT_SUCCESS ? NULL : entry_read_blob(search->storage, facts);
+        is_meant = is_meant || (blob != NULL && strcmp(entry_title(blob), wanted) == 0);
+        cJSON_Delete(blob);
+        cJSON_Delete(id);
+    }
     if (is_exact)
         drop_found(search);
-    if (search->is_by_title ? is_titled(search, facts)
-                            : strncmp(name, search->wanted, size) == 0 || strncmp(place, search->wanted, size) == 0) {
+    if (is_meant) {
         search->found = memory_grow(search->found, search->count, sizeof(*search->found));
         entry_copy(&search->found[search->count++], facts);
     }

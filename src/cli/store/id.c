@@ -49,15 +49,6 @@ static void add_once(char **list, const cJSON *fields, const cJSON *field, const
     *list = text_append(*list, ", ", field->valuestring);
 }
 
-/* Adds a source. The kind is eight hexadecimal digits if only the backend knows it; such a source is called "own". */
-static void add_source_name(char **list, const char *kind, const char *digest)
-{
-    char source[64];
-    const bool is_own = strlen(kind) == 8 && strspn(kind, "0123456789abcdef") == 8;
-    (void)snprintf(source, sizeof(source), "%.40s %.*s", is_own ? "own" : kind, SHOWN_DIGITS, digest);
-    *list = text_append(*list, ", ", source);
-}
-
 cJSON *id_read(size_t size, const uint8_t *id)
 {
     return id != NULL ? json_describe(ingot_cache_blob_id_describe, size, id) : NULL;
@@ -71,18 +62,10 @@ const char *id_kind(const cJSON *fields)
     return artifact != NULL ? artifact : json_text(fields, "backend") != NULL ? "program" : NULL;
 }
 
-/* Returns the device that an artifact's key names, or what it was compiled for, or NULL. */
-static const char *device_of_artifact(const cJSON *fields)
-{
-    static const char *const names[] = {"key.device", "key.target", "key.arch"};
-    const char *device = NULL;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && device == NULL; ++i)
-        device = json_text(fields, names[i]);
-    return device;
-}
-
 void id_add_to_json(cJSON *object, const cJSON *fields)
 {
+    static const char *const names[] = {"key.device", "key.target", "key.arch"};
+    char source[64];
     char *devices = NULL;
     char *drivers = NULL;
     char *sources = NULL;
@@ -99,14 +82,22 @@ void id_add_to_json(cJSON *object, const cJSON *fields)
             add_once(&drivers, fields, field, part);
         else if (has_prefix(field->string, "source[") && strcmp(part, "kind") == 0)
             source_kind = field->valuestring;
-        else if (has_prefix(field->string, "source[") && strcmp(part, "blake2b") == 0)
-            add_source_name(&sources, source_kind, field->valuestring);
+        else if (has_prefix(field->string, "source[") && strcmp(part, "blake2b") == 0) {
+            /* the kind is eight hexadecimal digits if only the backend knows it */
+            const bool is_own = strlen(source_kind) == 8 && strspn(source_kind, "0123456789abcdef") == 8;
+            (void)snprintf(source, sizeof(source), "%.40s %.*s", is_own ? "own" : source_kind, SHOWN_DIGITS,
+                           field->valuestring);
+            sources = text_append(sources, ", ", source);
+        }
     }
+    const char *device = devices; /* for an artifact, what its key names, or what it was compiled for */
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && device == NULL; ++i)
+        device = json_text(fields, names[i]);
     json_add_text(object, "kind", id_kind(fields));
     json_add_text(object, "backend", json_text(fields, "backend"));
     json_add_text(object, "driver", drivers);
     json_add_text(object, "source", sources);
-    json_add_text(object, "device", devices != NULL ? devices : device_of_artifact(fields));
+    json_add_text(object, "device", device);
     free(devices);
     free(drivers);
     free(sources);

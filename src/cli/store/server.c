@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/base/exit_code.h"
+#include "cli/base/options.h"
 #include "cli/store/store.h"
 
 enum { CONNECT_MS = 5000, STALL_MS = 30000 };

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
+#include "cli/base/options.h"
 #include "util/environment.h"
 
 #define NO_STORE "%s is not a store: it has neither lock nor CACHEDIR.TAG"
@@ -65,17 +65,6 @@ static bool is_file(const char *path)
 {
     struct stat facts;
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
-}
-
-static bool is_store_there(const char *path, enum store_access store_access)
-{
-    if (access(path, F_OK) != 0)
-        (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
-    else if (store_access == STORE_WRITE && !is_store(path))
-        (void)fprintf(stderr, "ingot: " NO_STORE "\n", path);
-    else
-        return true;
-    return false;
 }
 
 /* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
@@ -168,20 +157,14 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     if (store_access == STORE_READ)
         info->flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     opening->is_environment_valid = true;
-    opening->is_missing = store_access != STORE_MAKE && !is_store_there(info->path, store_access);
-    return opening->is_missing ? INGOT_NOT_FOUND : INGOT_SUCCESS;
-}
-
-static int open_failed(const struct opening *opening, ingot_status_t status)
-{
-    if (opening->is_missing)
-        return EXIT_NO_STORE;
-    if (opening->options->directory == NULL && !opening->is_environment_valid) {
-        (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
-        return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
-    }
-    (void)store_failed("opening the store", status);
-    return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : EXIT_NO_STORE;
+    if (store_access != STORE_MAKE && access(info->path, F_OK) != 0)
+        (void)fprintf(stderr, "ingot: no store at %s: %s\n", info->path, strerror(errno));
+    else if (store_access == STORE_WRITE && !is_store(info->path))
+        (void)fprintf(stderr, "ingot: " NO_STORE "\n", info->path);
+    else
+        return INGOT_SUCCESS;
+    opening->is_missing = true;
+    return INGOT_NOT_FOUND;
 }
 
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
@@ -203,7 +186,14 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
         status = ingot_persist_open_bundle(storage, options->directory, &opening.trust);
     else if ((status = adjust_settings_for_tool(&info, &opening)) == INGOT_SUCCESS)
         status = ingot_persist_open(storage, &info);
-    return status == INGOT_SUCCESS ? EXIT_DONE : open_failed(&opening, status);
+    if (status == INGOT_SUCCESS || opening.is_missing)
+        return status == INGOT_SUCCESS ? EXIT_DONE : EXIT_NO_STORE;
+    if (options->directory == NULL && !opening.is_environment_valid) {
+        (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
+        return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
+    }
+    (void)store_failed("opening the store", status);
+    return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : EXIT_NO_STORE;
 }
 
 ingot_status_t store_open_source(ingot_storage_t *source, const char *path, const char *name_space,

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/text.h"
@@ -85,44 +84,34 @@ static unsigned find_word(const char *words, const char *text)
     return 0;
 }
 
-static bool read_time(const char *text, uint64_t *ns)
+static bool read_value(const struct command_option *option, const char *text, void *member)
 {
-    static const struct quantity_unit units[] = {{"ms", 1000000},
+    static const struct quantity_unit times[] = {{"ms", 1000000},
                                                  {"s", 1000000000},
                                                  {"m", 60 * UINT64_C(1000000000)},
                                                  {"h", 3600 * UINT64_C(1000000000)},
                                                  {"d", 86400 * UINT64_C(1000000000)},
                                                  {"w", 7 * 86400 * UINT64_C(1000000000)},
                                                  {NULL, 0}};
-    return quantity_read(text, 0, units, ns);
-}
-
-static bool read_quantity(const struct command_option *option, const char *text, uint64_t *value)
-{
-    *value = 0;
-    if (find_word(option->words, text) != 0)
-        *value = text_is_word(text, "none") ? QUANTITY_NONE : QUANTITY_UNLIMITED;
-    if (*value != 0 || strcmp(text, "0") == 0)
-        return true;
-    if (option->kind == VALUE_SIZE)
-        return quantity_read_size(text, value) && *value < QUANTITY_NONE;
-    if (option->kind == VALUE_COUNT)
-        return quantity_read_count(text, value) && *value < QUANTITY_NONE;
-    return read_time(text, value);
-}
-
-static bool read_value(const struct command_option *option, const char *text, void *member)
-{
-    uint64_t quantity;
+    const unsigned position = find_word(option->words, text);
+    uint64_t quantity = 0;
+    bool is_valid = true;
     if (option->kind == VALUE_WORD) {
-        const unsigned position = find_word(option->words, text);
         memcpy(member, &position, sizeof(position));
         return position != 0;
     }
-    if (!read_quantity(option, text, &quantity))
-        return false;
-    memcpy(member, &quantity, sizeof(quantity));
-    return true;
+    if (position != 0)
+        quantity = text_is_word(text, "none") ? QUANTITY_NONE : QUANTITY_UNLIMITED;
+    else if (strcmp(text, "0") == 0)
+        quantity = 0;
+    else if (option->kind == VALUE_TIME)
+        is_valid = quantity_read(text, 0, times, &quantity);
+    else
+        is_valid = (option->kind == VALUE_SIZE ? quantity_read_size : quantity_read_count)(text, &quantity) &&
+                   quantity < QUANTITY_NONE;
+    if (is_valid)
+        memcpy(member, &quantity, sizeof(quantity));
+    return is_valid;
 }
 
 static const char *expected_value(const struct command_option *option, char text[EXPECTED_SIZE])
@@ -171,24 +160,6 @@ static void take_value(struct argp_state *state, const struct command_option *op
     }
 }
 
-/* Takes an operand, and all arguments behind it if it takes them. */
-static error_t take_operand(struct argp_state *state, char *text)
-{
-    const struct usage *usage = state->input;
-    const size_t last = usage->operand_count - 1;
-    const size_t at = state->arg_num > last ? last : state->arg_num;
-    if (usage->operand_count == 0 || (state->arg_num > last && (usage->operands[last]->flags & OPTION_REPEATED) == 0)) {
-        argp_error(state, "\"%s\" is one argument too many", text);
-    } else if ((usage->operands[at]->flags & OPTION_REST) != 0) {
-        char **rest = &state->argv[state->next - 1];
-        memcpy(usage->values + usage->operands[at]->at, &rest, sizeof(rest));
-        state->next = state->argc;
-    } else {
-        take_value(state, usage->operands[at], text);
-    }
-    return 0;
-}
-
 /* Returns the key by which argp names an option. */
 static int key_of(const struct usage *usage, size_t index)
 {
@@ -196,12 +167,25 @@ static int key_of(const struct usage *usage, size_t index)
     return letter != '\0' ? letter : FIRST_LONG + (int)index;
 }
 
-/* A parser of argp(3). */
+/* A parser of argp(3). An operand may take all arguments behind it. */
 static error_t take_argument(int key, char *text, struct argp_state *state)
 {
     const struct usage *usage = state->input;
-    if (key == ARGP_KEY_ARG)
-        return take_operand(state, text);
+    const size_t count = usage->operand_count;
+    if (key == ARGP_KEY_ARG) {
+        const struct command_option *operand =
+            count != 0 ? usage->operands[state->arg_num < count ? state->arg_num : count - 1] : NULL;
+        if (operand == NULL || (state->arg_num >= count && (operand->flags & OPTION_REPEATED) == 0)) {
+            argp_error(state, "\"%s\" is one argument too many", text);
+        } else if ((operand->flags & OPTION_REST) != 0) {
+            char **rest = &state->argv[state->next - 1];
+            memcpy(usage->values + operand->at, &rest, sizeof(rest));
+            state->next = state->argc;
+        } else {
+            take_value(state, operand, text);
+        }
+        return 0;
+    }
     if (key == HELP_LETTER)
         argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
     for (size_t i = 0; i < usage->option_count; ++i) {
@@ -210,7 +194,7 @@ static error_t take_argument(int key, char *text, struct argp_state *state)
             return 0;
         }
     }
-    if (key == ARGP_KEY_END && state->arg_num < usage->operand_count &&
+    if (key == ARGP_KEY_END && state->arg_num < count &&
         (usage->operands[state->arg_num]->flags & OPTION_REQUIRED) != 0)
         argp_error(state, "the argument %s is missing", usage->operands[state->arg_num]->value);
     return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
@@ -246,13 +230,15 @@ static void add_options(struct usage *usage, const struct command_option *option
 }
 
 /* Usages and their texts are not freed, because argp may end the process. */
-static struct usage *describe_usage(const struct command *command)
+void command_parse(const struct command *command, int count, char **arguments, void *values)
 {
     static struct usage *last;
     struct usage *usage = memory_get(sizeof(*usage));
     char *synopsis = memory_copy_text("");
     char *about = memory_copy_text(command->about);
-    *usage = (struct usage){.before = last};
+    char **words = arguments - 1; /* the first is the command's name */
+    unsigned flags = 0;
+    *usage = (struct usage){.before = last, .values = values};
     last = usage;
     add_options(usage, command->options, &synopsis, &about);
     if (!command->is_bare)
@@ -260,15 +246,6 @@ static struct usage *describe_usage(const struct command *command)
     usage->described[usage->option_count] = (struct argp_option){.key = HELP_LETTER, .flags = OPTION_HIDDEN, .doc = ""};
     usage->argp =
         (struct argp){usage->described, take_argument, synopsis + (synopsis[0] == ' '), about, NULL, NULL, NULL};
-    return usage;
-}
-
-void command_parse(const struct command *command, int count, char **arguments, void *values)
-{
-    struct usage *usage = describe_usage(command);
-    char **words = arguments - 1; /* the first is the command's name */
-    unsigned flags = 0;
-    usage->values = values;
     for (size_t i = 0; i < usage->operand_count; ++i)
         flags |= (usage->operands[i]->flags & OPTION_REST) != 0 ? ARGP_IN_ORDER : 0;
     argp_err_exit_status = command->usage_exit != 0 ? command->usage_exit : EXIT_USAGE;

@@ -37,18 +37,6 @@ static void close_folder(struct folder *folder)
     root_close(&folder->root);
 }
 
-static int open_or_make(const struct root *root, const char *path)
-{
-    const char *name_space = root->directory->name_space;
-    int fd = files_open_place(root->fd, path);
-    if (fd != -ENOENT)
-        return fd;
-    int made = name_space[0] != '\0' ? files_make_directory(root->fd, name_space) : 0;
-    if (made == 0 || made == -EEXIST)
-        made = files_make_directory(root->fd, path);
-    return made == 0 || made == -EEXIST ? files_open_place(root->fd, path) : made;
-}
-
 /* Opens the folder. The caller closes it, even on failure. Returns INGOT_NOT_FOUND if it is missing, and not made. */
 static ingot_status_t open_folder(struct directory *directory, bool makes, struct folder *folder)
 {
@@ -61,9 +49,16 @@ static ingot_status_t open_folder(struct directory *directory, bool makes, struc
     if (status != INGOT_SUCCESS)
         return status;
     paths_in_name_space(path, directory->name_space, PATHS_WANTED);
-    folder->fd = makes ? open_or_make(&folder->root, path) : files_open_place(folder->root.fd, path);
+    folder->fd = files_open_place(folder->root.fd, path);
     if (folder->fd == -ENOENT && !makes)
         return INGOT_NOT_FOUND;
+    if (folder->fd == -ENOENT) {
+        const char *name_space = directory->name_space;
+        int made = name_space[0] != '\0' ? files_make_directory(folder->root.fd, name_space) : 0;
+        if (made == 0 || made == -EEXIST)
+            made = files_make_directory(folder->root.fd, path);
+        folder->fd = made == 0 || made == -EEXIST ? files_open_place(folder->root.fd, path) : made;
+    }
     const int result = folder->fd >= 0 ? files_facts(folder->fd, &facts) : folder->fd;
     if (result < 0)
         return files_write_failed(result, "making", path);

@@ -24,22 +24,6 @@ struct wanted {
     const uint8_t *id;
 };
 
-/* Returns INGOT_NOT_CACHEABLE if no builder could compile the program. */
-static ingot_status_t check_wanted(const struct wanted *wanted)
-{
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    const ingot_status_t status = ingot_program_desc_get_info(wanted->desc, &info);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (info.device_count != 1)
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "builders compile for one device, and this program has %zu",
-                                      info.device_count);
-    if (wanted->id_size > INGOT_WISH_MAX_SIZE)
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the program's id has %zu bytes, more than a wish",
-                                      wanted->id_size);
-    return INGOT_SUCCESS;
-}
-
 static ingot_status_t leave_in(ingot_storage_t tier, const struct wanted *wanted)
 {
     char reason[512];
@@ -75,12 +59,19 @@ static ingot_status_t leave_in_tiers(ingot_storage_t storage, const struct wante
 
 ingot_status_t wish_leave(ingot_storage_t storage, const_ingot_program_desc_t desc)
 {
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     struct wanted wanted = {.desc = desc};
     ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &wanted.id_size, &wanted.id);
     if (status == INGOT_SUCCESS)
-        status = check_wanted(&wanted);
+        status = ingot_program_desc_get_info(desc, &info);
     if (status != INGOT_SUCCESS)
         return status;
+    if (info.device_count != 1)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "builders compile for one device, and this program has %zu",
+                                      info.device_count);
+    if (wanted.id_size > INGOT_WISH_MAX_SIZE)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the program's id has %zu bytes, more than a wish",
+                                      wanted.id_size);
     status = leave_in_tiers(storage, &wanted);
     if (status == INGOT_BUSY)
         build_turn_note_wish(storage, wanted.id_size, wanted.id);

@@ -43,6 +43,11 @@ void device_add_named(struct device_list *list, const struct device_backend *bac
     device_add(list, &device, device.architecture, backend->platform);
 }
 
+ingot_status_t device_open(struct device *device, const ingot_context_info_t *info)
+{
+    return device->context != NULL ? INGOT_SUCCESS : device->backend->open(device, info, &device->context);
+}
+
 ingot_status_t device_refuse(const char *call, long error)
 {
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the device cannot be used: %s returned %ld", call, error);

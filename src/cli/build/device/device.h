@@ -21,6 +21,7 @@ struct device {
     void *handle;
     int number;               /* the index of a CUDA or HIP device */
     const char *architecture; /* what the device is named by, if this machine need not have it; otherwise NULL */
+    ingot_context_t context;  /* NULL: not opened yet */
 };
 
 struct device_list {
@@ -52,6 +53,8 @@ extern const struct device_backend device_hip;
 void device_add(struct device_list *list, const struct device *device, const char *name, const char *platform);
 /* Adds the architecture that a selector "BACKEND:ARCHITECTURE" names, if it is one for this backend. */
 void device_add_named(struct device_list *list, const struct device_backend *backend, const char *selector);
+/* Creates the device's context, unless it has one. On failure, sets the error detail. */
+ingot_status_t device_open(struct device *device, const ingot_context_info_t *info);
 /* Reports that a call to a driver failed. Returns INGOT_BACKEND_ERROR. */
 ingot_status_t device_refuse(const char *call, long error);
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
+#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/store/store.h"
 

@@ -6,11 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
-#include "cli/base/options.h"
 #include "cli/base/output.h"
-#include "cli/build/build.h"
 #include "cli/commands/all.h"
 #if INGOT_WITH_REMOTE
 #include <ingot/private/remote.h>
@@ -20,7 +17,6 @@
 #endif
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 
 struct pulling {
     struct common_options common;
@@ -51,8 +47,8 @@ static const struct command_option options[] = {
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pulling, image.reference),
      .help = "Pull the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
     {"layout", 0, VALUE_TEXT, "DIR", offsetof(struct pulling, image.layout),
-     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store "
-             "that --dir or INGOT_PERSIST_DIR names"},
+     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store that "
+             "--dir or INGOT_PERSIST_DIR names"},
     {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pulling, image.is_plain),
      .help = "For --image: the registry need not encrypt"},
 #endif
@@ -207,23 +203,22 @@ static void store_object(void *user, ingot_status_t status, size_t id_size, cons
         (void)store_failed("pulling an entry", status);
 }
 
-static int pull_all(struct pulling *pulling)
-{
-    const ingot_status_t status =
-        ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
-    if (status == INGOT_UNIMPLEMENTED)
-        return command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
-    return status == INGOT_SUCCESS ? report_pull(pulling) : store_failed("listing the server", status);
-}
-
 static int pull_from_server(struct pulling *pulling)
 {
     int code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
     if (code == EXIT_DONE && pulling->requests.count == 0) {
         store_take_namespace(&pulling->common);
         code = open_first_part(pulling);
-        if (code == EXIT_DONE)
-            code = pull_all(pulling);
+        const ingot_status_t status =
+            code != EXIT_DONE
+                ? INGOT_SUCCESS
+                : ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
+        if (status == INGOT_UNIMPLEMENTED)
+            code = command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
+        else if (status != INGOT_SUCCESS)
+            code = store_failed("listing the server", status);
+        else if (code == EXIT_DONE)
+            code = report_pull(pulling);
         ingot_storage_release(pulling->store);
     }
     ingot_storage_release(pulling->from);
@@ -281,9 +276,8 @@ const struct command command_pull = {
         "already has are not loaded again.\n\n"
         "Takes all that a Redis server or an S3 bucket has in the namespace INGOT_PERSIST_NAMESPACE; other servers "
         "cannot list what they have. With --for, loads what the requests of a store need on the devices of this "
-        "machine from any server, "
-        "and compiles nothing. With --from, takes all entries of a bundle or of another store. Those of a store keep "
-        "their namespaces, of which --namespace chooses one.\n\n"
+        "machine from any server, and compiles nothing. With --from, takes all entries of a bundle or of another "
+        "store. Those of a store keep their namespaces, of which --namespace chooses one.\n\n"
         "With --image, takes what an image in a registry has, into the namespaces that \"ingot push --image\" took it "
         "from, or with --namespace only what is of that namespace. skopeo moves the image, with its credentials, to a "
         "directory beside the store, and only what is not there yet. With --layout alone, the image is only read.\n\n"

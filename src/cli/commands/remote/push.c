@@ -8,7 +8,6 @@
  */
 #include <ingot/private/remote.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
@@ -17,7 +16,6 @@
 #include "cli/store/id.h"
 #include "cli/store/server.h"
 #include "cli/store/store.h"
-#include "cli/usage/command.h"
 #include "util/entry_kind.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
@@ -43,16 +41,15 @@ static const struct command_option options[] = {
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct pushing, kind),
      .help = "Push only entries of this kind, as in \"ingot ls\""},
     {"check", 'c', VALUE_NONE, NULL, offsetof(struct pushing, is_check),
-     .help =
-         "Only check the server: connect, store, load, compare and remove 64 KiB, and print how long each step took, "
-         "or what is wrong. No store is needed. Exit status 1: the server does not work"},
+     .help = "Only check the server: connect, store, load, compare and remove 64 KiB, and print how long each step "
+             "took, or what is wrong. No store is needed. Exit status 1: the server does not work"},
     {"read-only", 'r', VALUE_NONE, NULL, offsetof(struct pushing, is_read_only),
      .help = "With --check: store and remove nothing"},
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pushing, image.reference),
      .help = "Push to the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
     {"layout", 0, VALUE_TEXT, "DIR", offsetof(struct pushing, image.layout),
-     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store "
-             "that --dir or INGOT_PERSIST_DIR names"},
+     .help = "The image's OCI image layout; without --image, nothing else is moved. Default: beside the store that "
+             "--dir or INGOT_PERSIST_DIR names"},
     {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pushing, image.is_plain),
      .help = "For --image: the registry need not encrypt"},
     {.help = NULL},
@@ -110,27 +107,6 @@ static int push_entry(const ingot_persist_entry_t *entry, void *user)
     return status == INGOT_SUCCESS;
 }
 
-static int push_entries(struct pushing *pushing)
-{
-    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
-    const int code = entry_visit_all(pushing->store, push_entry, pushing);
-    if (pushing->code == EXIT_DONE && wait_for_uploads(pushing))
-        pushing->code = code;
-    (void)ingot_remote_get_stats(pushing->server, &stats);
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "pushed", stats.uploads);
-    json_add_u64(json, "sent_bytes", stats.sent_bytes);
-    json_add_u64(json, "present", pushing->present_count);
-    json_add_u64(json, "left_out", pushing->bad_count);
-    json_add_u64(json, "failed", stats.failed_uploads + stats.dropped_uploads + stats.waiting);
-    output_print(json, pushing->common.is_json,
-                 "pushed {pushed} entries ({sent_bytes:size} sent); the server already had {present}; "
-                 "{left_out} left out, {failed} failed\n");
-    if (pushing->code == EXIT_DONE && stats.failed_uploads + stats.dropped_uploads != 0)
-        return EXIT_FAILED;
-    return pushing->code == EXIT_DONE && pushing->bad_count != 0 ? EXIT_FINDING : pushing->code;
-}
-
 /* ---- --check ---- */
 
 #define CHECK_PATTERN                                                                                                  \
@@ -171,6 +147,7 @@ static int check_server(const struct pushing *pushing)
 static int run_push(void *values)
 {
     struct pushing *pushing = values;
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
     if (pushing->is_check)
         return check_server(pushing);
     if (image_is_wanted(&pushing->image) && (pushing->url != NULL || pushing->kind != NULL))
@@ -180,8 +157,24 @@ static int run_push(void *values)
     int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);
     if (code == EXIT_DONE)
         code = server_open(&pushing->server, &pushing->common, pushing->url, 0);
-    if (code == EXIT_DONE)
-        code = push_entries(pushing);
+    if (code == EXIT_DONE) {
+        code = entry_visit_all(pushing->store, push_entry, pushing);
+        if (pushing->code != EXIT_DONE || !wait_for_uploads(pushing))
+            code = pushing->code;
+        (void)ingot_remote_get_stats(pushing->server, &stats);
+        const uint64_t failed_count = stats.failed_uploads + stats.dropped_uploads;
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "pushed", stats.uploads);
+        json_add_u64(json, "sent_bytes", stats.sent_bytes);
+        json_add_u64(json, "present", pushing->present_count);
+        json_add_u64(json, "left_out", pushing->bad_count);
+        json_add_u64(json, "failed", failed_count + stats.waiting);
+        output_print(json, pushing->common.is_json,
+                     "pushed {pushed} entries ({sent_bytes:size} sent); the server already had {present}; {left_out} "
+                     "left out, {failed} failed\n");
+        if (code == EXIT_DONE && (failed_count != 0 || pushing->bad_count != 0))
+            code = failed_count != 0 ? EXIT_FAILED : EXIT_FINDING;
+    }
     ingot_storage_release(pushing->server);
     ingot_storage_release(pushing->store);
     return code;

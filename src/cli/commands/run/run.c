@@ -10,12 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
-#include "cli/commands/run/run_layer.h"
-#include "cli/commands/run/run_stats.h"
+#include "cli/commands/run/run.h"
 #include "cli/store/store.h"
 #include "util/environment.h"
 
@@ -58,9 +56,8 @@ static const struct command_option options[] = {
     {"trace", 't', VALUE_TEXT, "FILE", offsetof(struct running, trace), .flags = OPTION_ARG_OPTIONAL,
      .help = "Write a line per event to standard error, or append it to FILE"},
     {"record", 'R', VALUE_TEXT, "DIR", offsetof(struct running, record),
-     .help =
-         "Record what programs are compiled from in the store DIR, which is created if it is missing. \"ingot build "
-         "DIR\" compiles them elsewhere"},
+     .help = "Record what programs are compiled from in the store DIR, which is created if it is missing. \"ingot "
+             "build DIR\" compiles them elsewhere"},
     {"stats", 's', VALUE_NONE, NULL, offsetof(struct running, has_stats),
      .help = "Print at the end on standard error what all processes together loaded, compiled, passed through to the "
              "driver, stored and refused, and how many programs were loaded after waiting for another process that "
@@ -69,9 +66,8 @@ static const struct command_option options[] = {
      .help = "Store the programs of devices that generate code at launch (PoCL), too, right after their builds. That "
              "takes several times as long as a build"},
     {"on-miss", 0, VALUE_WORD, "WHAT", offsetof(struct running, on_miss), .words = ON_MISS_WORDS,
-     .help =
-         "What happens to programs that the store lacks (INGOT_ON_MISS): they are compiled, compiled with a line on "
-         "standard error (report), or fail as programs that do not compile"},
+     .help = "What happens to programs that the store lacks (INGOT_ON_MISS): they are compiled, compiled with a line "
+             "on standard error (report), or fail as programs that do not compile"},
     {"strict", 0, VALUE_NONE, NULL, offsetof(struct running, is_strict),
      .help = "Do not execute the command if the layer is missing, or if the store, the record or the counts cannot be "
              "opened"},
@@ -93,18 +89,6 @@ static void set_path(const char *name, const char *path)
     free(absolute);
 }
 
-/* True if a colon-separated list contains this word. */
-static bool has_word(const char *list, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *each = list; each != NULL; each = strchr(each, ':')) {
-        each += *each == ':';
-        if (strncmp(each, word, length) == 0 && (each[length] == ':' || each[length] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 /* Puts the layer before all others, because ocl-icd passes only the first one on to child processes. */
 static bool set_layer(void)
 {
@@ -112,27 +96,20 @@ static bool set_layer(void)
     char *layer = run_layer_find();
     if (layer == NULL)
         return false;
+    const size_t length = strlen(layer);
+    const char *each = others != NULL && others[0] != '\0' ? others : NULL;
+    while (each != NULL && (strncmp(each, layer, length) != 0 || (each[length] != ':' && each[length] != '\0'))) {
+        each = strchr(each, ':');
+        each += each != NULL;
+    }
     if (others == NULL || others[0] == '\0') {
         set_variable(LAYERS, layer);
-    } else if (!has_word(others, layer)) {
+    } else if (each == NULL) {
         layer = text_append(layer, ":", others);
         set_variable(LAYERS, layer);
     }
     free(layer);
     return true;
-}
-
-/* Makes the Level Zero loader take the layer as its driver, with the drivers for other devices that it knows itself. A
- * user's own list is left alone. */
-static void add_level_zero_layer(void)
-{
-    const char *drivers = getenv(RUN_LAYER_DRIVERS);
-    char *layer = drivers == NULL || drivers[0] == '\0' ? run_layer_find_level_zero() : NULL;
-    if (layer == NULL)
-        return;
-    layer = text_append(layer, ",", "libze_intel_vpu.so.1,libze_intel_npu.so.1");
-    set_variable(RUN_LAYER_DRIVERS, layer);
-    free(layer);
 }
 
 static void set_variables(const struct running *running)
@@ -154,7 +131,15 @@ static void set_variables(const struct running *running)
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
         set_variable("INGOT_TRACE", "1");
-    add_level_zero_layer();
+    /* The Level Zero loader takes the layer as its driver, with the drivers for other devices that it knows itself. A
+     * user's own list is left alone. */
+    const char *drivers = getenv(RUN_LAYER_DRIVERS);
+    char *layer = drivers == NULL || drivers[0] == '\0' ? run_layer_find_level_zero() : NULL;
+    if (layer != NULL) {
+        layer = text_append(layer, ",", "libze_intel_vpu.so.1,libze_intel_npu.so.1");
+        set_variable(RUN_LAYER_DRIVERS, layer);
+        free(layer);
+    }
     if (getenv(PYTHON) == NULL)
         set_variable(PYTHON, "all");
 }
@@ -178,40 +163,27 @@ static ingot_status_t try_store(const char *path)
     return status;
 }
 
-/* Without a store, the layer caches nothing and says so only in the trace, so the store is opened here first. */
-static bool check_store(const struct running *running)
-{
-    const ingot_status_t status = try_store(NULL);
-    if (status != INGOT_SUCCESS)
-        (void)fprintf(stderr, "ingot run: %s without a store: %s (%s)\n",
-                      running->is_strict ? "the command is not executed" : "the command runs",
-                      ingot_last_error_detail(), ingot_status_name(status));
-    return status == INGOT_SUCCESS;
-}
-
-/* The same holds for the record, without which the command runs as if none had been asked for. */
-static bool check_record(void)
-{
-    const char *path = getenv(RECORD);
-    const ingot_status_t status = path != NULL && path[0] != '\0' ? try_store(path) : INGOT_SUCCESS;
-    if (status == INGOT_SUCCESS)
-        return true;
-    (void)fprintf(stderr, "ingot run: nothing is recorded in %s: %s (%s)\n", path, ingot_last_error_detail(),
-                  ingot_status_name(status));
-    (void)unsetenv(RECORD);
-    return false;
-}
-
+/* Without a store or a record, the layer caches or records nothing and says so only in the trace, so both are opened
+ * here first. Each step says what is wrong. */
 static int run_application(void *values)
 {
     struct running *running = values;
     set_variables(running);
-    /* each of these says what is wrong */
-    const bool has_layer = set_layer();
-    const bool has_record = check_record();
-    const bool has_store = check_store(running);
-    const bool is_ready = has_layer && has_record && has_store;
-    if (!is_ready && running->is_strict)
+    bool is_ready = set_layer();
+    const char *record = getenv(RECORD);
+    ingot_status_t status = record != NULL && record[0] != '\0' ? try_store(record) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS) {
+        (void)fprintf(stderr, "ingot run: nothing is recorded in %s: %s (%s)\n", record, ingot_last_error_detail(),
+                      ingot_status_name(status));
+        (void)unsetenv(RECORD);
+        is_ready = false;
+    }
+    status = try_store(NULL);
+    if (status != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot run: %s without a store: %s (%s)\n",
+                      running->is_strict ? "the command is not executed" : "the command runs",
+                      ingot_last_error_detail(), ingot_status_name(status));
+    if (running->is_strict && (!is_ready || status != INGOT_SUCCESS))
         return EXIT_RUN_FAILED;
     return running->has_stats ? run_and_count(running->command, running->is_strict)
                               : run_replace_process(running->command);
@@ -221,24 +193,21 @@ const struct command command_run = {
     .name = "run",
     .group = "Run and build",
     .summary = "execute a command whose OpenCL programs are cached",
-    .about =
-        "Executes a command with the OpenCL layer and the Level Zero layer, which load the compiled programs of "
-        "unmodified applications from the store and store new ones. It puts the OpenCL layer before those that "
-        "OPENCL_LAYERS already names, so child processes use it, too. Unless INGOT_PYTHON is set, it is set to "
-        "\"all\": "
-        "in a Python that has the package ingot-cache, Triton, torch, JAX, cuda.core and CuPy then use the store as "
-        "well.\n\n"
-        "The store is created if it is missing. If it cannot be opened, for example because a setting is wrong or the "
-        "home directory is read-only, or if the layer is missing, one line on standard error says why, and the command "
-        "runs without it; with --strict, the command does not run. With --stats, the tool waits for the command and "
-        "forwards signals to "
-        "it.\n\n"
-        "On devices that generate code at launch (PoCL), storing takes several times as long as compiling. There, the "
-        "OpenCL layer loads the programs that the store has, and leaves all others to the driver and its own cache. "
-        "With --now, it stores them as on other devices. Or record the programs with --record DIR, and store them "
-        "with \"ingot build DIR\".\n\n"
-        "The exit status is the command's; 125 for wrong usage, and with --strict if something is missing; 126 if it "
-        "could not be executed, 127 if it was not found.",
+    .about = "Executes a command with the OpenCL layer and the Level Zero layer, which load the compiled programs of "
+             "unmodified applications from the store and store new ones. It puts the OpenCL layer before those that "
+             "OPENCL_LAYERS already names, so child processes use it, too. Unless INGOT_PYTHON is set, it is set to "
+             "\"all\": in a Python that has the package ingot-cache, Triton, torch, JAX, cuda.core and CuPy then use "
+             "the store as well.\n\n"
+             "The store is created if it is missing. If it cannot be opened, for example because a setting is wrong or "
+             "the home directory is read-only, or if the layer is missing, one line on standard error says why, and "
+             "the command runs without it; with --strict, the command does not run. With --stats, the tool waits for "
+             "the command and forwards signals to it.\n\n"
+             "On devices that generate code at launch (PoCL), storing takes several times as long as compiling. There, "
+             "the OpenCL layer loads the programs that the store has, and leaves all others to the driver and its own "
+             "cache. With --now, it stores them as on other devices. Or record the programs with --record DIR, and "
+             "store them with \"ingot build DIR\".\n\n"
+             "The exit status is the command's; 125 for wrong usage, and with --strict if something is missing; 126 if "
+             "it could not be executed, 127 if it was not found.",
     .options = options,
     .size = sizeof(struct running),
     .run = run_application,

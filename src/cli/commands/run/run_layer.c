@@ -1,7 +1,7 @@
 /*
- * run_layer.c - finds the libraries of the layers; see run_layer.h.
+ * run_layer.c - finds the libraries of the layers; see run.h.
  */
-#include "cli/commands/run/run_layer.h"
+#include "cli/commands/run/run.h"
 
 #include <limits.h>
 #include <stdbool.h>

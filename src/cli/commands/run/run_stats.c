@@ -9,7 +9,7 @@
  * For each event, the layer of a process appends a line NAME=VALUE to a file, in one write. Lines with other names are
  * ignored, because the layer may be newer than the tool.
  */
-#include "cli/commands/run/run_stats.h"
+#include "cli/commands/run/run.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "util/quantity.h"
@@ -61,28 +61,6 @@ static char *begin_stats(void)
     return NULL;
 }
 
-static void add_line_of_counts(char *line, cJSON *counts)
-{
-    char *value = strchr(line, '=');
-    uint64_t number = 0;
-    if (value == NULL)
-        return;
-    *value++ = '\0';
-    value[strcspn(value, "\n")] = '\0';
-    if (!quantity_read_count(value, &number))
-        return;
-    const double sum = (double)(json_get_u64(counts, line) + number);
-    cJSON_DeleteItemFromObjectCaseSensitive(counts, line);
-    (void)cJSON_AddNumberToObject(counts, line, sum);
-}
-
-/* Sets what the pattern asks for, whatever the layer calls a count. */
-static void set_flag(cJSON *counts, const char *name, bool is_set)
-{
-    cJSON_DeleteItemFromObjectCaseSensitive(counts, name);
-    (void)cJSON_AddBoolToObject(counts, name, is_set);
-}
-
 /* Prints the sums, and removes the file. */
 static void end_stats(const char *path)
 {
@@ -90,13 +68,25 @@ static void end_stats(const char *path)
     char *line = NULL;
     size_t capacity = 0;
     FILE *file = fopen(path, "re");
-    while (file != NULL && getline(&line, &capacity, file) > 0)
-        add_line_of_counts(line, counts);
+    while (file != NULL && getline(&line, &capacity, file) > 0) {
+        char *value = strchr(line, '=');
+        uint64_t number = 0;
+        if (value == NULL)
+            continue;
+        *value++ = '\0';
+        value[strcspn(value, "\n")] = '\0';
+        if (!quantity_read_count(value, &number))
+            continue;
+        const double sum = (double)(json_get_u64(counts, line) + number);
+        cJSON_DeleteItemFromObjectCaseSensitive(counts, line);
+        (void)cJSON_AddNumberToObject(counts, line, sum);
+    }
     free(line);
     if (file != NULL)
         (void)fclose(file);
     (void)unlink(path);
-    set_flag(counts, "several", json_get_u64(counts, "processes") > 1);
+    cJSON_DeleteItemFromObjectCaseSensitive(counts, "several"); /* whatever the layer calls a count */
+    (void)cJSON_AddBoolToObject(counts, "several", json_get_u64(counts, "processes") > 1);
     output_put(stderr, pattern, counts);
     cJSON_Delete(counts);
 }
@@ -109,38 +99,14 @@ int run_replace_process(char **command)
     return error == ENOENT ? NO_COMMAND : NOT_EXECUTABLE;
 }
 
-/* Waits for the child's end, and forwards signals, which are blocked. Returns its status as waitpid does. */
-static int wait_for_child(pid_t child, const sigset_t *signals)
-{
-    siginfo_t info;
-    int status = 0;
-    while (waitpid(child, &status, WNOHANG) == 0) {
-        const int number = sigwaitinfo(signals, &info);
-        if (number > 0 && number != SIGCHLD && info.si_code <= 0) /* sent by a process */
-            (void)kill(child, number);
-    }
-    return status;
-}
-
-/* Ends as the child ended: returns the child's exit status, or raises the signal that killed the child. */
-static int end_as(int status, const sigset_t *before)
-{
-    const struct rlimit no_core = {0, 0}; /* one core dump, the child's, is enough */
-    if (!WIFSIGNALED(status))
-        return WEXITSTATUS(status);
-    const int number = WTERMSIG(status);
-    (void)setrlimit(RLIMIT_CORE, &no_core);
-    (void)signal(number, SIG_DFL);
-    (void)raise(number); /* a forwarded signal stays pending until it is unblocked */
-    (void)sigprocmask(SIG_SETMASK, before, NULL);
-    return KILLED_BY + number;
-}
-
 int run_and_count(char **command, bool is_strict)
 {
     static const int waited[] = {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+    const struct rlimit no_core = {0, 0}; /* one core dump, the child's, is enough */
+    siginfo_t info;
     sigset_t signals;
     sigset_t before;
+    int status = 0;
     char *path = begin_stats();
     if (path == NULL)
         return is_strict ? EXIT_RUN_FAILED : run_replace_process(command);
@@ -157,8 +123,18 @@ int run_and_count(char **command, bool is_strict)
     }
     if (child < 0)
         (void)fprintf(stderr, "ingot run: %s: no process: %s\n", command[0], strerror(errno));
-    const int status = child > 0 ? wait_for_child(child, &signals) : 0;
+    while (child > 0 && waitpid(child, &status, WNOHANG) == 0) {
+        const int number = sigwaitinfo(&signals, &info);
+        if (number > 0 && number != SIGCHLD && info.si_code <= 0) /* sent by a process */
+            (void)kill(child, number);
+    }
     end_stats(path);
     free(path);
-    return child > 0 ? end_as(status, &before) : EXIT_RUN_FAILED;
+    if (child < 0 || !WIFSIGNALED(status))
+        return child < 0 ? EXIT_RUN_FAILED : WEXITSTATUS(status);
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)signal(WTERMSIG(status), SIG_DFL);
+    (void)raise(WTERMSIG(status)); /* a forwarded signal stays pending until it is unblocked */
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return KILLED_BY + WTERMSIG(status);
 }
