@@ -41,7 +41,7 @@ static std::string take(const std::string &bytes, size_t *at)
 static std::string packed(const ProgramSetup &setup)
 {
     std::string out;
-    for (const std::string &text : {setup.source, setup.options, setup.name})
+    for (const std::string &text : {setup.source, setup.options, setup.name, setup.late_variable})
         put(&out, text);
     for (const auto &[name, text] : setup.headers) {
         put(&out, name);
@@ -57,6 +57,7 @@ static ProgramSetup unpacked(const std::string &bytes)
     setup.source = take(bytes, &at);
     setup.options = take(bytes, &at);
     setup.name = take(bytes, &at);
+    setup.late_variable = take(bytes, &at);
     while (at < bytes.size()) {
         const std::string name = take(bytes, &at);
         setup.headers.emplace_back(name, take(bytes, &at));
@@ -247,14 +248,29 @@ static BuildResult build_requests()
     return result;
 }
 
+static void set_late_variable(const ProgramSetup &setup)
+{
+    static std::string text; /* becomes part of the environment */
+    text = setup.late_variable;
+    if (!text.empty())
+        putenv(text.data());
+}
+
 static BuildResult run_part(const std::string &part, const ProgramSetup &setup)
 {
-    if (part == "native")
+    if (part == "native") {
+        set_late_variable(setup);
         return compile_natively(setup);
+    }
     if (part == "requests")
         return build_requests();
     const Context context = make_context();
-    return build_with_store(describe(context, setup), part == "ingot" ? "store" : "store-of-requests");
+    const Desc desc = describe(context, setup);
+    if (!setup.late_variable.empty()) {
+        EXPECT_FALSE(id_of(desc).empty());
+    }
+    set_late_variable(setup);
+    return build_with_store(desc, part == "ingot" ? "store" : "store-of-requests");
 }
 
 bool run_setup_as_child(int argc, char **argv, int *exit_status)

@@ -23,6 +23,8 @@ struct ProgramSetup {
     std::vector<std::pair<std::string, std::string>> headers{}; /* embedded */
     Environment environment{};
     std::string name{}; /* of the source */
+    /* A variable NAME=VALUE that the process sets once it has the program's id, or "". */
+    std::string late_variable{};
 };
 
 struct BuildResult {

@@ -140,6 +140,17 @@ TEST_F(StaleOnPocl, ByOptionsOfAVariable)
     (void)expect_seen(setup, "ops/max_of_two.h");
 }
 
+/* What the compiler makes with an option that the process has added is not stored under the id that has it not. */
+TEST_F(StaleOnPocl, ByOptionsOfAVariableThatTheProcessChanges)
+{
+    const ProgramSetup unchanged{kKeySource + kKernel};
+    ProgramSetup changed = unchanged;
+    changed.late_variable = "POCL_EXTRA_BUILD_FLAGS=-DKEY";
+    EXPECT_FALSE(expect_not_stale(changed, unchanged));
+    const std::string reason = Workplace().build(changed).reason;
+    EXPECT_NE(std::string::npos, reason.find("has changed since the context read it")) << reason;
+}
+
 /* PoCL defines max as _cl_max. */
 TEST_F(StaleOnPocl, ByABuiltInThatIsAMacro)
 {
