@@ -7,11 +7,11 @@
 
 #include <chrono>
 #include <cstring>
-#include <thread>
 
 #include <ingot/private/persist.h>
 #include <ingot/private/wish.h>
 
+#include "support/library_clock.h"
 #include "support/persist_session.h"
 #include "support/recorded_requests.h"
 #include "support/scratch_directory.h"
@@ -231,7 +231,7 @@ TEST_F(PersistWish, IsLookedAfterOncePerSecondByPlainCalls)
             continue; /* the machine is busy */
         }
         EXPECT_TRUE(wishes_in(store).empty());
-        std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+        clock_lead_ns += 1100000000;
         EXPECT_EQ(INGOT_BUSY, get(desc));
         EXPECT_EQ(1u, wishes_in(store).size()) << "the first one may be lost";
         break;

@@ -112,10 +112,12 @@ Bytes object_of(const Bytes &id, const Bytes &blob)
     return bytes;
 }
 
-void drip(FaultyConnection &connection, const std::string &head, int pause_ms)
+void drip(FaultyConnection &connection, const std::string &head, int pause_ms, std::atomic<bool> *has_begun = nullptr)
 {
     if (!connection.read_request() || !connection.send_bytes(head))
         return;
+    if (has_begun != nullptr)
+        *has_begun = true;
     while (connection.pause(pause_ms) && connection.send_bytes("x")) {
     }
 }
@@ -418,14 +420,14 @@ TEST(RemoteFaults, EndsInTimeWithUploadsThatNobodyTakes)
 TEST(RemoteFaults, EndsInTimeWithAnAnswerThatNeverEnds)
 {
     for (const int pause_ms : {1, 10}) {
-        const FaultyServer server([&](FaultyConnection &connection) { drip(connection, "+", pause_ms); });
+        std::atomic<bool> has_begun{false};
+        const FaultyServer server([&](FaultyConnection &connection) { drip(connection, "+", pause_ms, &has_begun); });
         ingot_remote_info_t info = patient();
         info.exit_time_ms = 1;
         const Lateness lateness;
         auto tier = std::make_unique<Tier>("redis://127.0.0.1:" + std::to_string(server.port()), info);
         ASSERT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
-        ASSERT_TRUE(server_process::becomes_true([&] { return server.connection_count() != 0; }));
-        std::this_thread::sleep_for(std::chrono::milliseconds(50)); /* until the answer has begun */
+        ASSERT_TRUE(server_process::becomes_true([&] { return has_begun.load(); }));
         const double seconds = seconds_of([&] { tier->close(); });
         EXPECT_LE(seconds, 1.0 + lateness.seconds()) << pause_ms;
     }
