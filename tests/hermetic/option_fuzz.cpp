@@ -215,20 +215,25 @@ private:
         return result_of(compiler->build(program, want_of(*compiler))) == native;
     }
 
-    static bool is_stale(Compiler *compiler, const Program &program, const Description &before,
-                         const std::string &native)
+    bool is_stale(Compiler *compiler, const Program &program, const Description &before,
+                  const std::string &native) const
     {
         const Description after = compiler->describe(program);
         if (!after.is_cacheable || after.id != before.id)
             return false;
-        if (result_of(compiler->build(program, want_of(*compiler))) == native)
+        const std::string now = result_of(compiler->build(program, want_of(*compiler)));
+        if (now == native)
             return false;
-        /* Of a program that failed, nothing is stored. It may get a file that no id covers, unless that is stored. */
-        return native != "failed" || !compiler->build_with_ingot(program, want_of(*compiler)).is_native;
+        if (native != "failed")
+            return true;
+        /* Of a program that failed, nothing is stored. It may get a file that no id covers, in a native build, which is
+         * not stored either. The context above remembers that the hermetic texts did not build. */
+        const IngotBuild fresh = make_compiler(arguments_)->build_with_ingot(program, want_of(*compiler));
+        return !fresh.is_native || result_of(fresh.build) != now;
     }
 
-    static void check_edit(Compiler *compiler, Tree *tree, const Program &program, const Description &before,
-                           const std::string &native, const std::set<std::string> &opened, ItemWriter *writer)
+    void check_edit(Compiler *compiler, Tree *tree, const Program &program, const Description &before,
+                    const std::string &native, const std::set<std::string> &opened, ItemWriter *writer) const
     {
         if (opened.empty())
             return;
@@ -238,8 +243,8 @@ private:
     }
 
     /* Adds a header to a folder, after the edits, and checks again for a stale id. */
-    static void check_addition(Compiler *compiler, Tree *tree, Random *random, const Program &program,
-                               ItemWriter *writer)
+    void check_addition(Compiler *compiler, Tree *tree, Random *random, const Program &program,
+                        ItemWriter *writer) const
     {
         std::string path;
         const Description before = compiler->describe(program);
