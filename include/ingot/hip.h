@@ -6,10 +6,10 @@
  * GPU: it was tested with the real hipRTC of Debian 12 and 13, and a stand-in for the driver (doc/hip.md).
  *
  * Sources: INGOT_SOURCE_HIP_CPP, which hipRTC compiles to machine code for the device, and INGOT_SOURCE_HIP_CODE, a
- * code object or an uncompressed fat binary, which the driver gets as it is. hipRTC cannot link, so several sources of
- * HIP C++ are compiled as one text, in their order: they share macros and static names. Option strings are split at
- * white space; quotes and backslashes work as in a shell. The architecture is the device's with its features
- * (gcnArchName), unless an option names another (--offload-arch=gfx90a).
+ * code object or an uncompressed fat binary with one for the device, which the driver gets as it is. hipRTC cannot
+ * link, so several sources of HIP C++ are compiled as one text, in their order: they share macros and static names.
+ * Option strings are split at white space; quotes and backslashes work as in a shell. The architecture is the device's
+ * with its features (gcnArchName), unless an option names another (--offload-arch=gfx90a).
  *
  * Kernels can be requested by their name expressions and by their lowered (mangled) names.
  *
@@ -110,7 +110,8 @@ INGOT_API ingot_status_t ingot_hip_kernel_get_native(const_ingot_kernel_t kernel
  *
  * @param      cache         NULL: no cache; compiles.
  * @param      device        HIP's device number. The device need not be current.
- * @param      source        HIP C++ for hipRTC; or a code object, or an uncompressed fat binary.
+ * @param      source        HIP C++ for hipRTC; or a code object, or an uncompressed fat binary with one for the
+ *                           device.
  * @param      source_size   In bytes; 0: @p source is text and ends with a NUL.
  * @param      name          The file name in messages. NULL: none.
  * @param      options       The compiler's options, one in each element.

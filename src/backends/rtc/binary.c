@@ -45,7 +45,8 @@ static size_t size_of_all(size_t count, const ingot_binary_t *binaries)
 static ingot_status_t load_rtc_part(const struct rtc_state *state, const ingot_build_request_t *request,
                                     struct rtc_part *part)
 {
-    const ingot_status_t status = rtc_image_read(&part->image, state->vendor->format, part->size, part->bytes);
+    const ingot_status_t status = rtc_image_read(
+        &part->image, state->vendor->format, state->devices[part->device_index].architecture, part->size, part->bytes);
     if (status != INGOT_SUCCESS)
         return status;
     if (!rtc_image_has_expressions(&part->image, request->name_expression_count, request->name_expressions))

@@ -14,7 +14,7 @@ static ingot_status_t build_part(const struct rtc_state *state, const ingot_buil
     part->size = part->built.size;
     part->bytes = part->built.bytes;
     if (status == INGOT_SUCCESS)
-        status = rtc_image_read(&part->image, state->vendor->format, part->size, part->bytes);
+        status = rtc_image_read(&part->image, state->vendor->format, target.architecture, part->size, part->bytes);
     /* The driver refuses this code only if an option named an architecture other than the device's. */
     return status == INGOT_SUCCESS ? rtc_part_load(state, part, INGOT_BUILD_FAILED) : status;
 }

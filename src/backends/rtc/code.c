@@ -17,7 +17,7 @@ struct code {
 
 static bool read_header(struct code *code, const struct rtc_format *format, size_t size, const uint8_t *bytes)
 {
-    if ((format->unwrap != NULL && !format->unwrap(&size, &bytes)) || size < sizeof(code->header))
+    if (size < sizeof(code->header))
         return false;
     code->size = size;
     code->bytes = bytes;

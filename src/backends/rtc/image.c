@@ -56,8 +56,8 @@ static bool are_texts(uint64_t count, size_t size, const char *texts)
     return count == 0 && texts == end;
 }
 
-ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *format, size_t size,
-                              const uint8_t *bytes)
+ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *format, const char *architecture,
+                              size_t size, const uint8_t *bytes)
 {
     memset(image, 0, sizeof(*image));
     image->format = format;
@@ -76,9 +76,13 @@ ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *
         image->code = bytes + head_size;
         image->code_size = size - head_size;
     }
-    if (!rtc_code_is_one(format, image->code_size, image->code))
+    image->elf = image->code;
+    image->elf_size = image->code_size;
+    if (format->unwrap != NULL && !format->unwrap(architecture, &image->elf_size, &image->elf))
+        return refuse_binary(format, "it holds no machine code for the device, or a part is missing");
+    if (!rtc_code_is_one(format, image->elf_size, image->elf))
         return refuse_binary(format, "it holds no machine code for a GPU");
-    if (!rtc_code_is_whole(format, image->code_size, image->code))
+    if (!rtc_code_is_whole(format, image->elf_size, image->elf))
         return refuse_binary(format, "a part of its machine code is missing");
     return INGOT_SUCCESS;
 }
@@ -139,7 +143,7 @@ static ingot_status_t write_kernel(void *user, size_t length, const char *name)
 ingot_status_t rtc_image_write_kernel_names(const struct rtc_image *image, ingot_sink_t *names)
 {
     struct name_list list = {image, names};
-    return rtc_code_for_each_kernel(image->format, image->code_size, image->code, write_kernel, &list);
+    return rtc_code_for_each_kernel(image->format, image->elf_size, image->elf, write_kernel, &list);
 }
 
 ingot_status_t rtc_image_write_head(struct rtc_bytes *head, const struct rtc_format *format,

@@ -26,13 +26,15 @@ struct rtc_image {
     const struct rtc_format *format;
     size_t expression_count;
     const char *texts;
-    size_t code_size;
+    size_t code_size; /* of what the driver gets */
     const uint8_t *code;
+    size_t elf_size; /* of the ELF file for the device in it */
+    const uint8_t *elf;
 };
 
-/* Parses a binary. Returns INGOT_BLOB_REJECTED if the bytes are not an image. */
-ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *format, size_t size,
-                              const uint8_t *bytes);
+/* Parses a binary for a device of this architecture. Returns INGOT_BLOB_REJECTED if the bytes are not an image. */
+ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *format, const char *architecture,
+                              size_t size, const uint8_t *bytes);
 /* Returns the lowered name of an expression, or NULL. */
 const char *rtc_image_lowered_name(const struct rtc_image *image, const char *expression);
 /* True if the image has exactly these expressions. */

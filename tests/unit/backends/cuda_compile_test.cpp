@@ -77,7 +77,7 @@ struct Compilation {
     {
         std::vector<std::string> names;
         rtc_image view{};
-        EXPECT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, image.size(), image.data()))
+        EXPECT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, "sm_90", image.size(), image.data()))
             << ingot_last_error_detail();
         const auto keep = [](void *user, size_t, const char *name) {
             static_cast<std::vector<std::string> *>(user)->push_back(name);
@@ -92,7 +92,7 @@ struct Compilation {
     int architecture() const
     {
         rtc_image view{};
-        EXPECT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, image.size(), image.data()))
+        EXPECT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, "sm_90", image.size(), image.data()))
             << ingot_last_error_detail();
         return view.code_size > 50 ? view.code[49] : 0; /* the second byte of e_flags */
     }
@@ -213,14 +213,14 @@ TEST(CudaCompile, KeepsLoweredNamesOfExpressions)
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
     EXPECT_EQ((Names{"_Z5scaleIdEvPT_", "_Z5scaleIfEvPT_", "plain"}), one.kernels());
     rtc_image view{};
-    ASSERT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, one.image.size(), one.image.data()));
+    ASSERT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, "sm_90", one.image.size(), one.image.data()));
     EXPECT_STREQ("_Z5scaleIfEvPT_", rtc_image_lowered_name(&view, "scale<float>"));
     EXPECT_STREQ("_ZN2ns5tableE", rtc_image_lowered_name(&view, "&ns::table"));
     EXPECT_EQ(nullptr, rtc_image_lowered_name(&view, "scale<char>"));
     EXPECT_EQ(0, (view.code - one.image.data()) % 8);
     one.sources.insert(one.sources.begin(), ptx(kPtx)); /* linking keeps the names */
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
-    ASSERT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, one.image.size(), one.image.data()));
+    ASSERT_EQ(INGOT_SUCCESS, rtc_image_read(&view, &cuda_cubin, "sm_90", one.image.size(), one.image.data()));
     EXPECT_STREQ("_Z5scaleIfEvPT_", rtc_image_lowered_name(&view, "scale<float>"));
 }
 
@@ -322,7 +322,7 @@ TEST(CudaImage, IsReadWithinItsBytesWhateverTheySay)
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
     const auto look = [](const std::vector<uint8_t> &bytes) {
         rtc_image view{};
-        if (rtc_image_read(&view, &cuda_cubin, bytes.size(), bytes.data()) != INGOT_SUCCESS)
+        if (rtc_image_read(&view, &cuda_cubin, "sm_90", bytes.size(), bytes.data()) != INGOT_SUCCESS)
             return;
         const auto ignore = [](void *, size_t length, const char *name) {
             return strnlen(name, length) < 4096 ? INGOT_SUCCESS : INGOT_BACKEND_ERROR;
@@ -342,9 +342,9 @@ TEST(CudaImage, IsReadWithinItsBytesWhateverTheySay)
     rtc_image view{};
     std::vector<uint8_t> lie = one.image;
     memset(lie.data() + 16, 0xff, 8); /* the size of the texts */
-    EXPECT_EQ(INGOT_BLOB_REJECTED, rtc_image_read(&view, &cuda_cubin, lie.size(), lie.data()));
+    EXPECT_EQ(INGOT_BLOB_REJECTED, rtc_image_read(&view, &cuda_cubin, "sm_90", lie.size(), lie.data()));
     const std::string text = kPtx;
     EXPECT_EQ(INGOT_BLOB_REJECTED,
-              rtc_image_read(&view, &cuda_cubin, text.size(), reinterpret_cast<const uint8_t *>(text.data())))
+              rtc_image_read(&view, &cuda_cubin, "sm_90", text.size(), reinterpret_cast<const uint8_t *>(text.data())))
         << "the driver would compile it";
 }

@@ -40,7 +40,7 @@ struct CudaFront {
     }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CacheRtc, CudaFront);
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CacheRtc, CudaFront, );
 
 using CacheCuda = CacheRtc<CudaFront>;
 

@@ -2,6 +2,7 @@
  * cache_hip_test.cpp - ingot_cache_hip_load with the real hipRTC.
  */
 #include <ingot/hip.hpp>
+#include <ingot/ingot.hpp>
 
 #include "support/hip_driver.h"
 #include "unit/front/cache_rtc_tests.h"
@@ -35,52 +36,51 @@ struct HipFront {
     }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Hip, CacheRtc, HipFront);
+INSTANTIATE_TYPED_TEST_SUITE_P(Hip, CacheRtc, HipFront, );
 
 using CacheHip = CacheRtc<HipFront>;
 
-/* Returns a code object in a fat binary, beside an empty one for the host. */
-std::string bundle_of(const std::string &code)
+using Bundle = std::vector<std::pair<std::string, std::string>>; /* targets and their code objects */
+
+/* Returns code objects in a fat binary, beside an empty one for the host. */
+std::string bundle_of(Bundle entries)
 {
-    const std::string names[] = {"host-x86_64-unknown-linux--", "hipv4-amdgcn-amd-amdhsa--gfx90a"};
-    const uint64_t offset = 4096, count = 2, sizes[] = {0, code.size()};
     std::string bundle = "__CLANG_OFFLOAD_BUNDLE__";
+    std::string codes;
     const auto put = [&](uint64_t number) { bundle.append(reinterpret_cast<const char *>(&number), sizeof(number)); };
-    put(count);
-    for (size_t i = 0; i < count; ++i) {
-        put(offset);
-        put(sizes[i]);
-        put(names[i].size());
-        bundle += names[i];
+    entries.insert(entries.begin(), {"host-x86_64-unknown-linux--", ""});
+    put(entries.size());
+    for (const auto &[target, code] : entries) {
+        const std::string name = code.empty() ? target : "hipv4-amdgcn-amd-amdhsa--" + target;
+        put(4096 + codes.size());
+        put(code.size());
+        put(name.size());
+        bundle += name;
+        codes += code;
+        codes.resize((codes.size() + 4095) / 4096 * 4096);
     }
-    bundle.resize(offset);
-    return bundle + code;
+    bundle.resize(4096);
+    return bundle + codes;
+}
+
+ingot::program program_for(const char *architecture, ingot_source_kind_t kind, const std::string &bytes)
+{
+    const ingot::context context = ingot::context::create(ingot_hip_context_create_for, architecture, nullptr);
+    return ingot::program(ingot::program_desc(context, ingot::source(kind, bytes)));
+}
+
+/* Returns a code object with this kernel. */
+std::string code_for(const char *architecture, const std::string &kernel)
+{
+    const std::string text = "extern \"C\" __global__ void " + kernel + "(float *x) { x[threadIdx.x] *= 2; }";
+    const std::vector<uint8_t> blob = program_for(architecture, INGOT_SOURCE_HIP_CPP, text).get_cache_blob();
+    const std::string bytes(blob.begin(), blob.end());
+    return bytes.substr(bytes.find("\177ELF"));
 }
 
 TEST_F(CacheHip, MachineCodeIsLoadedAsItIsAndNotStored)
 {
-    ingot_context_t context = nullptr;
-    ingot_source_t source = nullptr;
-    ingot_program_desc_t desc = nullptr;
-    ingot_program_t program = nullptr;
-    ingot_source_info_t text = INGOT_SOURCE_INFO_INIT;
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    text.kind = INGOT_SOURCE_HIP_CPP;
-    text.bytes = kTwice;
-    text.size = strlen(kTwice);
-    info.sources = &source;
-    info.source_count = 1;
-    info.compile_options = "-DFACTOR=2";
-    ASSERT_EQ(INGOT_SUCCESS, ingot_hip_context_create_for(&context, "gfx90a", nullptr)) << ingot_last_error_detail();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &text));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
-    size_t size = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr)) << ingot_last_error_detail();
-    std::string bytes(size, '\0');
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, reinterpret_cast<uint8_t *>(bytes.data())));
-    const std::string code = bytes.substr(bytes.find("\177ELF"));
-    const std::string bundle = bundle_of(code);
+    const std::string code = code_for("gfx90a", "twice"), bundle = bundle_of({{"gfx90a", code}});
     for (const std::string &machine_code : {code, bundle, code}) {
         ASSERT_EQ(INGOT_SUCCESS, load(cache_.get(), machine_code, {})) << ingot_last_error_detail();
         EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
@@ -88,10 +88,27 @@ TEST_F(CacheHip, MachineCodeIsLoadedAsItIsAndNotStored)
     EXPECT_FALSE(ingot::hip_begin(cache_, 0, bundle).ready());
     for (const std::string &wrong : {code.substr(0, 100), bundle.substr(0, 50), bundle.substr(0, 5000), "CCOB" + code})
         EXPECT_EQ(INGOT_BUILD_FAILED, load(cache_.get(), wrong, {})) << wrong.size();
-    ingot_program_release(program);
-    ingot_program_desc_release(desc);
-    ingot_source_release(source);
-    ingot_context_release(context);
+}
+
+/* The device of the test is gfx90a:sramecc+:xnack-. */
+TEST_F(CacheHip, AFatBinaryNeedsWholeCodeForTheDevice)
+{
+    const std::string code = code_for("gfx90a", "twice"), other = code_for("gfx1030", "other");
+    for (const Bundle &entries : {Bundle{{"gfx1030", other}, {"gfx90a", code}},
+                                  Bundle{{"gfx90a:xnack+", other}, {"gfx90a:sramecc+:xnack-", code}},
+                                  Bundle{{"gfx9-4-generic", other}, {"gfx90a:xnack-", code}}})
+        EXPECT_EQ(INGOT_SUCCESS, load(cache_.get(), bundle_of(entries), {})) << ingot_last_error_detail();
+    for (const Bundle &entries : {Bundle{{"gfx1030", other}}, Bundle{{"gfx90", code}}, Bundle{{"gfx90ab", code}},
+                                  Bundle{{"gfx90a:xnack+", code}}, Bundle{{"gfx90a", code.substr(0, 100)}}}) {
+        EXPECT_EQ(INGOT_BUILD_FAILED, load(cache_.get(), bundle_of(entries), {})) << entries[0].first;
+        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("gfx90a:sramecc+:xnack-"));
+    }
+    const std::string bundle = bundle_of({{"gfx1030", other}, {"gfx90a", code}});
+    const auto names_for = [&](const char *architecture) {
+        return program_for(architecture, INGOT_SOURCE_HIP_CODE, bundle).kernel_names();
+    };
+    EXPECT_EQ(std::vector<std::string>{"twice"}, names_for("gfx90a"));
+    EXPECT_EQ(std::vector<std::string>{"other"}, names_for("gfx1030"));
 }
 
 TEST_F(CacheHip, NeedsADevice)

@@ -106,6 +106,7 @@ static ingot_status_t compile_text(const struct rtc_target *target, const ingot_
     struct rtc_bytes text = {0, NULL};
     struct rtc_bytes head = {0, NULL};
     struct rtc_bytes code = {0, NULL};
+    struct rtc_image read;
     ingot_status_t status = hip_hiprtc_open(target->driver_major, &hiprtc);
     if (status == INGOT_SUCCESS)
         status = join_sources(target, request, &text);
@@ -122,7 +123,8 @@ static ingot_status_t compile_text(const struct rtc_target *target, const ingot_
     };
     if (status == INGOT_SUCCESS)
         status = rtc_compile(&job, &head, &code);
-    if (status == INGOT_SUCCESS && !rtc_code_is_one(&hip_code_object, code.size, code.bytes))
+    if (status == INGOT_SUCCESS &&
+        rtc_image_read(&read, &hip_code_object, target->architecture, code.size, code.bytes) != INGOT_SUCCESS)
         status = ingot_refuse_program(log, 0, "the options produce no machine code; remove -fgpu-rdc or -emit-llvm");
     if (status == INGOT_SUCCESS)
         status = rtc_image_join(image, &target->allocator, &head, &code);
@@ -135,8 +137,11 @@ static ingot_status_t compile_text(const struct rtc_target *target, const ingot_
 static ingot_status_t copy_code(const struct rtc_target *target, const ingot_source_view_t *source, ingot_sink_t *log,
                                 struct rtc_bytes *image)
 {
-    if (!rtc_code_is_whole(&hip_code_object, source->size, source->bytes))
-        return ingot_refuse_program(log, 0, "the source is not a code object or a fat binary without compression");
+    struct rtc_image read;
+    if (rtc_image_read(&read, &hip_code_object, target->architecture, source->size, source->bytes) != INGOT_SUCCESS)
+        return ingot_refuse_program(
+            log, 0, "the source is not a code object, or a fat binary without compression that has one for %s",
+            target->architecture);
     const ingot_status_t status = rtc_bytes_init(image, &target->allocator, source->size);
     if (status == INGOT_SUCCESS)
         memcpy(image->bytes, source->bytes, source->size);

@@ -7,8 +7,7 @@
 #include "backends/rtc/compiler.h"
 
 /* Describes code objects, the ELF files that hold machine code for AMD's GPUs, and fat binaries, which bundle one for
- * each of several architectures. The driver selects from a fat binary. Its kernels are those of the first code object.
- */
+ * each of several architectures. The driver selects from a fat binary. */
 extern const struct rtc_format hip_code_object;
 
 /* Opens the hipRTC that belongs to libamdhip64.so.MAJOR. Returns INGOT_UNIMPLEMENTED if there is none. */
