@@ -1,8 +1,9 @@
 /*
- * arguments.h - parses the command lines of equality and option_fuzz.
+ * arguments.h - what the main functions of equality, option_fuzz and compose_fuzz share.
  */
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <map>
@@ -43,7 +44,7 @@ private:
     std::map<std::string, std::string> values_;
 };
 
-/* Makes the compiler that --device and --platform name. Must be called only in a child process, and once. */
+/* Makes the compiler that --device and --platform name. Must be called only in a child process. */
 inline std::unique_ptr<Compiler> make_compiler(const Arguments &arguments)
 {
     if (arguments.text("device") == "nvrtc")
@@ -61,6 +62,21 @@ inline std::time_t deadline_of(const Arguments &arguments)
 {
     const uint64_t minutes = arguments.number("minutes");
     return minutes == 0 ? 0 : std::time(nullptr) + static_cast<std::time_t>(60 * minutes);
+}
+
+/* Calls run() with the arguments, of which `more` are the program's own. Returns the exit status: 0 if it returns true.
+ */
+template <typename Run>
+int run_with_arguments(int count, char **words, const char *program, std::map<std::string, std::string> more, Run run)
+{
+    more.insert(
+        {{"device", "opencl"}, {"platform", ""}, {"seed", "1"}, {"first", "0"}, {"count", "100"}, {"minutes", "0"}});
+    try {
+        return run(Arguments(count, words, std::move(more))) ? 0 : 1;
+    } catch (const std::exception &problem) {
+        std::fprintf(stderr, "%s: %s\n", program, problem.what());
+        return 2;
+    }
 }
 
 } // namespace hermetic

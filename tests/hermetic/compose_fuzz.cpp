@@ -229,18 +229,6 @@ private:
 
 int main(int argc, char **argv)
 {
-    try {
-        const Arguments arguments(argc, argv,
-                                  {{"device", "opencl"},
-                                   {"platform", ""},
-                                   {"seed", "1"},
-                                   {"first", "0"},
-                                   {"count", "100"},
-                                   {"minutes", "0"},
-                                   {"plant", "0"}});
-        return Fuzz(arguments).run() ? 0 : 1;
-    } catch (const std::exception &problem) {
-        std::fprintf(stderr, "compose_fuzz: %s\n", problem.what());
-        return 2;
-    }
+    return run_with_arguments(argc, argv, "compose_fuzz", {{"plant", "0"}},
+                              [](const Arguments &arguments) { return Fuzz(arguments).run(); });
 }

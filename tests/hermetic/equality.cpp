@@ -255,23 +255,12 @@ private:
 
 int main(int argc, char **argv)
 {
-    try {
-        const Arguments arguments(argc, argv,
-                                  {{"device", "opencl"},
-                                   {"platform", ""},
-                                   {"set", "generated"},
-                                   {"seed", "1"},
-                                   {"first", "0"},
-                                   {"count", "100"},
-                                   {"most", "0"},
-                                   {"minutes", "0"}});
-        Run run(arguments);
-        std::string sets = arguments.text("set") + ",";
-        for (size_t comma; (comma = sets.find(',')) != std::string::npos; sets.erase(0, comma + 1))
-            run.run_set(sets.substr(0, comma));
-        return run.failures() == 0 ? 0 : 1;
-    } catch (const std::exception &problem) {
-        std::fprintf(stderr, "equality: %s\n", problem.what());
-        return 2;
-    }
+    return run_with_arguments(
+        argc, argv, "equality", {{"set", "generated"}, {"most", "0"}}, [](const Arguments &arguments) {
+            Run run(arguments);
+            std::string sets = arguments.text("set") + ",";
+            for (size_t comma; (comma = sets.find(',')) != std::string::npos; sets.erase(0, comma + 1))
+                run.run_set(sets.substr(0, comma));
+            return run.failures() == 0;
+        });
 }

@@ -111,41 +111,6 @@ TEST_F(PersistProgram, ABlobThatTheDriverRefusesIsReplacedAndOneThatItFailsToLoa
     }
 }
 
-TEST_F(PersistProgram, EveryTruncationAndFlippedByteOfTheFilesStillGivesTheProgram)
-{
-    Session first;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
-    const fs::path entry = entries_of(path_).at(0);
-    const Bytes originals[] = {read_file(entry / "key.bin"), read_file(entry / "kernel.bin")};
-    const char *const names[] = {"key.bin", "kernel.bin"};
-    for (size_t file = 0; file < 2; ++file) {
-        const Bytes &original = originals[file];
-        for (size_t at = 0; at < original.size(); ++at) {
-            for (const bool is_truncation : {true, false}) {
-                fs::remove_all(fs::path(path_));
-                reopen();
-                fs::create_directories(entry);
-                for (const fs::path &directory : {entry, entry.parent_path()})
-                    fs::permissions(directory, fs::perms::owner_all);
-                write_file(entry / names[1 - file], originals[1 - file]);
-                Bytes bad = original;
-                if (is_truncation)
-                    bad.resize(at);
-                else
-                    bad[at] ^= 0x40u;
-                write_file(entry / names[file], bad);
-                const bool is_stamp = file == 0 && !is_truncation && at >= 112 && at < 128;
-                Session session;
-                ASSERT_EQ(is_stamp ? INGOT_ORIGIN_STORAGE : INGOT_ORIGIN_BUILD,
-                          session.create(session.describe(), store()))
-                    << names[file] << (is_truncation ? " cut at " : " flipped at ") << at;
-                Session next;
-                ASSERT_EQ(INGOT_ORIGIN_STORAGE, next.create(next.describe(), store())) << names[file] << " " << at;
-            }
-        }
-    }
-}
-
 /* Ingot's core finds the damage when it uses the blob. The store must then count and remove the entry, as if the store
  * itself had found the damage. */
 TEST_F(PersistProgram, ADamagedBlobIsCountedAndRemovedByTheStore)
