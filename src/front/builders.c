@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #include "persist/base/files.h"
-#include "persist/directory/builders.h"
+#include "persist/directory/directory.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 
@@ -168,8 +168,8 @@ static int start_builder(const struct builders *builders, ingot_storage_t store)
     char *remote = NULL;
     const char *name_space = storage_name_space(store);
     const char *const arguments[] = {
-        "ingot",    "build", "--watch", "--while-used",       "--idle=10s",
-        "--jobs",   jobs,    "--dir",   builders_path(store), name_space[0] != '\0' ? "--namespace" : NULL,
+        "ingot",    "build", "--watch", "--while-used",        "--idle=10s",
+        "--jobs",   jobs,    "--dir",   directory_path(store), name_space[0] != '\0' ? "--namespace" : NULL,
         name_space, NULL};
     (void)snprintf(jobs, sizeof(jobs), "%llu", (unsigned long long)builders->count);
     sigset_t all, none;

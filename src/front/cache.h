@@ -13,7 +13,7 @@
 #include "core/base/metrics.h"
 #include "core/base/trace.h"
 #include "front/targets.h"
-#include "persist/storage/serving.h"
+#include "persist/storage/storage.h"
 
 struct builders;
 

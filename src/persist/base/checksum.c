@@ -13,14 +13,10 @@
 
 #define LONG_SIZE (256u * 1024u)
 
-static struct xxh3_words hash_widest(size_t size, const void *bytes)
-{
-    return xxh3_has_avx512() ? xxh3_128_avx512(size, bytes) : xxh3_128_of(size, bytes);
-}
-
 struct checksum checksum_of(size_t size, const void *bytes)
 {
-    const struct xxh3_words words = size < LONG_SIZE ? xxh3_128_of(size, bytes) : hash_widest(size, bytes);
+    const struct xxh3_words words =
+        size >= LONG_SIZE && xxh3_has_avx512() ? xxh3_128_avx512(size, bytes) : xxh3_128_of(size, bytes);
     struct checksum checksum;
     le_put_u64(checksum.bytes, words.low);
     le_put_u64(checksum.bytes + 8, words.high);

@@ -200,12 +200,6 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     return INGOT_SUCCESS;
 }
 
-/* True if the file may be used. Root may own it too, because bundles may be installed with the system. */
-static bool is_bundle_trusted(const struct bundle *bundle, const struct file_facts *facts)
-{
-    return bundle->accepts_any_owner || files_are_private(facts, files_user()) || files_are_private(facts, 0);
-}
-
 /* Opens the file and reads its header if it can be trusted. The bundle keeps the file open. */
 static ingot_status_t open_bundle_file(struct bundle *bundle, const char *path)
 {
@@ -217,7 +211,9 @@ static ingot_status_t open_bundle_file(struct bundle *bundle, const char *path)
     if (result < 0)
         return files_read_failed(result, "opening", path);
     result = files_facts(fd, &facts);
-    if (result == 0 && (!facts.is_file || !is_bundle_trusted(bundle, &facts)))
+    /* root may own it too, because bundles may be installed with the system */
+    if (result == 0 && (!facts.is_file || (!bundle->accepts_any_owner && !files_are_private(&facts, files_user()) &&
+                                           !files_are_private(&facts, 0))))
         return files_untrusted(&facts, false, files_user(), path);
     if (result == 0)
         result = files_read(fd, 0, sizeof(header), header, &got);

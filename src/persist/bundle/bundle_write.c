@@ -120,17 +120,6 @@ static int compare_bundle_entries(const void *left_entry, const void *right_entr
     return (left->record.id_offset > right->record.id_offset) - (left->record.id_offset < right->record.id_offset);
 }
 
-/* If several entries have the same id, keeps only the first of them. The entries must be in order. */
-static void drop_duplicates(struct writing *writing)
-{
-    struct written *entries = entries_of(writing);
-    size_t kept = 0;
-    for (size_t i = 0; i < writing->count; ++i)
-        if (kept == 0 || compare_ids(&entries[kept - 1], &entries[i]) != 0)
-            entries[kept++] = entries[i];
-    writing->count = kept;
-}
-
 static ingot_status_t write_index(struct writing *writing)
 {
     const size_t size = writing->count * BUNDLE_RECORD_SIZE;
@@ -167,7 +156,11 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
     status = ingot_persist_for_each(storage, write_entry, &writing);
     if (status == INGOT_SUCCESS && writing.count > 1)
         qsort(writing.entries.bytes, writing.count, sizeof(struct written), compare_bundle_entries);
-    drop_duplicates(&writing);
+    size_t kept = 0; /* of several entries with the same id, only the first */
+    for (size_t i = 0; i < writing.count; ++i)
+        if (kept == 0 || compare_ids(&entries_of(&writing)[kept - 1], &entries_of(&writing)[i]) != 0)
+            entries_of(&writing)[kept++] = entries_of(&writing)[i];
+    writing.count = kept;
     if (status == INGOT_SUCCESS)
         status = write_index(&writing);
     status = replacement_end(&writing.replacement, status);

@@ -51,15 +51,6 @@ uint64_t account_deadline(const struct directory *directory)
     return now > UINT64_MAX - wait_ns ? UINT64_MAX : now + wait_ns;
 }
 
-/* Notes whether the lock was free in time. A process that was stopped while it held the lock would otherwise cost each
- * store the whole timeout, without end. */
-static void note_timeout(struct directory *directory, bool is_timeout)
-{
-    const unsigned timeouts = atomic_load_explicit(&directory->lock_timeouts, memory_order_relaxed);
-    if (is_timeout ? timeouts < MAX_HALVINGS : timeouts != 0)
-        atomic_store_explicit(&directory->lock_timeouts, is_timeout ? timeouts + 1 : 0, memory_order_relaxed);
-}
-
 static ingot_status_t lock_file(struct directory *directory, int fd, uint64_t deadline_ns)
 {
     uint64_t pause_ns = FIRST_PAUSE_NS;
@@ -71,8 +62,13 @@ static ingot_status_t lock_file(struct directory *directory, int fd, uint64_t de
         pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
         result = files_try_lock_whole(fd);
     }
-    if (result == 0 || deadline_ns != 0) /* without a deadline, the thread did not wait */
-        note_timeout(directory, result == -EAGAIN);
+    /* A process that was stopped while it held the lock would otherwise cost each store the whole timeout, without end.
+     * Without a deadline, the thread did not wait. */
+    const unsigned timeouts = atomic_load_explicit(&directory->lock_timeouts, memory_order_relaxed);
+    if (result != -EAGAIN && timeouts != 0 && (result == 0 || deadline_ns != 0))
+        atomic_store_explicit(&directory->lock_timeouts, 0, memory_order_relaxed);
+    else if (result == -EAGAIN && timeouts < MAX_HALVINGS && deadline_ns != 0)
+        atomic_store_explicit(&directory->lock_timeouts, timeouts + 1, memory_order_relaxed);
     return result < 0 ? files_lock_failed(result, NAME) : INGOT_SUCCESS;
 }
 
@@ -119,11 +115,6 @@ static int write_total(const struct account *account)
     return result == 0 && account->is_long ? files_truncate(account->fd, sizeof(text) - 1) : result;
 }
 
-static uint64_t saturating_sum(uint64_t a, uint64_t b)
-{
-    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
-}
-
 static uint64_t positive_difference(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -131,8 +122,8 @@ static uint64_t positive_difference(uint64_t a, uint64_t b)
 
 static void add_to_total(struct account_total *total, uint64_t added)
 {
-    total->bytes = saturating_sum(total->bytes, (added >> COUNT_BITS) * ENTRY_PAGE_SIZE);
-    total->entry_count = saturating_sum(total->entry_count, added & COUNT_MASK);
+    total->bytes = account_sum(total->bytes, (added >> COUNT_BITS) * ENTRY_PAGE_SIZE);
+    total->entry_count = account_sum(total->entry_count, added & COUNT_MASK);
 }
 
 /* Adds what the store owes. If the totals are not known, the next count has it. */
@@ -196,26 +187,22 @@ static uint64_t pages_of(uint64_t bytes)
     return bytes / ENTRY_PAGE_SIZE + (bytes % ENTRY_PAGE_SIZE != 0);
 }
 
-/* Allows the store to owe as much as fits in a part of the free room. */
-static void allow_owing(const struct account *account)
-{
-    struct directory *directory = account->root->directory;
-    const uint64_t bytes = positive_difference(directory->max_bytes, account->total.bytes) / ROOM_PART;
-    const uint64_t entries = positive_difference(directory->max_entries, account->total.entry_count) / ROOM_PART;
-    if (atomic_fetch_add_explicit(&directory->stored_count, 1, memory_order_relaxed) >= MANY_STORED)
-        atomic_store_explicit(&directory->owed_limit,
-                              bytes / ENTRY_PAGE_SIZE << COUNT_BITS | (entries < MOST_OWED ? entries : MOST_OWED),
-                              memory_order_relaxed);
-}
-
 ingot_status_t account_add(struct account *account, uint64_t bytes)
 {
+    struct directory *directory = account->root->directory;
     if (!account->total.is_known)
         return INGOT_SUCCESS;
-    const ingot_status_t status = account_set(account, saturating_sum(account->total.bytes, bytes),
-                                              saturating_sum(account->total.entry_count, 1));
-    if (status == INGOT_SUCCESS)
-        allow_owing(account);
+    const ingot_status_t status =
+        account_set(account, account_sum(account->total.bytes, bytes), account_sum(account->total.entry_count, 1));
+    if (status != INGOT_SUCCESS ||
+        atomic_fetch_add_explicit(&directory->stored_count, 1, memory_order_relaxed) < MANY_STORED)
+        return status;
+    /* the store may owe as much as fits in a part of the free room */
+    const uint64_t room = positive_difference(directory->max_bytes, account->total.bytes) / ROOM_PART;
+    const uint64_t entries = positive_difference(directory->max_entries, account->total.entry_count) / ROOM_PART;
+    atomic_store_explicit(&directory->owed_limit,
+                          room / ENTRY_PAGE_SIZE << COUNT_BITS | (entries < MOST_OWED ? entries : MOST_OWED),
+                          memory_order_relaxed);
     return status;
 }
 

@@ -24,6 +24,12 @@ struct account {
     struct account_total total;
 };
 
+/* Returns the sum, or UINT64_MAX if that is larger. */
+static inline uint64_t account_sum(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
 /* Returns the time until which to wait for locks, on the clock of files_steady_clock_ns. */
 uint64_t account_deadline(const struct directory *directory);
 

@@ -1,6 +1,6 @@
 /*
- * build_lock.c - lets only one process at a time build a program, and limits how many builds run at the same time, by
- * locks on bytes of the file `lock`; see build_lock.h.
+ * build_lock.c - lets only one process at a time build a program, limits how many builds run at the same time, and
+ * gives roles to processes, by locks on bytes of the file `lock`; see build_lock.h and ingot/private/wish.h.
  *
  * Each program has a byte. A process keeps the byte locked while it builds the program and stores it. If the process
  * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
+#include <ingot/private/wish.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -35,6 +36,7 @@
 #include "persist/base/memory.h"
 #include "persist/directory/lookup.h"
 #include "persist/directory/state.h"
+#include "persist/storage/storage.h"
 #include "util/error_text.h"
 #include "util/kept_file.h"
 #include "util/little_endian.h"
@@ -163,27 +165,6 @@ static void end_lock(struct build_lock *lock)
     delist_build_lock(lock);
     pthread_mutex_unlock(&mutex);
     destroy_build_lock(lock);
-}
-
-/* Keeps an exchanged lock of a store, in the place of one of the same program or of the oldest one. */
-static void keep_lock(struct directory *directory, struct build_lock *lock)
-{
-    pthread_mutex_lock(&mutex);
-    unsigned slot = 0;
-    while (slot < STATE_MAX_KEPT &&
-           (directory->kept_locks[slot] == NULL || directory->kept_locks[slot]->byte != lock->byte))
-        ++slot;
-    if (slot == STATE_MAX_KEPT)
-        slot = directory->next_kept++ % STATE_MAX_KEPT;
-    struct build_lock *before = directory->kept_locks[slot];
-    directory->kept_locks[slot] = lock;
-    lock->is_held = false;
-    lock->kept_ns = files_steady_clock_ns();
-    if (before != NULL)
-        delist_build_lock(before);
-    pthread_mutex_unlock(&mutex);
-    if (before != NULL)
-        destroy_build_lock(before);
 }
 
 /* Closes the locks of a store that have been kept for this long. */
@@ -326,12 +307,30 @@ static bool has_changed(struct build_lock *lock)
     return is_new;
 }
 
+/* Keeps an exchanged lock of a store, in the place of one of the same program or of the oldest one. */
 static void close_lock(struct build_lock *lock, bool is_pointless)
 {
-    if (is_pointless && try_share(lock))
-        keep_lock(lock->directory, lock);
-    else
+    struct directory *directory = lock->directory;
+    if (!is_pointless || !try_share(lock)) {
         end_lock(lock);
+        return;
+    }
+    pthread_mutex_lock(&mutex);
+    unsigned slot = 0;
+    while (slot < STATE_MAX_KEPT &&
+           (directory->kept_locks[slot] == NULL || directory->kept_locks[slot]->byte != lock->byte))
+        ++slot;
+    if (slot == STATE_MAX_KEPT)
+        slot = directory->next_kept++ % STATE_MAX_KEPT;
+    struct build_lock *before = directory->kept_locks[slot];
+    directory->kept_locks[slot] = lock;
+    lock->is_held = false;
+    lock->kept_ns = files_steady_clock_ns();
+    if (before != NULL)
+        delist_build_lock(before);
+    pthread_mutex_unlock(&mutex);
+    if (before != NULL)
+        destroy_build_lock(before);
 }
 
 static uint64_t wait_ns(void *self)
@@ -376,6 +375,49 @@ static bool has_place(struct build_lock *place)
     }
     /* another build of this process that has a place may be waiting for this one */
     return place->is_held || (files_steady_clock_ns() - place->asked_ns >= SHARING_NS && is_held_here(place));
+}
+
+/* ---- roles ---- */
+
+/* A role is a lock on a byte, as if it were a program with the role's name as its id. The kernel releases it when its
+ * holder ends, however it ends. */
+
+static const char *const role_names[] = {[INGOT_ROLE_USER] = "user of builders", [INGOT_ROLE_BUILDER] = "builder"};
+
+ingot_status_t ingot_persist_take_role(ingot_storage_t storage, ingot_builder_role_t role,
+                                       struct ingot_held_role **held)
+{
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (directory_of(storage) == NULL || directory_of(storage)->is_read_only)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store that can be written");
+    const uint8_t *name = (const uint8_t *)role_names[role];
+    struct build_lock *lock = open_lock(directory_of(storage), strlen(role_names[role]), name);
+    if (lock == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the store has no build locks");
+    const bool is_held = role == INGOT_ROLE_USER ? try_share(lock) : try_take(lock) == BUILD_LOCK_TAKEN;
+    if (!is_held) {
+        close_lock(lock, false);
+        return ingot_set_error_detail(INGOT_BUSY, "another process has this role");
+    }
+    *held = (struct ingot_held_role *)lock;
+    return INGOT_SUCCESS;
+}
+
+void ingot_persist_leave_role(struct ingot_held_role *held)
+{
+    if (held != NULL)
+        close_lock((struct build_lock *)held, false);
+}
+
+bool ingot_persist_has_role(ingot_storage_t storage, ingot_builder_role_t role)
+{
+    const uint8_t *name = (const uint8_t *)role_names[role];
+    const enum build_lock_state found = storage_check(storage) == INGOT_SUCCESS && directory_of(storage) != NULL
+                                            ? look_at_lock(directory_of(storage), strlen(role_names[role]), name)
+                                            : BUILD_LOCK_UNUSABLE;
+    return found == BUILD_LOCK_BUSY || found == BUILD_LOCK_POINTLESS;
 }
 
 const struct build_locks build_lock_operations = {

@@ -18,7 +18,6 @@
 #include "persist/directory/wishes.h"
 #include "persist/request/record.h"
 #include "persist/storage/events.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "util/limit.h"
@@ -242,16 +241,12 @@ static ingot_status_t check_directory_info(const ingot_persist_info_t *info)
     return INGOT_SUCCESS;
 }
 
-static bool requires_seals(const ingot_persist_info_t *info)
-{
-    ingot_persist_trust_t trust;
-    return STRUCT_READ(trust, info->trust) && trust.policy == INGOT_PERSIST_TRUST_REQUIRE;
-}
-
 static void take_directory_info(struct directory *directory, const ingot_persist_info_t *info)
 {
+    ingot_persist_trust_t trust;
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
-    directory->accepts_any_owner = directory->is_read_only && requires_seals(info);
+    directory->accepts_any_owner =
+        directory->is_read_only && STRUCT_READ(trust, info->trust) && trust.policy == INGOT_PERSIST_TRUST_REQUIRE;
     directory->order = eviction_order_of(info->eviction);
     set_limits(directory, info->max_bytes, info->max_entries, info->max_age_ms);
     directory->min_blob_bytes = limit_of(info->min_blob_bytes, 0);
@@ -395,4 +390,9 @@ bool directory_is_own(ingot_storage_t storage)
         root_open(directory, false, &root) == INGOT_SUCCESS && check_name_space(&root) == INGOT_SUCCESS;
     root_close(&root);
     return is_private;
+}
+
+const char *directory_path(ingot_storage_t storage)
+{
+    return directory_of(storage) != NULL ? directory_of(storage)->path : NULL;
 }

@@ -11,6 +11,10 @@
  * Loads check all that, except for the namespace's directory, which this checks. */
 bool directory_is_own(ingot_storage_t storage);
 
+/* Returns the absolute path of the root of a storage's directory store, valid as long as the storage; NULL: it is none.
+ */
+const char *directory_path(ingot_storage_t storage);
+
 /* ---- publish.c ---- */
 
 /* Stores a blob. If `replaces` is false, an entry that already has the id stays, and that counts as success. */

@@ -57,18 +57,6 @@ static void correct_future_times(const struct scan *scan, uint64_t now_ns)
     }
 }
 
-/* Moves an entry aside, unless another one has its place by now, or it was used since. Returns 0, -ENOENT if it is
- * gone, or another negated errno. Requires the lock of its account. */
-static int take_scanned(const struct scan *scan, const struct scan_entry *entry, char aside[PATH_CAPACITY])
-{
-    char path[PATH_CAPACITY];
-    uint64_t time_ns;
-    scan_path(scan, entry, path);
-    (void)entry_bytes(scan->root->fd, path, &time_ns);
-    const int result = time_ns == entry->time_ns ? temporary_take(scan->root, path, aside) : -ENOENT;
-    return result == -ENOTDIR ? -ENOENT : result;
-}
-
 /* How far an eviction is. */
 struct eviction {
     struct scan *scan;
@@ -113,8 +101,13 @@ static ingot_status_t remove_some(struct eviction *eviction)
         return status;
     while (count < most && is_over(eviction) && scan_entry_at(scan, eviction->next)->name_space == name_space) {
         const struct scan_entry *entry = scan_entry_at(scan, eviction->next);
-        result = take_scanned(scan, entry, asides[count]);
-        if (result < 0 && result != -ENOENT)
+        char path[PATH_CAPACITY];
+        uint64_t time_ns;
+        scan_path(scan, entry, path);
+        (void)entry_bytes(scan->root->fd, path, &time_ns);
+        /* it stays if another one has its place by now, or if it was used since */
+        result = time_ns == entry->time_ns ? temporary_take(scan->root, path, asides[count]) : -ENOENT;
+        if (result < 0 && result != -ENOENT && result != -ENOTDIR)
             break;
         removed_bytes += result == 0 ? entry->bytes : 0;
         hashes[count] = entry->hash;
@@ -129,7 +122,7 @@ static ingot_status_t remove_some(struct eviction *eviction)
     account_end(&account);
     if (count != 0)
         evicted_note(scan->root, count, hashes);
-    if (result < 0 && result != -ENOENT)
+    if (result < 0 && result != -ENOENT && result != -ENOTDIR)
         status = files_write_failed(result, "removing", "an entry");
     for (unsigned i = 0; i < count; ++i)
         temporary_delete(scan->root, asides[i]);
@@ -273,21 +266,6 @@ static struct evict_limits limits_for(const struct directory *directory, uint64_
     };
 }
 
-/* True if the totals are known and leave room for an entry. */
-static bool has_room(const struct directory *directory, const struct account_total *total, uint64_t wanted_bytes)
-{
-    const struct evict_limits limits = limits_for(directory, total->bytes, total->entry_count, wanted_bytes);
-    return total->is_known && limits.bytes == UINT64_MAX && limits.entry_count == UINT64_MAX;
-}
-
-/* Notes the time of the oldest entry that is left. Requires a sorted scan of the whole store. */
-static void note_oldest(struct directory *directory, const struct scan *scan, uint64_t removed_count)
-{
-    const uint64_t oldest_ns =
-        removed_count < scan->entry_count ? scan_entry_at(scan, removed_count)->time_ns : files_wall_clock_ns();
-    atomic_store_explicit(&directory->oldest_ns, oldest_ns != 0 ? oldest_ns : 1, memory_order_relaxed);
-}
-
 static ingot_status_t ends_at_many(const ingot_persist_upkeep_progress_t *so_far, void *user)
 {
     (void)user;
@@ -330,8 +308,10 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     ingot_status_t status = account_begin(root, directory->name_space, account_deadline(directory), &account);
     if (status != INGOT_SUCCESS)
         return status;
-    if (wanted_bytes != 0 && has_room(directory, &account.total, wanted_bytes)) {
-        account_end(&account); /* another thread has evicted meanwhile */
+    struct evict_limits limits = limits_for(directory, account.total.bytes, account.total.entry_count, wanted_bytes);
+    if (wanted_bytes != 0 && account.total.is_known && limits.bytes == UINT64_MAX &&
+        limits.entry_count == UINT64_MAX) { /* there is room: another thread has evicted meanwhile */
+        account_end(&account);
         *is_done = true;
         return INGOT_SUCCESS;
     }
@@ -339,7 +319,7 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     if (status == INGOT_SUCCESS) {
         result = scan_find_shards(&scan, 0);
         for (; result == 0 && part < PATHS_SHARD_COUNT && watch.ended == INGOT_SUCCESS; ++part)
-            result = scan_has_shard(&scan, part) ? scan_shard(&scan, (uint8_t)part) : 0;
+            result = scan_has_shard(&scan, part) ? scan_shard(&scan, 0, (uint8_t)part) : 0;
         *is_done = result == 0 && watch.ended == INGOT_SUCCESS;
         if (result < 0)
             status = files_read_failed(result, "listing", "the store");
@@ -349,9 +329,12 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     account_end(&account);
     watch.on_progress = NULL;
     if (status == INGOT_SUCCESS && *is_done) {
-        const struct evict_limits limits = limits_for(directory, scan.total_bytes, scan.entry_count, wanted_bytes);
+        limits = limits_for(directory, scan.total_bytes, scan.entry_count, wanted_bytes);
         status = remove_oldest(&scan, &limits, MOST_AT_ONCE, UINT64_MAX, &watch);
-        note_oldest(directory, &scan, watch.progress.removed_count);
+        const uint64_t oldest_ns = watch.progress.removed_count < scan.entry_count
+                                       ? scan_entry_at(&scan, watch.progress.removed_count)->time_ns
+                                       : files_wall_clock_ns();
+        atomic_store_explicit(&directory->oldest_ns, oldest_ns != 0 ? oldest_ns : 1, memory_order_relaxed);
     } else if (status == INGOT_SUCCESS) {
         status = correct_by_estimate(root, scan.total_bytes, scan.entry_count, part, account_deadline(directory));
     }
@@ -385,7 +368,7 @@ ingot_status_t evict_from_shards(const struct root *root, uint64_t wanted_bytes)
             (part != 0 && files_steady_clock_ns() - started_ns > SHARDS_NS))
             break;
         scan_forget_entries(&scan);
-        const int result = scan_shard(&scan, (uint8_t)(random + part * (random >> 8 | 1)));
+        const int result = scan_shard(&scan, 0, (uint8_t)(random + part * (random >> 8 | 1)));
         found_bytes += scan.total_bytes;
         found_count += scan.entry_count;
         status = result < 0 ? files_read_failed(result, "listing", "the store")

@@ -264,23 +264,12 @@ struct verification {
     ingot_persist_verification_t so_far;
 };
 
-static void count_verified_entry(ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry)
-{
-    ++so_far->done_count;
-    so_far->done_bytes += entry->bytes;
-    if (entry_is_bad(entry->status))
-        ++so_far->bad_count;
-    else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED)
-        ++so_far->foreign_count;
-    else if (entry->status != INGOT_SUCCESS)
-        ++so_far->unread_count;
-}
-
 /* Verifies an entry whose id was read. A repair removes it if it is damaged, or if it can never be loaded because other
  * users may write to it; an entry whose seal is refused stays. */
 static ingot_status_t verify_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct verification *verification = user;
+    ingot_persist_verification_t *so_far = &verification->so_far;
     ingot_persist_entry_t verified = *entry;
     ingot_buffer_t id = INGOT_BUFFER_INIT;
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
@@ -298,20 +287,18 @@ static ingot_status_t verify_entry(const ingot_persist_entry_t *entry, void *use
     memory_release_buffer(&kept);
     if (verified.status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS; /* it has vanished */
-    count_verified_entry(&verification->so_far, &verified);
+    ++so_far->done_count;
+    so_far->done_bytes += verified.bytes;
+    if (entry_is_bad(verified.status))
+        ++so_far->bad_count;
+    else if (verified.status == INGOT_BLOB_VERSION || verified.status == INGOT_UNTRUSTED)
+        ++so_far->foreign_count;
+    else if (verified.status != INGOT_SUCCESS)
+        ++so_far->unread_count;
     if (verification->is_repair && is_useless)
-        verification->so_far.removed_count += ingot_persist_remove_entry(verification->storage, entry) == INGOT_SUCCESS;
-    return verification->progress != NULL ? verification->progress(&verification->so_far, &verified, verification->user)
+        so_far->removed_count += ingot_persist_remove_entry(verification->storage, entry) == INGOT_SUCCESS;
+    return verification->progress != NULL ? verification->progress(so_far, &verified, verification->user)
                                           : INGOT_SUCCESS;
-}
-
-static ingot_status_t verify_bundle(struct verification *verification)
-{
-    struct bundle *bundle = bundle_of(verification->storage);
-    if (verification->is_repair)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
-    verification->so_far.entry_count = bundle_entry_count(bundle);
-    return bundle_for_each(bundle, verify_entry, verification);
 }
 
 /* Returns the status with which the callback stopped the verification, or another failure. */
@@ -343,8 +330,16 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     struct verification verification = {storage, repair != 0, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
     if (!STRUCT_IS_SET(found))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
-    const ingot_status_t status =
-        bundle_of(storage) != NULL ? verify_bundle(&verification) : verify_directory(&verification);
+    ingot_status_t status = INGOT_SUCCESS;
+    struct bundle *bundle = bundle_of(storage);
+    if (bundle == NULL) {
+        status = verify_directory(&verification);
+    } else if (verification.is_repair) {
+        status = ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
+    } else {
+        verification.so_far.entry_count = bundle_entry_count(bundle);
+        status = bundle_for_each(bundle, verify_entry, &verification);
+    }
     (void)STRUCT_WRITE(found, verification.so_far);
     return status;
 }

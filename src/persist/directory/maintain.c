@@ -9,7 +9,6 @@
 #include "persist/directory/account.h"
 #include "persist/directory/evict.h"
 #include "persist/directory/state.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
 #include "util/struct_size.h"

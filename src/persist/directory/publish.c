@@ -246,19 +246,8 @@ static bool is_room(const struct publication *publication, const struct account_
            files_facts_at(root->fd, publication->path, &facts) == 0;
 }
 
-/* Puts the entry in its place. Then subtracts what it replaced from the account, or the entry if it is not in its
- * place. */
-static ingot_status_t publish_in_account(struct publication *publication, struct account *account)
-{
-    const ingot_status_t status = put_in_place(publication);
-    if (publication->replaced_count != 0 || !publication->is_published)
-        account_subtract(account, publication->replaced_bytes + (publication->is_published ? 0 : publication->bytes),
-                         publication->replaced_count + !publication->is_published);
-    return status;
-}
-
-/* Puts the entry in its place if there is room, or if the totals are not known and need not be. Otherwise, sets *total
- * to the account's. */
+/* Puts the entry in its place if there is room, or if the totals are not known and need not be. Then
+ * subtracts what it replaced from the account, or the entry if it is not in its place. Sets *total to the account's. */
 static ingot_status_t try_to_publish(struct publication *publication, bool may_exceed, bool may_be_unknown,
                                      struct account_total *total, bool *is_done)
 {
@@ -272,8 +261,13 @@ static ingot_status_t try_to_publish(struct publication *publication, bool may_e
     *is_done = total->is_known ? is_room(publication, total, may_exceed) : may_be_unknown;
     if (*is_done)
         status = account_add(&account, publication->bytes);
-    if (*is_done && status == INGOT_SUCCESS)
-        status = publish_in_account(publication, &account);
+    if (*is_done && status == INGOT_SUCCESS) {
+        status = put_in_place(publication);
+        const bool is_not_there = !publication->is_published;
+        if (publication->replaced_count != 0 || is_not_there)
+            account_subtract(&account, publication->replaced_bytes + (is_not_there ? publication->bytes : 0),
+                             publication->replaced_count + is_not_there);
+    }
     account_end(&account);
     return status;
 }
@@ -324,28 +318,11 @@ static ingot_status_t publish_with_room(struct publication *publication)
     return status;
 }
 
-static ingot_status_t prepare_and_publish(struct publication *publication)
-{
-    const struct root *root = publication->root;
-    struct directory *directory = root->directory;
-    struct account_total total;
-    ingot_status_t status = prepare_entry(publication);
-    if (status == INGOT_SUCCESS)
-        status = account_may_owe(directory, publication->bytes, false) ? publish_owing(publication)
-                                                                       : publish_with_room(publication);
-    /* a program that is not stored is compiled again, so the lock is not waited for any longer */
-    if (status == INGOT_BUSY && publication->prepared[0] != '\0') {
-        (void)account_peek_own(root, &total); /* if they are not known, the next count has the entry */
-        if (account_may_owe(directory, publication->bytes, true) && is_room(publication, &total, true))
-            status = publish_owing(publication);
-    }
-    return status;
-}
-
 ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_size, const uint8_t *id,
                              size_t blob_size, const uint8_t *blob)
 {
     struct directory *directory = root->directory;
+    struct account_total total;
     struct publication publication = {
         .root = root,
         .id_size = id_size,
@@ -361,7 +338,16 @@ ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_s
     publication.hash = publication.key.id_checksum;
     paths_entry(publication.path, directory->name_space, &publication.hash);
     paths_shard(publication.shard, directory->name_space, publication.hash.bytes[0]);
-    status = prepare_and_publish(&publication);
+    status = prepare_entry(&publication);
+    if (status == INGOT_SUCCESS)
+        status = account_may_owe(directory, publication.bytes, false) ? publish_owing(&publication)
+                                                                      : publish_with_room(&publication);
+    /* a program that is not stored is compiled again, so the lock is not waited for any longer */
+    if (status == INGOT_BUSY && publication.prepared[0] != '\0') {
+        (void)account_peek_own(root, &total); /* if they are not known, the next count has the entry */
+        if (account_may_owe(directory, publication.bytes, true) && is_room(&publication, &total, true))
+            status = publish_owing(&publication);
+    }
     temporary_delete(root, publication.prepared);
     temporary_delete(root, publication.aside);
     if (status == INGOT_SUCCESS)

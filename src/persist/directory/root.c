@@ -15,7 +15,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/storage/serving.h"
+#include "persist/storage/storage.h"
 
 #define ROOT_PATH_MAX 4096u
 #define MAX_LINKS 8u
@@ -111,24 +111,17 @@ void root_close(struct root *root)
     root->fd = -1;
 }
 
-/* Opens the directory that has the path. Returns 0 or a negated errno. */
-static int open_path(struct root *root, const char *path, struct file_facts *facts)
+/* Opens the root, or creates it if it is missing and `makes` is set. Sets *facts to what it found. */
+static ingot_status_t open_root(struct directory *directory, bool makes, struct root *root, struct file_facts *facts)
 {
+    const char *path = directory->path;
+    *root = (struct root){directory, -1};
     int result = -ESTALE; /* another machine has deleted it, so the path leads elsewhere now */
     for (unsigned i = 0; i < MOST_LOOKS && result == -ESTALE; ++i) {
         root_close(root);
         root->fd = files_open_root(path);
         result = root->fd < 0 ? root->fd : files_facts(root->fd, facts);
     }
-    return result;
-}
-
-/* Opens the root, or creates it if it is missing and `makes` is set. Sets *facts to what it found. */
-static ingot_status_t open_root(struct directory *directory, bool makes, struct root *root, struct file_facts *facts)
-{
-    const char *path = directory->path;
-    *root = (struct root){directory, -1};
-    int result = open_path(root, path, facts);
     if (result == -ENOENT && makes) {
         const ingot_status_t status = make_root(directory, &root->fd);
         if (status != INGOT_SUCCESS)

@@ -62,11 +62,6 @@ static bool read_entry_facts(const struct reading *reading, const char *name, st
     return true;
 }
 
-static uint64_t saturating_sum(uint64_t a, uint64_t b)
-{
-    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
-}
-
 static bool visit_shard(void *user, const char *name)
 {
     const struct reading *reading = user;
@@ -77,7 +72,7 @@ static bool visit_shard(void *user, const char *name)
         !scan->is_inspection && !scan->root->directory->is_read_only && scan->leftover_count < MOST_LEFTOVERS;
     if (temporary_reclaim(scan->root, reading->path, name, reading->written_ns, is_removing, &leftover_bytes)) {
         ++scan->leftover_count;
-        scan->leftover_bytes = saturating_sum(scan->leftover_bytes, leftover_bytes);
+        scan->leftover_bytes = account_sum(scan->leftover_bytes, leftover_bytes);
     }
     found.hash.bytes[0] = reading->number;
     if (!paths_parse_entry(name, &found.hash) || !read_entry_facts(reading, name, &found))
@@ -88,8 +83,8 @@ static bool visit_shard(void *user, const char *name)
     struct scan_name_space *name_space = scan_name_space_at(scan, found.name_space);
     ++scan->entry_count;
     ++name_space->entry_count;
-    scan->total_bytes = saturating_sum(scan->total_bytes, found.bytes);
-    name_space->total_bytes = saturating_sum(name_space->total_bytes, found.bytes);
+    scan->total_bytes = account_sum(scan->total_bytes, found.bytes);
+    name_space->total_bytes = account_sum(name_space->total_bytes, found.bytes);
     ++scan->watch->progress.entry_count;
     scan->watch->progress.bytes += found.bytes;
     return upkeep_watch_tell(scan->watch);
@@ -100,7 +95,7 @@ static bool is_ended(const struct scan *scan)
     return is_out_of_memory(scan) || scan->watch->ended != INGOT_SUCCESS;
 }
 
-static int read_shard(struct scan *scan, uint32_t name_space, uint8_t shard)
+int scan_shard(struct scan *scan, uint32_t name_space, uint8_t shard)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
@@ -119,20 +114,6 @@ static int read_shard(struct scan *scan, uint32_t name_space, uint8_t shard)
     if (result < 0 && result != -ENOENT && result != -ENOTDIR && result != -ELOOP)
         ++scan->unread_count;
     return is_out_of_memory(scan) ? -ENOMEM : 0;
-}
-
-int scan_shard(struct scan *scan, uint8_t shard)
-{
-    return read_shard(scan, 0, shard);
-}
-
-/* Returns true, and notes it, if a namespace that was only found cannot be read: it is perhaps another user's. */
-static bool is_of_others(struct scan *scan, uint32_t number, int result)
-{
-    if (number == 0 || (result != -EACCES && result != -EPERM))
-        return false;
-    ++scan->unread_count;
-    return true;
 }
 
 static bool visit_name_space(void *user, const char *name)
@@ -160,11 +141,13 @@ static int read_name_space(struct scan *scan, uint32_t number)
     int result = scan_find_shards(scan, number);
     if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
         return 0;
-    if (is_of_others(scan, number, result))
+    if (number != 0 && (result == -EACCES || result == -EPERM)) { /* it was only found, and is perhaps another user's */
+        ++scan->unread_count;
         result = 0;
-    else
+    } else {
         for (unsigned i = 0; i < PATHS_SHARD_COUNT && result == 0 && !is_ended(scan); ++i)
-            result = scan_has_shard(scan, i) ? read_shard(scan, number, (uint8_t)i) : 0;
+            result = scan_has_shard(scan, i) ? scan_shard(scan, number, (uint8_t)i) : 0;
+    }
     scan_name_space_at(scan, number)->unread_count = scan->unread_count - unread_before;
     return result;
 }

@@ -103,8 +103,8 @@ static inline bool scan_has_shard(const struct scan *scan, unsigned shard)
 {
     return (scan->shards[shard / 64] >> (shard % 64) & 1) != 0;
 }
-/* Adds the entries of one shard of the first namespace. Returns 0 or a negated errno. */
-int scan_shard(struct scan *scan, uint8_t shard);
+/* Adds the entries of one shard of a namespace. Returns 0 or a negated errno. */
+int scan_shard(struct scan *scan, uint32_t name_space, uint8_t shard);
 /* Empties the list of entries. */
 void scan_forget_entries(struct scan *scan);
 

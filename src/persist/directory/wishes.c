@@ -14,7 +14,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/build_lock.h"
-#include "persist/storage/serving.h"
+#include "persist/storage/storage.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"
 

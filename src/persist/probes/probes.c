@@ -10,7 +10,6 @@
 
 #include "persist/directory/directory.h"
 #include "persist/storage/kinds.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 
 static void release_weakly(void *user)

@@ -24,7 +24,6 @@
 #include "persist/storage/deferred.h"
 #include "persist/storage/events.h"
 #include "persist/storage/miss.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/turns/build_turn.h"
 #include "util/limit.h"
@@ -131,14 +130,6 @@ static bool generates_code_at_launch(const_ingot_program_desc_t desc)
     return false;
 }
 
-/* True if a program is stored right after its build, however many kernels it has. */
-static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
-{
-    const ingot_persist_store_mode_t mode = ingot_persist_get_store_mode(storage);
-    return storage_is_writable(storage) && (mode == INGOT_PERSIST_STORE_NOW ||
-                                            (mode != INGOT_PERSIST_STORE_ON_FLUSH && !generates_code_at_launch(desc)));
-}
-
 /* If another process is building the program, waits for it and loads the program. Returns false if this thread should
  * build the program. Does not wait if only a flush stores programs. On a device that generates code at launch, the
  * build shows whether the program is stored at once; if not, the turn ends as pointless. */
@@ -187,16 +178,6 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     return build_missing_program(program, desc, request);
 }
 
-static enum build_turn_end end_of_store(ingot_status_t status)
-{
-    switch (status) {
-    case INGOT_SUCCESS: return BUILD_TURN_STORED;
-    case INGOT_NOT_CACHEABLE:
-    case INGOT_NO_SPACE: return BUILD_TURN_POINTLESS;
-    default: return BUILD_TURN_NOT_STORED;
-    }
-}
-
 /* True if the program has so few kernels that a driver that generates code at launch provides its blob in a time that
  * nobody notices. */
 static bool has_few_kernels(ingot_storage_t storage, const_ingot_program_t program)
@@ -225,27 +206,19 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
         return BUILD_TURN_NOT_STORED;
     size_t size = 0;
     enum build_turn_end end = BUILD_TURN_POINTLESS; /* those that wait now would wait for a flush */
-    const bool waits = !stores_now(storage, desc);
-    const bool is_for_now = !waits || (ingot_persist_get_store_mode(storage) == INGOT_PERSIST_STORE_AUTO &&
-                                       has_few_kernels(storage, program));
-    if (is_for_now)
-        end = end_of_store(
-            deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, &size));
+    const ingot_persist_store_mode_t mode = ingot_persist_get_store_mode(storage);
+    const bool waits =
+        mode != INGOT_PERSIST_STORE_NOW && (mode == INGOT_PERSIST_STORE_ON_FLUSH || generates_code_at_launch(desc));
+    const bool is_for_now = !waits || (mode == INGOT_PERSIST_STORE_AUTO && has_few_kernels(storage, program));
+    if (is_for_now) {
+        const ingot_status_t status =
+            deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, &size);
+        if (status != INGOT_NOT_CACHEABLE && status != INGOT_NO_SPACE)
+            end = status == INGOT_SUCCESS ? BUILD_TURN_STORED : BUILD_TURN_NOT_STORED;
+    }
     if (waits && (!is_for_now || size != 0))
         deferred_add(storage, request->context, program, request->id_size, request->id, size);
     return end;
-}
-
-/* Stores the program, if it should be stored, and then ends the turn. */
-static void end_turn(const struct request *request, const_ingot_program_desc_t desc, ingot_status_t status,
-                     ingot_program_t program)
-{
-    enum build_turn_end end = status == INGOT_BUILD_FAILED ? BUILD_TURN_POINTLESS : BUILD_TURN_NOT_STORED;
-    if (status == INGOT_SUCCESS && request->is_to_store)
-        end = store_now_or_later(request, desc, program);
-    else if (status == INGOT_SUCCESS && request->origin == INGOT_ORIGIN_STORAGE)
-        end = BUILD_TURN_LOADED; /* a second attempt of the request found the program in the storage */
-    build_turn_end(request->turn, end);
 }
 
 /* Asks the in-memory cache, and the builder if that does not have the program. Then stores what was built. */
@@ -253,10 +226,13 @@ static ingot_status_t finish_request(ingot_program_t *program, const_ingot_progr
                                      ingot_program_builder_t builder, ingot_origin_t *origin)
 {
     const ingot_status_t status = ingot_program_get_or_create(program, desc, builder, request);
+    enum build_turn_end end = status == INGOT_BUILD_FAILED ? BUILD_TURN_POINTLESS : BUILD_TURN_NOT_STORED;
+    if (status == INGOT_SUCCESS && request->is_to_store)
+        end = store_now_or_later(request, desc, *program);
+    else if (status == INGOT_SUCCESS && request->origin == INGOT_ORIGIN_STORAGE)
+        end = BUILD_TURN_LOADED; /* a second attempt of the request found the program in the storage */
     if (request->turn != NULL)
-        end_turn(request, desc, status, *program);
-    else if (status == INGOT_SUCCESS && request->is_to_store)
-        (void)store_now_or_later(request, desc, *program);
+        build_turn_end(request->turn, end);
     if (status == INGOT_SUCCESS && request->origin != INGOT_ORIGIN_MEMORY)
         ingot_persist_record_request(request->storage, desc, *program);
     if (status == INGOT_SUCCESS && origin != NULL)
@@ -367,12 +343,6 @@ static bool is_refused(ingot_status_t status, const_ingot_program_t program)
     return facts.is_from_cache_blob != 0;
 }
 
-static void tell_refusal(const_ingot_program_desc_t desc, uint64_t started_ns)
-{
-    events_tell_context(ingot_program_desc_get_context(desc), INGOT_EVENT_LOAD, INGOT_BLOB_REJECTED, 0, started_ns,
-                        ingot_last_error_detail());
-}
-
 ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
                                            ingot_storage_t storage, uint32_t device_index, const char *name,
                                            ingot_origin_t *origin)
@@ -387,7 +357,8 @@ ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_p
         status = ingot_kernel_create(kernel, program, device_index, name);
         if (i == ATTEMPTS || !is_refused(status, program))
             break;
-        tell_refusal(desc, started_ns);
+        events_tell_context(ingot_program_desc_get_context(desc), INGOT_EVENT_LOAD, INGOT_BLOB_REJECTED, 0, started_ns,
+                            ingot_last_error_detail());
         (void)ingot_program_forget(program);
         ingot_program_release(program);
         program = NULL;

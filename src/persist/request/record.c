@@ -18,7 +18,6 @@
 #include "persist/request/kept_request.h"
 #include "persist/storage/events.h"
 #include "persist/storage/kinds.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 

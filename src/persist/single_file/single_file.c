@@ -101,25 +101,12 @@ static ingot_status_t check_own(const struct single_file *file, int parent, cons
                                         is_there ? "" : "the directory of ", file->path);
 }
 
-static ingot_status_t write_single_file_parts(const struct replacement *replacement, size_t id_size, const uint8_t *id,
-                                              size_t blob_size, const uint8_t *blob)
-{
-    const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
-    uint8_t header[KEY_FILE_HEADER_SIZE];
-    key_file_encode(&key, header);
-    ingot_status_t status = replacement_write(replacement, 0, sizeof(header), header);
-    if (status == INGOT_SUCCESS)
-        status = replacement_write(replacement, sizeof(header), id_size, id);
-    if (status == INGOT_SUCCESS)
-        status = replacement_write(replacement, sizeof(header) + id_size, blob_size, blob);
-    return status;
-}
-
 static ingot_status_t store_in_single_file(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
                                            const uint8_t *blob)
 {
     const struct single_file *file = self;
     struct replacement replacement;
+    uint8_t header[KEY_FILE_HEADER_SIZE];
     if (id_size > KEY_FILE_MAX_ID_SIZE || blob_size > KEY_FILE_MAX_BLOB_SIZE)
         return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large", id_size,
                                       blob_size);
@@ -127,18 +114,15 @@ static ingot_status_t store_in_single_file(void *self, size_t id_size, const uin
     if (status != INGOT_SUCCESS)
         return status;
     status = check_own(file, replacement.parent, replacement.name);
+    const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
+    key_file_encode(&key, header);
     if (status == INGOT_SUCCESS)
-        status = write_single_file_parts(&replacement, id_size, id, blob_size, blob);
+        status = replacement_write(&replacement, 0, sizeof(header), header);
+    if (status == INGOT_SUCCESS)
+        status = replacement_write(&replacement, sizeof(header), id_size, id);
+    if (status == INGOT_SUCCESS)
+        status = replacement_write(&replacement, sizeof(header) + id_size, blob_size, blob);
     return replacement_end(&replacement, status);
-}
-
-/* True if the name still refers to the file that was read. */
-static bool is_still_same_file(int parent, const char *name, int fd)
-{
-    struct file_facts named;
-    struct file_facts read;
-    return files_facts_at(parent, name, &named) == 0 && files_facts(fd, &read) == 0 && named.inode == read.inode &&
-           named.device == read.device;
 }
 
 /* Removes the file if it has this id. Reads and removes it in the same open directory, because the path may lead
@@ -154,8 +138,11 @@ static ingot_status_t remove_from(const struct single_file *file, int parent, co
     memory_release_buffer(&blob);
     if (status == INGOT_SUCCESS || status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED) {
         status = check_own(file, parent, name);
-        const int result =
-            status != INGOT_SUCCESS || !is_still_same_file(parent, name, fd) ? 0 : files_remove(parent, name);
+        struct file_facts named;
+        struct file_facts found;
+        const bool is_same = files_facts_at(parent, name, &named) == 0 && files_facts(fd, &found) == 0 &&
+                             named.inode == found.inode && named.device == found.device;
+        const int result = status == INGOT_SUCCESS && is_same ? files_remove(parent, name) : 0;
         if (result < 0 && result != -ENOENT)
             status = files_write_failed(result, "removing", file->path);
     }

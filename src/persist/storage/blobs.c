@@ -22,7 +22,6 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/events.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
@@ -139,28 +138,6 @@ static void chain_end_use(ingot_storage_t chain, struct chain_use *use)
 
 /* ---- loads ---- */
 
-/* Counts a load by its final status, and returns that status. */
-static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
-{
-    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
-    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        counters_add_failure(&storage->counters, status);
-    return status;
-}
-
-/* Loads from a storage that keeps blobs itself, checks what was loaded, and counts the load. */
-static ingot_status_t load_own(ingot_storage_t storage, ingot_storage_t asked, size_t id_size, const uint8_t *id,
-                               ingot_buffer_t *kept)
-{
-    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_status_t status = storage->ops.load(storage->self, id_size, id, &loaded);
-    if (status == INGOT_SUCCESS)
-        status = trust_check_loaded(storage, asked, id_size, id, &loaded);
-    if (status == INGOT_SUCCESS)
-        *kept = loaded;
-    return count_load(storage, status);
-}
-
 /* Stores a blob in one more tier of a chain. Reports a failure, which is not the caller's. */
 static void copy_to_tier(ingot_storage_t chain, size_t tier, bool replaces, const char *what, size_t id_size,
                          const uint8_t *id, size_t size, const uint8_t *bytes)
@@ -173,20 +150,10 @@ static void copy_to_tier(ingot_storage_t chain, size_t tier, bool replaces, cons
     storage_tell(chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
 }
 
-/* Stores what a tier of a chain keeps in those of the tier_count tiers in front of it that take blobs. What such a tier
- * has stored meanwhile stays; only a blob that the load could not use is replaced (`unusable` has a bit for each such
- * tier). If a tier cannot store it, the next load that finds the blob in a lower tier tries again. */
-static void promote(ingot_storage_t chain, size_t tier_count, unsigned unusable, size_t id_size, const uint8_t *id,
-                    const ingot_buffer_t *kept)
-{
-    for (size_t i = 0; i < tier_count; ++i)
-        if (storage_takes_blobs(chain->tiers[i]))
-            copy_to_tier(chain, i, (unusable >> i & 1) != 0, "promoted to", id_size, id, kept->size, kept->bytes);
-}
-
-/* Asks one tier after another, and promotes what a lower one has. If a policy refuses a tier's blob, asks the next
- * tier.
- */
+/* Asks one tier after another, and stores what one has in those in front of it that take blobs. What such a tier has
+ * stored meanwhile stays; only a blob that the load could not use is replaced (`unusable` has a bit for each such
+ * tier). If a tier cannot store it, the next load that finds the blob in a lower tier tries again. If a policy refuses
+ * a tier's blob, asks the next tier. */
 static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t asked, size_t id_size, const uint8_t *id,
                                       ingot_buffer_t *kept)
 {
@@ -198,8 +165,10 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t ask
     chain_begin_load(chain, &use, id_size, id);
     for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
         status = storage_load_kept(chain->tiers[i], asked, id_size, id, kept);
-        if (status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use))
-            promote(chain, i, unusable, id_size, id, kept);
+        const bool may_promote = status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use);
+        for (size_t j = 0; j < i && may_promote; ++j)
+            if (storage_takes_blobs(chain->tiers[j]))
+                copy_to_tier(chain, j, (unusable >> j & 1) != 0, "promoted to", id_size, id, kept->size, kept->bytes);
         if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
             continue;
         unusable |= 1u << i;
@@ -219,9 +188,17 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked,
         return storage_refuse(storage, INGOT_NOT_FOUND);
     if (entry_kind_of(id_size, id) == ENTRY_PROBES)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "probes do not leave their store");
-    if (storage->tier_count == 0)
-        return load_own(storage, asked, id_size, id, kept);
-    return count_load(storage, load_from_tiers(storage, asked, id_size, id, kept));
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_status_t status = storage->tier_count != 0 ? load_from_tiers(storage, asked, id_size, id, &loaded)
+                                                     : storage->ops.load(storage->self, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS && storage->tier_count == 0)
+        status = trust_check_loaded(storage, asked, id_size, id, &loaded);
+    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
+    if (status == INGOT_SUCCESS)
+        *kept = loaded;
+    else if (status != INGOT_NOT_FOUND)
+        counters_add_failure(&storage->counters, status);
+    return status;
 }
 
 ingot_status_t storage_peek(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)

@@ -33,13 +33,6 @@ struct deferred_item {
 
 /* ---- storing ---- */
 
-/* True if a flush fails because of this status. The driver's refusal and the user's own limits are not failures. */
-static bool is_store_failure(ingot_status_t status)
-{
-    return status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE &&
-           !(status == INGOT_NO_SPACE && ingot_last_error_code() == STORAGE_EXCLUDED_CODE);
-}
-
 ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                   const_ingot_program_desc_t desc, ingot_program_t program, size_t id_size,
                                   const uint8_t *id, size_t *stored_size)
@@ -82,19 +75,6 @@ void ingot_persist_check_blobs(ingot_storage_t storage)
 
 /* ---- the list ---- */
 
-static struct deferred_item *make_item(ingot_storage_t storage, const struct ingot_context *context,
-                                       ingot_program_t program, size_t id_size, const uint8_t *id, size_t stored_size)
-{
-    struct deferred_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
-    if (item == NULL)
-        return NULL;
-    ingot_program_retain(program);
-    *item =
-        (struct deferred_item){.program = program, .context = context, .stored_size = stored_size, .id_size = id_size};
-    memcpy(item->id, id, id_size);
-    return item;
-}
-
 static void free_item(ingot_storage_t storage, struct deferred_item *item)
 {
     ingot_program_release(item->program);
@@ -105,8 +85,14 @@ void deferred_add(ingot_storage_t storage, const struct ingot_context *context, 
                   const uint8_t *id, size_t stored_size)
 {
     struct deferred *deferred = &storage->deferred;
-    struct deferred_item *item = make_item(storage, context, program, id_size, id, stored_size);
+    struct deferred_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
     struct deferred_item *replaced = NULL;
+    if (item != NULL) {
+        ingot_program_retain(program);
+        *item = (struct deferred_item){
+            .program = program, .context = context, .stored_size = stored_size, .id_size = id_size};
+        memcpy(item->id, id, id_size);
+    }
     pthread_mutex_lock(&deferred->lock);
     struct deferred_item **at = &deferred->first;
     struct deferred_item **stored = NULL;
@@ -167,7 +153,9 @@ ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, in
         progress->stored_count += size != 0;
         progress->stored_bytes += size;
         progress->failed_count += status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE;
-        if (failure == INGOT_SUCCESS && is_store_failure(status)) {
+        /* the driver's refusal and the user's own limits are not failures */
+        if (failure == INGOT_SUCCESS && status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE &&
+            !(status == INGOT_NO_SPACE && ingot_last_error_code() == STORAGE_EXCLUDED_CODE)) {
             failure = status;
             kept_error_save(&kept);
         }

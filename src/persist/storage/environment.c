@@ -16,7 +16,6 @@
 
 #include "persist/base/memory.h"
 #include "persist/directory/format/paths.h"
-#include "persist/storage/serving.h"
 #include "util/environment.h"
 #include "util/struct_size.h"
 
@@ -103,22 +102,15 @@ static ingot_status_t read_setting_list(const struct environment *environment, s
     return INGOT_SUCCESS;
 }
 
-/* Refuses keys that no trust policy uses, because they would give a false sense of protection. */
-static ingot_status_t check_keys(const struct environment *environment, const ingot_persist_trust_t *trust)
-{
-    if (variable_value(environment, "INGOT_PERSIST_KEYS") != NULL &&
-        variable_value(environment, "INGOT_PERSIST_TRUST") == NULL && trust->policy == INGOT_PERSIST_TRUST_NONE)
-        return ingot_environment_refuse("INGOT_PERSIST_KEYS", "INGOT_PERSIST_KEYS has no effect: set "
-                                                              "INGOT_PERSIST_TRUST to verify or require, too");
-    return INGOT_SUCCESS;
-}
-
 static ingot_status_t read_trust(const struct environment *environment, ingot_persist_trust_t *trust)
 {
     const char *key_files = variable_value(environment, "INGOT_PERSIST_KEYS"); /* checked when the store is opened */
     ingot_status_t status = read_setting_list(environment, 1, &trust_policy, trust);
-    if (status == INGOT_SUCCESS)
-        status = check_keys(environment, trust);
+    /* keys that no policy uses would give a false sense of protection */
+    if (status == INGOT_SUCCESS && key_files != NULL && trust->policy == INGOT_PERSIST_TRUST_NONE &&
+        variable_value(environment, "INGOT_PERSIST_TRUST") == NULL)
+        status = ingot_environment_refuse("INGOT_PERSIST_KEYS", "INGOT_PERSIST_KEYS has no effect: set "
+                                                                "INGOT_PERSIST_TRUST to verify or require, too");
     if (key_files != NULL)
         trust->key_files = key_files;
     return status;
@@ -174,22 +166,14 @@ static ingot_status_t find_root(const struct environment *environment, struct en
 /* Sets the fields of the info that are texts. They point to the values in the environment. */
 static ingot_status_t read_persist_texts(const struct environment *environment, ingot_persist_info_t *info)
 {
-    const struct {
-        const char *name;
-        bool (*is_valid)(const char *text);
-        const char *expected;
-        const char **text;
-    } texts[] = {
-        {"INGOT_PERSIST_NAMESPACE", paths_is_namespace, "the name of a namespace", &info->name_space},
-        {"INGOT_RECORD", NULL, NULL, &info->record_path}, /* checked when the store is opened */
-    };
-    for (size_t i = 0; i < COUNT_OF(texts); ++i) {
-        const char *value = variable_value(environment, texts[i].name);
-        if (value != NULL && texts[i].is_valid != NULL && !texts[i].is_valid(value))
-            return fail_bad_setting(texts[i].name, value, texts[i].expected);
-        if (value != NULL)
-            *texts[i].text = value;
-    }
+    const char *name_space = variable_value(environment, "INGOT_PERSIST_NAMESPACE");
+    const char *record_path = variable_value(environment, "INGOT_RECORD"); /* checked when the store is opened */
+    if (name_space != NULL && !paths_is_namespace(name_space))
+        return fail_bad_setting("INGOT_PERSIST_NAMESPACE", name_space, "the name of a namespace");
+    if (name_space != NULL)
+        info->name_space = name_space;
+    if (record_path != NULL)
+        info->record_path = record_path;
     return INGOT_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 /*
- * storage.h - creates a storage, and keeps the parts that other folders attach to it.
+ * storage.h - creates a storage, tells whether it is on, and keeps the parts that other folders attach to it.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORAGE_H
 #define INGOT_PERSIST_STORAGE_STORAGE_H
@@ -15,6 +15,22 @@
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
                               const ingot_persist_info_t *info);
+
+/* False in a child that was forked from the process that opened the storage. There, another thread of the parent may
+ * have held any lock, or been in the middle of any change. So every function that uses a storage's state begins with
+ * one of these three. */
+bool storage_is_here(ingot_storage_t storage);
+/* Returns INGOT_INVALID_ARGUMENTS if the storage is NULL, and INGOT_READ_ONLY in a forked child. */
+ingot_status_t storage_check(ingot_storage_t storage);
+/* True if the storage is on. If it is off, nothing is loaded from it or stored to it. In a forked child, it is off. */
+bool storage_is_on(ingot_storage_t storage);
+/* Sets the error detail that says why a storage is off, and returns the status. The first refusal in a forked child is
+ * also reported, so the caller holds no lock. */
+ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status);
+/* True once for a storage of its parent in a forked child, in which somebody should report that the storage is off. */
+bool storage_is_first_refusal(ingot_storage_t storage);
+/* True if the value is a store mode. */
+bool storage_is_store_mode(ingot_persist_store_mode_t mode);
 
 /*
  * A storage keeps either plain blobs or envelopes, which contain a blob and its seal (persist/trust/seal.h). "Kept"

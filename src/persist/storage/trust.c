@@ -12,8 +12,8 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/events.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/state.h"
+#include "persist/storage/storage.h"
 #include "persist/trust/seal.h"
 #include "util/entry_kind.h"
 #include "util/struct_size.h"
@@ -49,8 +49,11 @@ typedef bool (*visit_t)(ingot_storage_t holder, struct keyring *keyring, void *u
 static bool visit_policies(ingot_storage_t storage, visit_t visit, void *user)
 {
     struct keyring *keyring = take_keyring(storage);
-    bool goes_on = keyring == NULL || visit(storage, keyring, user);
-    keyring_release(keyring);
+    bool goes_on = true;
+    if (keyring != NULL) {
+        goes_on = visit(storage, keyring, user);
+        keyring_release(keyring);
+    }
     for (size_t i = 0; i < storage->tier_count && goes_on; ++i)
         goes_on = visit_policies(storage->tiers[i], visit, user);
     return goes_on;
@@ -145,27 +148,22 @@ ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const u
     return checked.status;
 }
 
-/* A blob that begins like a sealed one would be loaded without this beginning. So it is stored only if it is a sealed
- * blob, which only a policy can tell. */
-static ingot_status_t check_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
-                                   const uint8_t *blob)
-{
-    const struct checked checked = check_all(storage, id_size, id, blob_size, blob);
-    ingot_storage_release(checked.refusing);
-    return checked.policy_count != 0
-               ? checked.status
-               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                        "the blob begins like a sealed one, and loading it would not return these "
-                                        "bytes; ingot_persist_store_sealed stores sealed blobs");
-}
-
 /* Seals with the policy's key, of the policies that can seal, whose seal all others accept. */
 ingot_status_t trust_seal(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
                           const uint8_t *blob, ingot_buffer_t *sealed)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    if (seal_is(blob_size, blob))
-        return check_sealed(storage, id_size, id, blob_size, blob);
+    /* A blob that begins like a sealed one would be loaded without this beginning. So it is stored only if it is a
+     * sealed blob, which only a policy can tell. */
+    if (seal_is(blob_size, blob)) {
+        const struct checked checked = check_all(storage, id_size, id, blob_size, blob);
+        ingot_storage_release(checked.refusing);
+        return checked.policy_count != 0
+                   ? checked.status
+                   : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                            "the blob begins like a sealed one, and loading it would not return these "
+                                            "bytes; ingot_persist_store_sealed stores sealed blobs");
+    }
     for (unsigned tried = 0;; ++tried) {
         struct sealing sealing = {.left = tried};
         (void)visit_policies(storage, find_sealing_keyring, &sealing);

@@ -50,20 +50,15 @@ static char *put_hex(char *at, size_t size, const uint8_t *bytes)
     return at + HEX_SIZE(size);
 }
 
-/* Returns the bytes that the text contains. For a secret Ed25519 key, these are the seed, which is the first half of
- * libsodium's secret key. */
-static const uint8_t *get_key_bytes(const struct key *key, ingot_persist_key_kind_t kind)
-{
-    return kind == INGOT_PERSIST_KEY_ED25519_PUBLIC ? key->public_key : key->secret;
-}
-
 size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT_CAPACITY])
 {
     const ingot_persist_key_kind_t kind = is_public ? INGOT_PERSIST_KEY_ED25519_PUBLIC : key->kind;
     char *at = put_key_text(text, first_line);
     at = put_key_text(at, kind_lines[kind]);
     at = put_hex(put_key_text(at, "id: "), sizeof(key->id), key->id);
-    at = put_hex(put_key_text(at, "\nkey: "), INGOT_PERSIST_KEY_SIZE, get_key_bytes(key, kind));
+    /* of a secret Ed25519 key, the seed, which is the first half of libsodium's secret key */
+    at = put_hex(put_key_text(at, "\nkey: "), INGOT_PERSIST_KEY_SIZE,
+                 kind == INGOT_PERSIST_KEY_ED25519_PUBLIC ? key->public_key : key->secret);
     at = put_key_text(at, "\n");
     return (size_t)(at - text);
 }
@@ -71,18 +66,6 @@ size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT
 static ingot_status_t fail_corrupt_key(const char *why)
 {
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "it is not a key file: %s; \"ingot key\" makes one", why);
-}
-
-/* Returns the kind that the second and third line state, or 0 if they state none. */
-static int kind_of_key_text(size_t size, const char *text)
-{
-    const size_t at = sizeof(first_line) - 1;
-    for (int kind = 1; kind < KIND_COUNT; ++kind) {
-        const size_t length = strlen(kind_lines[kind]);
-        if (size - at >= length && memcmp(text + at, kind_lines[kind], length) == 0)
-            return kind;
-    }
-    return 0;
 }
 
 static ingot_status_t check_first_line(size_t size, const char *text)
@@ -104,11 +87,14 @@ ingot_status_t key_text_decode(struct key *key, size_t size, const char *text)
     ingot_status_t status = check_first_line(size, text);
     if (status != INGOT_SUCCESS)
         return status;
-    const int kind = kind_of_key_text(size, text);
-    if (kind == 0)
+    const size_t at = sizeof(first_line) - 1;
+    int kind = 1; /* that the second and third line state */
+    while (kind < KIND_COUNT &&
+           (size - at < strlen(kind_lines[kind]) || memcmp(text + at, kind_lines[kind], strlen(kind_lines[kind])) != 0))
+        ++kind;
+    if (kind == KIND_COUNT)
         return fail_corrupt_key("its second and third lines do not name a known algorithm and kind");
-    const size_t key_at =
-        sizeof(first_line) - 1 + strlen(kind_lines[kind]) + strlen("id: \nkey: ") + HEX_SIZE(SEAL_KEY_ID_SIZE);
+    const size_t key_at = at + strlen(kind_lines[kind]) + strlen("id: \nkey: ") + HEX_SIZE(SEAL_KEY_ID_SIZE);
     if (size != key_at + HEX_SIZE(sizeof(bytes)) + 1)
         return fail_corrupt_key("it is too short or too long");
     if (sodium_hex2bin(bytes, sizeof(bytes), text + key_at, HEX_SIZE(sizeof(bytes)), NULL, &decoded, NULL) != 0 ||
@@ -230,13 +216,6 @@ static ingot_status_t write_files(int parent, const char *name, const struct key
     return status;
 }
 
-/* Makes the new files durable, because without the key, no blob that it sealed can be verified. */
-static ingot_status_t sync_parent(int parent, const char *path)
-{
-    const int result = files_sync(parent);
-    return result < 0 ? files_write_failed(result, "syncing the directory of", path) : INGOT_SUCCESS;
-}
-
 static void describe_key(const struct key *key, ingot_persist_key_info_t *info)
 {
     ingot_persist_key_info_t known = INGOT_PERSIST_KEY_INFO_INIT;
@@ -277,8 +256,10 @@ ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind
         status = key_init(&key, kind, bytes);
     if (status == INGOT_SUCCESS) {
         status = write_files(parent, name, &key);
-        if (status == INGOT_SUCCESS)
-            status = sync_parent(parent, path);
+        /* durable, because without the key, no blob that it sealed can be verified */
+        const int result = status == INGOT_SUCCESS ? files_sync(parent) : 0;
+        if (result < 0)
+            status = files_write_failed(result, "syncing the directory of", path);
         if (status == INGOT_SUCCESS && info != NULL)
             describe_key(&key, info);
         sodium_memzero(&key, sizeof(key));

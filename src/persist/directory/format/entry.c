@@ -46,7 +46,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
     return INGOT_SUCCESS;
 }
 
-/* Opens a file of the entry. Returns a descriptor or a negated errno. */
+/* Returns a descriptor or a negated errno. */
 static int open_entry_file(const struct entry_place *place, const char *name)
 {
     char path[PATH_CAPACITY];
@@ -117,20 +117,6 @@ static ingot_status_t read_key(const struct entry_place *place, int fd, struct k
                                    : status;
 }
 
-static ingot_status_t judge_blob(const struct entry_place *place, int fd, const struct key_file *key, uint64_t *time_ns)
-{
-    struct file_facts facts;
-    const ingot_status_t status = judge_file(place, "kernel.bin", fd, &facts);
-    if (status != INGOT_SUCCESS)
-        return status;
-    *time_ns = facts.modified_ns;
-    if (facts.size_bytes == key->blob_size_bytes)
-        return INGOT_SUCCESS;
-    return ingot_set_error_detail(facts.size_bytes < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
-                                  "kernel.bin has %llu bytes instead of %llu", (unsigned long long)facts.size_bytes,
-                                  (unsigned long long)key->blob_size_bytes);
-}
-
 ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key, uint32_t owner,
                                const ingot_allocator_t *allocator, ingot_buffer_t *blob)
 {
@@ -154,8 +140,16 @@ ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const 
 static ingot_status_t read_entry_blob(const struct entry_place *place, int fd, const struct key_file *key,
                                       const ingot_allocator_t *allocator, ingot_buffer_t *blob, uint64_t *time_ns)
 {
-    const ingot_status_t status = judge_blob(place, fd, key, time_ns);
-    return status == INGOT_SUCCESS ? entry_read_blob(fd, "kernel.bin", 0, key, place->owner, allocator, blob) : status;
+    struct file_facts facts;
+    const ingot_status_t status = judge_file(place, "kernel.bin", fd, &facts);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *time_ns = facts.modified_ns;
+    if (facts.size_bytes == key->blob_size_bytes)
+        return entry_read_blob(fd, "kernel.bin", 0, key, place->owner, allocator, blob);
+    return ingot_set_error_detail(facts.size_bytes < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                  "kernel.bin has %llu bytes instead of %llu", (unsigned long long)facts.size_bytes,
+                                  (unsigned long long)key->blob_size_bytes);
 }
 
 /* Opens both files before it reads either, because the kernel finds the second one faster directly after the first. */

@@ -43,7 +43,7 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
     memcpy(header + KEY_BIN_AT_CHECKSUM, checksum.bytes, CHECKSUM_SIZE);
 }
 
-static ingot_status_t check_key_frame(size_t header_size, const uint8_t *header)
+ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
 {
     if (header_size < KEY_FILE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "key.bin ends within its header");
@@ -59,15 +59,6 @@ static ingot_status_t check_key_frame(size_t header_size, const uint8_t *header)
     const uint32_t flags = le_get_u32(header + KEY_BIN_AT_FLAGS);
     if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "key.bin has unknown flags %#x", (unsigned)flags);
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
-{
-    const ingot_status_t status = check_key_frame(header_size, header);
-    if (status != INGOT_SUCCESS)
-        return status;
-
     const uint64_t id_size = le_get_u64(header + KEY_BIN_AT_ID_SIZE);
     const uint64_t blob_size = le_get_u64(header + KEY_BIN_AT_BLOB_SIZE);
     if (id_size == 0 || id_size > KEY_FILE_MAX_ID_SIZE || blob_size == 0 || blob_size > KEY_FILE_MAX_BLOB_SIZE)
@@ -82,6 +73,6 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
     memcpy(key->id_checksum.bytes, header + KEY_BIN_AT_ID_CHECKSUM, CHECKSUM_SIZE);
     memcpy(key->blob_checksum.bytes, header + KEY_BIN_AT_BLOB_CHECKSUM, CHECKSUM_SIZE);
     key->created_ns = le_get_u64(header + KEY_BIN_AT_CREATED);
-    key->flags = le_get_u32(header + KEY_BIN_AT_FLAGS);
+    key->flags = flags;
     return INGOT_SUCCESS;
 }

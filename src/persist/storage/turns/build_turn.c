@@ -40,7 +40,6 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/storage/events.h"
-#include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/turns/flight.h"
@@ -170,20 +169,6 @@ static void count_turn_wait(const struct build_turn *turn, bool is_timeout)
         counters_add(&counting[i]->counters, is_timeout ? COUNTER_WAIT_TIMEOUTS : COUNTER_AWAITED, 1);
 }
 
-static void tell_timeout(const struct build_turn *turn)
-{
-    char reason[200];
-    const uint64_t waited_ms = (files_steady_clock_ns() - turn->waiting_ns) / NS_PER_MS;
-    (void)snprintf(reason, sizeof(reason),
-                   "another %s has been %s for over %llu ms, or is stopped, so this one %s it as well; if none is "
-                   "stopped, raise build_wait_ms",
-                   turn->is_taken ? "machine" : "process",
-                   turn->is_artifact ? "making the artifact" : "compiling the program", (unsigned long long)waited_ms,
-                   turn->is_artifact ? "makes" : "compiles");
-    events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
-                turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
-}
-
 /* Pauses for a moment, which depends on the time waited so far. */
 static void pause_for(uint64_t waited_ns, uint64_t longest_ns, uint64_t left_ns)
 {
@@ -260,14 +245,6 @@ static struct {
     uint64_t counted_until_ns;
 } fruitless = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void forget_fruitless_waits(void)
-{
-    (void)pthread_mutex_lock(&fruitless.lock);
-    fruitless.since_ns = files_steady_clock_ns();
-    fruitless.total_ns = 0;
-    (void)pthread_mutex_unlock(&fruitless.lock);
-}
-
 static void count_fruitless_wait(uint64_t from_ns, uint64_t until_ns)
 {
     (void)pthread_mutex_lock(&fruitless.lock);
@@ -323,8 +300,12 @@ static bool wait_for_lease(struct build_turn *turn)
         if (answer != INGOT_LEASE_BUSY || turn->is_busy || !thread_may_wait(turn) || !pause_for_lease(turn))
             break;
     }
-    if (answer == INGOT_LEASE_STORED)
-        forget_fruitless_waits();
+    if (answer == INGOT_LEASE_STORED) {
+        (void)pthread_mutex_lock(&fruitless.lock);
+        fruitless.since_ns = files_steady_clock_ns();
+        fruitless.total_ns = 0;
+        (void)pthread_mutex_unlock(&fruitless.lock);
+    }
     turn->is_lease_over = true;
     return answer == INGOT_LEASE_STORED && !turn->was_refused;
 }
@@ -348,11 +329,20 @@ static bool wait_for_lock(struct build_turn *turn)
 /* Counts and reports a wait that took too long. Called after the last look found nothing. */
 static void note_late(struct build_turn *turn)
 {
+    char reason[200];
     if (!turn->is_late)
         return;
     turn->is_late = false;
     count_turn_wait(turn, true);
-    tell_timeout(turn);
+    const uint64_t waited_ms = (files_steady_clock_ns() - turn->waiting_ns) / NS_PER_MS;
+    (void)snprintf(reason, sizeof(reason),
+                   "another %s has been %s for over %llu ms, or is stopped, so this one %s it as well; if none is "
+                   "stopped, raise build_wait_ms",
+                   turn->is_taken ? "machine" : "process",
+                   turn->is_artifact ? "making the artifact" : "compiling the program", (unsigned long long)waited_ms,
+                   turn->is_artifact ? "makes" : "compiles");
+    events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
+                turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
 }
 
 /* Opens the lock of the directory store, if there is one. */
@@ -436,18 +426,9 @@ struct build_permit {
     struct build_lock *place;
 };
 
-static void tell_no_place(ingot_storage_t store, uint64_t began_ns)
-{
-    char reason[160];
-    (void)snprintf(reason, sizeof(reason),
-                   "no place for a compilation became free within %llu ms, so the program is compiled without one; see "
-                   "build_jobs and build_wait_ms",
-                   (unsigned long long)((files_steady_clock_ns() - began_ns) / NS_PER_MS));
-    storage_tell(store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, began_ns, reason);
-}
-
 static void wait_for_place(const struct build_permit *permit)
 {
+    char reason[160];
     const struct build_locks *locks = permit->store->own->build_locks;
     const uint64_t began_ns = files_steady_clock_ns();
     const uint64_t wait_ns = locks->wait_ns(permit->store->self);
@@ -455,7 +436,11 @@ static void wait_for_place(const struct build_permit *permit)
     while (!locks->has_place(permit->place)) {
         const uint64_t now_ns = files_steady_clock_ns();
         if (now_ns >= until_ns) {
-            tell_no_place(permit->store, began_ns);
+            (void)snprintf(reason, sizeof(reason),
+                           "no place for a compilation became free within %llu ms, so the program is compiled without "
+                           "one; see build_jobs and build_wait_ms",
+                           (unsigned long long)((now_ns - began_ns) / NS_PER_MS));
+            storage_tell(permit->store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, began_ns, reason);
             return;
         }
         pause_for(now_ns - began_ns, LONGEST_PAUSE_NS, until_ns - now_ns);
