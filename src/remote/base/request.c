@@ -36,24 +36,19 @@ int request_slice_ms(uint64_t now_ns, uint64_t moment_ns)
     return left_ms < REQUEST_SLICE_MS ? (int)left_ms : REQUEST_SLICE_MS;
 }
 
-/* Replaces control characters, of ASCII and of Latin-1 as UTF-8 has them: the message may quote a server, and ends up
- * in terminals and logs. */
-static void remove_controls(char *message)
-{
-    for (unsigned char *c = (unsigned char *)message; *c != '\0'; ++c) {
-        if (*c < ' ' || *c == 0x7f)
-            *c = '?';
-        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-            c[0] = c[1] = '?';
-    }
-}
-
 enum outcome request_fail(struct request *request, enum outcome outcome, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(request->failure, sizeof(request->failure), format, arguments);
     va_end(arguments);
-    remove_controls(request->failure);
+    /* no control characters, of ASCII and of Latin-1 as UTF-8 has them: the message may quote a server, and ends up in
+     * terminals and logs */
+    for (unsigned char *c = (unsigned char *)request->failure; *c != '\0'; ++c) {
+        if (*c < ' ' || *c == 0x7f)
+            *c = '?';
+        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = '?';
+    }
     return outcome;
 }

@@ -22,7 +22,7 @@ static CURLcode global_code;
 /* Makes OpenSSL keep its memory while the process ends, if libcurl uses OpenSSL and nobody has used it before. Ingot
  * does nothing in exit(), so threads may still be using encrypted connections when OpenSSL's handler would free its
  * memory. */
-static void keep_openssl(void)
+static void init_curl(void)
 {
     int (*init)(uint64_t, const void *) = NULL;
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -30,11 +30,6 @@ static void keep_openssl(void)
     memcpy(&init, &found, sizeof(init));
     if (init != NULL)
         (void)init(OPENSSL_WITHOUT_ATEXIT, NULL);
-}
-
-static void init_curl(void)
-{
-    keep_openssl();
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
 }
 

@@ -48,21 +48,16 @@ void guard_init(struct guard *guard, uint64_t whole_ns, uint64_t now_ns)
     *guard = (struct guard){.whole_ns = whole_ns, .refilled_at_ns = now_ns};
 }
 
-static void refill_budget(struct guard *guard, uint64_t now_ns)
-{
-    const uint64_t elapsed_ns = now_ns > guard->refilled_at_ns ? now_ns - guard->refilled_at_ns : 0;
-    const double refilled = (double)elapsed_ns / (double)REFILL_NS * (double)guard->whole_ns;
-    if (refilled < (double)NS_PER_MS)
-        return; /* leaves refilled_at_ns unchanged, so that short times add up */
-    guard->refilled_at_ns = now_ns;
-    guard->lost_ns = refilled < (double)guard->lost_ns ? guard->lost_ns - (uint64_t)refilled : 0;
-}
-
 uint64_t guard_allowance(struct guard *guard, uint64_t now_ns)
 {
     if (guard->whole_ns == UINT64_MAX)
         return UINT64_MAX;
-    refill_budget(guard, now_ns);
+    const uint64_t elapsed_ns = now_ns > guard->refilled_at_ns ? now_ns - guard->refilled_at_ns : 0;
+    const double refilled = (double)elapsed_ns / (double)REFILL_NS * (double)guard->whole_ns;
+    if (refilled >= (double)NS_PER_MS) { /* otherwise, refilled_at_ns stays, so that short times add up */
+        guard->refilled_at_ns = now_ns;
+        guard->lost_ns = refilled < (double)guard->lost_ns ? guard->lost_ns - (uint64_t)refilled : 0;
+    }
     const uint64_t usable_ns = guard->whole_ns - guard->whole_ns / RESERVE;
     const uint64_t left_ns = guard->lost_ns < usable_ns ? usable_ns - guard->lost_ns : 0;
     if (left_ns < LEAST_ALLOWANCE_NS)

@@ -81,22 +81,6 @@ bool answer_list(const char *page, char last[TRANSPORT_CURSOR_CAPACITY], void (*
     return true;
 }
 
-static bool grow_body(struct answer_body *body, int64_t announced, size_t size)
-{
-    const uint64_t hint = announced > 0 && (uint64_t)announced < MOST_TRUSTED ? (uint64_t)announced : MOST_TRUSTED;
-    size_t capacity = body->capacity != 0 ? body->capacity * 2 : announced > 0 ? (size_t)hint : LEAST_CAPACITY;
-    if (capacity < size)
-        capacity = size;
-    if (capacity > body->max_size)
-        capacity = body->max_size;
-    uint8_t *bytes = realloc(body->bytes, capacity);
-    if (bytes == NULL)
-        return false;
-    body->bytes = bytes;
-    body->capacity = capacity;
-    return true;
-}
-
 bool answer_body_add(struct answer_body *body, int64_t announced, size_t size, const void *bytes)
 {
     if (size == 0)
@@ -105,9 +89,20 @@ bool answer_body_add(struct answer_body *body, int64_t announced, size_t size, c
         size > body->max_size - body->size || (announced > 0 && (uint64_t)announced > (uint64_t)body->max_size);
     if (body->is_too_large)
         return false;
-    body->has_no_memory = size > body->capacity - body->size && !grow_body(body, announced, body->size + size);
-    if (body->has_no_memory)
-        return false;
+    if (size > body->capacity - body->size) {
+        const uint64_t hint = announced > 0 && (uint64_t)announced < MOST_TRUSTED ? (uint64_t)announced : MOST_TRUSTED;
+        size_t capacity = body->capacity != 0 ? body->capacity * 2 : announced > 0 ? (size_t)hint : LEAST_CAPACITY;
+        if (capacity < body->size + size)
+            capacity = body->size + size;
+        if (capacity > body->max_size)
+            capacity = body->max_size;
+        uint8_t *grown = realloc(body->bytes, capacity);
+        body->has_no_memory = grown == NULL;
+        if (grown == NULL)
+            return false;
+        body->bytes = grown;
+        body->capacity = capacity;
+    }
     memcpy(body->bytes + body->size, bytes, size);
     body->size += size;
     return true;

@@ -201,24 +201,15 @@ static void destroy_handle(struct handle *handle)
         free(handle);
 }
 
-static struct handle *take_handle(struct pool *pool)
-{
-    struct handle *handle;
-    while ((handle = pool_take(pool)) != NULL) {
-        if (sockets_are_own(&handle->sockets))
-            return handle;
-        destroy_handle(handle);
-    }
-    handle = calloc(1, sizeof(*handle));
-    if (handle == NULL || handle_init(handle))
-        return handle;
-    destroy_handle(handle);
-    return NULL;
-}
-
 enum outcome exchange_perform(struct pool *pool, struct exchange *exchange)
 {
-    struct handle *handle = take_handle(pool);
+    struct handle *handle;
+    while ((handle = pool_take(pool)) != NULL && !sockets_are_own(&handle->sockets))
+        destroy_handle(handle);
+    if (handle == NULL && (handle = calloc(1, sizeof(*handle))) != NULL && !handle_init(handle)) {
+        destroy_handle(handle);
+        handle = NULL;
+    }
     if (handle == NULL)
         return request_fail(exchange->request, OUTCOME_NO_MEMORY, "no memory for a connection");
     const enum outcome outcome = perform_exchange(handle, exchange);

@@ -198,17 +198,6 @@ static ingot_status_t take_target(struct http *http, const struct url *url)
     return INGOT_SUCCESS;
 }
 
-/* Credentials that need a user and a password must have both. If the URL names no user, the file must have it. */
-static ingot_status_t take_access(struct access *access, const struct url *url)
-{
-    const ingot_status_t status = access_init(access, url);
-    if (status != INGOT_SUCCESS || access->url.auth == URL_AUTH_NONE || access->url.auth == URL_AUTH_BEARER ||
-        access->url.user[0] != '\0' || strchr(access->secret, ':') != NULL)
-        return status;
-    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the first line of the file with the credentials is not %s",
-                                  access->url.auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
-}
-
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
     struct http *http = calloc(1, sizeof(*http));
@@ -217,7 +206,14 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
     (void)snprintf(http->name_space, sizeof(http->name_space), "%s", name_space);
     ingot_status_t status = take_target(http, url);
     if (status == INGOT_SUCCESS)
-        status = take_access(&http->access, url);
+        status = access_init(&http->access, url);
+    const struct access *access = &http->access;
+    const bool has_password = access->url.auth == URL_AUTH_PASSWORD || access->url.auth == URL_AUTH_S3;
+    /* if the URL names no user, the file must have it */
+    if (status == INGOT_SUCCESS && has_password && access->url.user[0] == '\0' && strchr(access->secret, ':') == NULL)
+        status =
+            ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the first line of the file with the credentials is not %s",
+                                   access->url.auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
     if (status == INGOT_SUCCESS)
         status = library_init();
     if (status == INGOT_SUCCESS) {

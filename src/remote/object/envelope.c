@@ -102,7 +102,8 @@ ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_si
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_envelope_frame(size_t size, const uint8_t *object)
+/* Checks the header, and returns the size of the id. */
+static ingot_status_t check_envelope(size_t size, const uint8_t *object, size_t max_blob_size, size_t *id_size)
 {
     if (size < ENVELOPE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the object has %zu bytes and ends within its header",
@@ -118,13 +119,7 @@ static ingot_status_t check_envelope_frame(size_t size, const uint8_t *object)
     const uint32_t flags = le_get_u32(object + AT_FLAGS);
     if ((flags & MUST_UNDERSTAND_FLAGS & ~FLAG_ZSTD) != 0)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the object has unknown flags %#x", (unsigned)flags);
-    return INGOT_SUCCESS;
-}
-
-/* Checks the sizes in the header, and returns that of the id. */
-static ingot_status_t check_envelope_sizes(size_t size, const uint8_t *object, size_t max_blob_size, size_t *id_size)
-{
-    const bool is_packed = (le_get_u32(object + AT_FLAGS) & FLAG_ZSTD) != 0;
+    const bool is_packed = (flags & FLAG_ZSTD) != 0;
     const uint64_t id_bytes = le_get_u64(object + AT_ID_SIZE);
     const uint64_t blob = le_get_u64(object + AT_BLOB_SIZE);
     const uint64_t stored = le_get_u64(object + AT_STORED_SIZE);
@@ -148,9 +143,8 @@ ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_siz
                                size_t max_blob_size, struct envelope_content *content)
 {
     struct envelope_content found = {.size = 0};
-    ingot_status_t status = check_envelope_frame(size, object); /* `object` may be NULL if it is empty */
-    if (status == INGOT_SUCCESS)
-        status = check_envelope_sizes(size, object, max_blob_size, &found.id_size);
+    /* `object` may be NULL if it is empty */
+    ingot_status_t status = check_envelope(size, object, max_blob_size, &found.id_size);
     if (status != INGOT_SUCCESS)
         return status;
     found.id = object + ENVELOPE_HEADER_SIZE;

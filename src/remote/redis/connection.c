@@ -87,16 +87,6 @@ static void *create_list(const redisReadTask *task, redis_element_count_t count)
     return connection->element_count <= MOST_ELEMENTS ? connection->create_list(task, count) : NULL;
 }
 
-static void limit_lists(struct redis_connection *connection)
-{
-    redisReader *reader = connection->reader;
-    connection->functions = *reader->fn;
-    connection->create_list = connection->functions.createArray;
-    connection->functions.createArray = create_list;
-    reader->fn = &connection->functions;
-    reader->privdata = connection;
-}
-
 enum outcome redis_connection_open(const struct redis_server *server, struct request *request,
                                    struct redis_connection **connection)
 {
@@ -104,8 +94,13 @@ enum outcome redis_connection_open(const struct redis_server *server, struct req
     if (made == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     made->reader = redisReaderCreate();
-    if (made->reader != NULL)
-        limit_lists(made);
+    if (made->reader != NULL) {
+        made->functions = *made->reader->fn;
+        made->create_list = made->functions.createArray;
+        made->functions.createArray = create_list;
+        made->reader->fn = &made->functions;
+        made->reader->privdata = made;
+    }
     const enum outcome outcome = handle_init(&made->handle) && made->reader != NULL
                                      ? connect_to(made, server, request)
                                      : request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");

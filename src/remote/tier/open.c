@@ -25,20 +25,16 @@
 
 /* ---- settings ---- */
 
-static bool is_name_space(const char *text)
-{
-    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    const size_t length = strnlen(text, TIER_NAME_SPACE_CAPACITY);
-    return length != 0 && length < TIER_NAME_SPACE_CAPACITY && strspn(text, known) == length &&
-           strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
-}
-
 static ingot_status_t check_tier_info(const ingot_remote_info_t *info)
 {
     if (info->url == NULL || info->url[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "no URL names a server: info.url is missing, or INGOT_PERSIST_REMOTE is not set");
-    if (info->name_space != NULL && !is_name_space(info->name_space))
+    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    const char *name = info->name_space != NULL ? info->name_space : "default";
+    const size_t length = strnlen(name, TIER_NAME_SPACE_CAPACITY);
+    if (length == 0 || length == TIER_NAME_SPACE_CAPACITY || strspn(name, known) != length || strcmp(name, ".") == 0 ||
+        strcmp(name, "..") == 0)
         return ingot_set_error_detail(
             INGOT_INVALID_ARGUMENTS,
             "info.name_space \"%.80s\" is not 1 to 64 of A-Z, a-z, 0-9, \".\", \"_\" and \"-\"", info->name_space);

@@ -260,25 +260,18 @@ static void probe_server(struct tier *tier)
     tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
 }
 
-/* Returns when something is to be done. Requires the lock. */
-static uint64_t work_due_ns(const struct tier *tier)
-{
-    uint64_t due_ns = tier->first != NULL ? tier->upload_pauses.until_ns : NS_NEVER;
-    const uint64_t lease_ns = leases_due_ns(tier);
-    due_ns = lease_ns < due_ns ? lease_ns : due_ns;
-    guard_lock();
-    if (guard_is_paused(tier->guard) && tier->guard->pauses.until_ns < due_ns)
-        due_ns = tier->guard->pauses.until_ns;
-    guard_unlock();
-    return due_ns;
-}
-
 /* Sleeps until there is something to do. Returns false if there is nothing left, or if the tier is being closed. */
 static bool wait_for_work(struct tier *tier)
 {
     tier_lock(tier);
     for (;;) {
-        const uint64_t due_ns = work_due_ns(tier);
+        const uint64_t lease_ns = leases_due_ns(tier);
+        uint64_t due_ns = tier->first != NULL ? tier->upload_pauses.until_ns : NS_NEVER;
+        due_ns = lease_ns < due_ns ? lease_ns : due_ns;
+        guard_lock();
+        if (guard_is_paused(tier->guard) && tier->guard->pauses.until_ns < due_ns)
+            due_ns = tier->guard->pauses.until_ns;
+        guard_unlock();
         tier->is_working = !tier_is_ending(tier) && (due_ns != NS_NEVER || leases_are_left(tier, true));
         if (!tier->is_working || due_ns <= nanoseconds_now())
             break;
