@@ -96,6 +96,13 @@ public:
     }
     ingot_status_t status() const { return status_; }
     ingot_status_t flush(uint64_t max_time_ms = 60000) const { return ingot_remote_flush(storage_, max_time_ms); }
+    /* Stores a blob, and waits until the server has it. */
+    void upload(const Bytes &id = kId, const Bytes &blob = kBlob) const
+    {
+        EXPECT_EQ(INGOT_SUCCESS, put(id, blob)) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_SUCCESS, flush()) << events.all();
+    }
+    ingot_status_t has(const Bytes &id = kId) const { return ingot_remote_has(storage_, id.size(), id.data()); }
     ingot_remote_stats_t stats() const
     {
         ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
@@ -108,6 +115,37 @@ public:
 private:
     ingot_status_t status_ = INGOT_SUCCESS;
 };
+
+/* Stores a blob, loads it as another process would, and removes it. */
+inline void expect_round_trip(const std::string &url)
+{
+    {
+        const Tier writer(url);
+        ASSERT_EQ(INGOT_SUCCESS, writer.status()) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_NOT_FOUND, writer.load(kId)) << ingot_last_error_detail();
+        writer.upload();
+        EXPECT_EQ(1u, writer.stats().uploads);
+        EXPECT_EQ(1u, writer.stats().misses);
+        EXPECT_GT(writer.stats().sent_bytes, kBlob.size());
+        EXPECT_EQ("", writer.events.all());
+    }
+    const Tier reader(url);
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, reader.load(kId, &blob)) << ingot_last_error_detail();
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, reader.load(bytes_of("another id")));
+    EXPECT_EQ(1u, reader.stats().hits);
+    EXPECT_EQ(1u, reader.stats().misses);
+    EXPECT_EQ(INGOT_SUCCESS, reader.has());
+    EXPECT_EQ(INGOT_NOT_FOUND, reader.has(bytes_of("an i")));
+    EXPECT_EQ(INGOT_SUCCESS, reader.remove(kId));
+    EXPECT_EQ(INGOT_SUCCESS, reader.remove(bytes_of("another id"))) << "one that is not there is as wanted";
+    EXPECT_EQ(INGOT_SUCCESS, reader.flush());
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(url).load(kId));
+    EXPECT_EQ(2u, reader.stats().removals);
+    EXPECT_EQ(0u, reader.stats().failures);
+    EXPECT_EQ("", reader.events.all());
+}
 
 /* Stores blobs of several sizes, and loads each one as another process would. */
 inline void expect_blobs_of_all_sizes(const std::string &url)

@@ -295,8 +295,7 @@ void expect_small_costs(const std::vector<Fault> &faults)
 void store_on(const Redis &redis)
 {
     const Tier tier(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    tier.upload();
 }
 
 } // namespace

@@ -61,8 +61,7 @@ TEST(RemoteRedis, ClosesNoFileThatGotTheDescriptorOfAConnection)
     const ScratchDirectory scratch;
     const std::set<int> before = stray_close::open_descriptors();
     auto tier = std::make_unique<Tier>(redis.url());
-    EXPECT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
-    EXPECT_EQ(INGOT_SUCCESS, tier->flush());
+    tier->upload();
     EXPECT_EQ(INGOT_SUCCESS, tier->load(kId));
     const std::vector<int> kept = stray_close::opened_since(before);
     ASSERT_FALSE(kept.empty());
@@ -75,25 +74,7 @@ TEST(RemoteRedis, ClosesNoFileThatGotTheDescriptorOfAConnection)
 TEST(RemoteRedis, ReturnsWhatAnotherProcessStored)
 {
     const Redis redis;
-    {
-        const Tier writer(redis.url());
-        ASSERT_EQ(INGOT_SUCCESS, writer.status());
-        EXPECT_EQ(INGOT_NOT_FOUND, writer.load(kId));
-        EXPECT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
-        EXPECT_EQ(INGOT_SUCCESS, writer.flush());
-        EXPECT_EQ(1u, writer.stats().uploads);
-        EXPECT_EQ(1u, writer.stats().misses);
-        EXPECT_GT(writer.stats().sent_bytes, kBlob.size());
-    }
-    const Tier reader(redis.url());
-    Bytes blob;
-    EXPECT_EQ(INGOT_SUCCESS, reader.load(kId, &blob));
-    EXPECT_EQ(kBlob, blob);
-    EXPECT_EQ(INGOT_NOT_FOUND, reader.load(bytes_of("another id")));
-    EXPECT_EQ(1u, reader.stats().hits);
-    EXPECT_EQ(1u, reader.stats().misses);
-    EXPECT_EQ(0u, reader.stats().failures);
-    EXPECT_EQ("", reader.events.all());
+    expect_round_trip(redis.url());
 }
 
 TEST(RemoteRedis, KeepsBlobsOfAllSizes)
@@ -106,8 +87,7 @@ TEST(RemoteRedis, CompressesWhatShrinks)
 {
     const Redis redis;
     const Tier tier(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, Bytes(1 << 20)));
-    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    tier.upload(kId, Bytes(1 << 20));
     EXPECT_LT(tier.stats().sent_bytes, 1000u);
     Bytes blob;
     EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(kId, &blob));
@@ -133,8 +113,7 @@ TEST(RemoteRedis, RemovesBehindTheApplicationsBack)
 {
     const Redis redis;
     const Tier tier(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    tier.upload();
     EXPECT_NE("", key_on(redis));
     EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
@@ -148,19 +127,16 @@ TEST(RemoteRedis, RemovesBehindTheApplicationsBack)
 TEST(RemoteRedis, TellsWhetherItHasABlob)
 {
     const Redis redis;
-    const auto has = [](const Tier &tier, const Bytes &id) {
-        return ingot_remote_has(tier.get(), id.size(), id.data());
-    };
     const Tier tier(redis.url());
-    EXPECT_EQ(INGOT_NOT_FOUND, has(tier, kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.has());
     ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
-    EXPECT_EQ(INGOT_SUCCESS, has(tier, kId)) << "or waits to be uploaded";
+    EXPECT_EQ(INGOT_SUCCESS, tier.has()) << "or waits to be uploaded";
     ASSERT_EQ(INGOT_SUCCESS, tier.flush());
-    EXPECT_EQ(INGOT_SUCCESS, has(Tier(redis.url()), kId));
+    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).has());
 
     const Tier down("redis://127.0.0.1:" + std::to_string(server_process::closed_port()));
-    EXPECT_EQ(INGOT_IO_ERROR, has(down, kId));
-    EXPECT_EQ(INGOT_IO_ERROR, has(down, kId)) << "it is not asked";
+    EXPECT_EQ(INGOT_IO_ERROR, down.has());
+    EXPECT_EQ(INGOT_IO_ERROR, down.has()) << "it is not asked";
     EXPECT_EQ(1u, down.stats().skipped);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_has(tier.get(), 0, kId.data()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_has(nullptr, kId.size(), kId.data()));
@@ -170,18 +146,15 @@ TEST(RemoteRedis, LimitsTheTimeToLive)
 {
     const Redis redis;
     const Tier month(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, month.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, month.flush());
+    month.upload();
     EXPECT_NEAR(30 * 86400, std::stod(redis.ask({"TTL", key_on(redis)})), 60);
 
     const Tier hour(redis.url(), info_with([](auto *info) { info->time_to_live_ms = 3600 * 1000; }));
-    ASSERT_EQ(INGOT_SUCCESS, hour.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, hour.flush());
+    hour.upload();
     EXPECT_NEAR(3600, std::stod(redis.ask({"TTL", key_on(redis)})), 60);
 
     const Tier forever(redis.url(), info_with([](auto *info) { info->time_to_live_ms = UINT64_MAX; }));
-    ASSERT_EQ(INGOT_SUCCESS, forever.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, forever.flush());
+    forever.upload();
     EXPECT_EQ("-1\n", redis.ask({"TTL", key_on(redis)}));
 }
 
@@ -191,8 +164,7 @@ TEST(RemoteRedis, KeepsNameSpacesAndDatabasesApart)
     const Tier tier(redis.url());
     const Tier space(redis.url(), info_with([](auto *info) { info->name_space = "team-b"; }));
     const Tier database(redis.url("/3"));
-    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    tier.upload();
     EXPECT_EQ(0u, key_on(redis).rfind("ingot:1:default:", 0));
     EXPECT_EQ(INGOT_NOT_FOUND, space.load(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, database.load(kId));
@@ -238,8 +210,7 @@ TEST(RemoteRedis, HasLimits)
 {
     const Redis redis;
     const Tier writer(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, writer.flush());
+    writer.upload();
     const Tier tier(redis.url(), info_with([](auto *info) { info->max_blob_bytes = 2000; }));
     EXPECT_EQ(INGOT_NO_SPACE, tier.put(kId, kBlob));
     EXPECT_EQ(INGOT_NO_SPACE, tier.load(kId)) << ingot_last_error_detail();
@@ -292,8 +263,7 @@ TEST(RemoteRedis, ReleasesBlobsAfterTheTier)
 {
     const Redis redis;
     auto tier = std::make_unique<Tier>(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, tier->flush());
+    tier->upload();
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(tier->get(), kId.size(), kId.data(), &blob));
     tier.reset();
@@ -306,8 +276,7 @@ TEST(RemoteRedis, IsOffInAForkedChild)
     const Redis redis;
     {
         const Tier writer(redis.url());
-        ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
-        ASSERT_EQ(INGOT_SUCCESS, writer.flush());
+        writer.upload();
     }
     auto tier = std::make_unique<Tier>(redis.url()); /* the tier has no thread yet, so TSan lets a child start one */
     ASSERT_EQ(INGOT_SUCCESS, tier->load(kId));

@@ -36,18 +36,6 @@ protected:
 
 std::unique_ptr<Certificates> RemoteRedisTls::files_;
 
-void expect_round_trip(const std::string &url)
-{
-    const Tier writer(url);
-    ASSERT_EQ(INGOT_SUCCESS, writer.status()) << ingot_last_error_detail();
-    ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, writer.flush());
-    EXPECT_EQ("", writer.events.all());
-    Bytes blob;
-    EXPECT_EQ(INGOT_SUCCESS, Tier(url).load(kId, &blob)) << ingot_last_error_detail();
-    EXPECT_EQ(kBlob, blob);
-}
-
 void expect_refused(const std::string &url, const std::string &reason)
 {
     const Tier tier(url);

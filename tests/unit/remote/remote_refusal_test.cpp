@@ -149,8 +149,7 @@ TEST(RemoteRefusal, OfALargeUploadConcernsOneObject)
     const Tier tier(nginx.url());
     for (int i = 0; i < 4; ++i)
         ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("large " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
-    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, random_bytes(1, 500)));
-    EXPECT_EQ(INGOT_SUCCESS, tier.flush()) << tier.events.all();
+    tier.upload(kId, random_bytes(1, 500));
     EXPECT_EQ(4u, tier.stats().failed_uploads);
     EXPECT_EQ(4u, tier.events.count("413")) << tier.events.all();
     EXPECT_EQ(1u, tier.stats().uploads);
