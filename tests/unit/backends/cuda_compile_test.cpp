@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "support/failing_allocator.h"
+#include "support/sink.h"
 
 extern "C" {
 #include "backends/cuda/compiler/compile.h"
 #include "backends/rtc/options.h"
-#include "core/base/sink.h"
 }
 
 namespace
@@ -59,17 +59,13 @@ struct Compilation {
         request.spec_constant_count = constants.size();
         request.name_expressions = expressions.data();
         request.name_expression_count = expressions.size();
-        ingot_allocator_t malloc_based{};
-        EXPECT_EQ(INGOT_SUCCESS, memory_init(&malloc_based, nullptr));
-        ingot_sink sink{};
-        bytes_writer_init(&sink.writer, &malloc_based);
+        Sink sink;
         const rtc_target target{allocator, driver_major, device.c_str()};
         rtc_bytes bytes{0, nullptr};
-        const ingot_status_t status = cuda_compile(&target, &request, &sink, &bytes);
-        log.assign(reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size);
+        const ingot_status_t status = cuda_compile(&target, &request, sink.get(), &bytes);
+        log = sink.text();
         image.assign(bytes.bytes, bytes.bytes + bytes.size);
         rtc_bytes_fini(&bytes, &allocator);
-        bytes_writer_fini(&sink.writer);
         return status;
     }
 
