@@ -157,32 +157,8 @@ TEST_F(PersistBuildPermit, ABuildSharesThePlaceOfAnotherThreadAfterTwoSeconds)
     EXPECT_TRUE(has_built);
 }
 
-/* The place of another process is not shared, however long the wait is. */
-TEST_F(PersistBuildPermit, ABuildDoesNotShareThePlaceOfAnotherProcess)
-{
-    const Store store = open(1);
-    struct directory *directory = directory_of(store.get());
-    Shared *shared = share();
-    const pid_t child = fork();
-    if (child == 0) {
-        const Store own(open(1));
-        build_lock *taken = build_lock_operations.ask_place(directory_of(own.get()));
-        shared->inside = build_lock_operations.has_place(taken);
-        for (;;)
-            pause();
-    }
-    wait_until([&] { return shared->inside == 1; });
-    build_lock *place = build_lock_operations.ask_place(directory);
-    clock_lead_ns += UINT64_C(3000000000);
-    EXPECT_FALSE(build_lock_operations.has_place(place));
-    kill(child, SIGKILL);
-    ASSERT_EQ(child, waitpid(child, nullptr, 0));
-    EXPECT_TRUE(build_lock_operations.has_place(place));
-    build_lock_operations.leave_place(place);
-    munmap(shared, sizeof(*shared));
-}
-
-TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
+/* The place of another process, with or without a storage of its own, is not shared, however long the wait is. */
+TEST_F(PersistBuildPermit, GetsThePlaceOfAnotherProcessOnlyAndAtOnceWhenItIsKilled)
 {
     const Store store = open(1);
     struct directory *directory = directory_of(store.get());
@@ -190,14 +166,18 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
         Shared *shared = share();
         const pid_t child = fork();
         if (child == 0) {
-            build_lock *taken = build_lock_operations.ask_place(directory);
+            const Store own(open(1));
+            struct directory *const its = i % 2 == 0 ? directory : directory_of(own.get());
+            build_lock *taken = build_lock_operations.ask_place(its);
             shared->inside = taken != nullptr && build_lock_operations.has_place(taken) &&
-                             build_lock_operations.ask_place(directory) != nullptr;
+                             build_lock_operations.ask_place(its) != nullptr;
             for (;;)
                 pause();
         }
         wait_until([&] { return shared->inside == 1; });
         build_lock *place = build_lock_operations.ask_place(directory);
+        EXPECT_FALSE(build_lock_operations.has_place(place));
+        clock_lead_ns += UINT64_C(3000000000);
         EXPECT_FALSE(build_lock_operations.has_place(place));
         kill(child, SIGKILL);
         ASSERT_EQ(child, waitpid(child, nullptr, 0));
