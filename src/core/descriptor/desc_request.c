@@ -38,7 +38,7 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
         (ingot_build_request_t){.struct_size = sizeof(*request),
                                 .sources = views,
                                 .source_count = desc->source_count,
-                                .headers = views + desc->source_count,
+                                .headers = views != NULL ? views + desc->source_count : NULL,
                                 .header_count = desc->header_count,
                                 .compile_options = join_options(arena, desc->compile_options, more_compile_options),
                                 .link_options = join_options(arena, desc->link_options, more_link_options),

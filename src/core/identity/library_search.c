@@ -226,8 +226,8 @@ enum library_place library_search_find(const struct library_search *search, cons
 
 bool library_search_has_loaded(const struct library_search *search, const char *name)
 {
-    for (const char *at = search->loaded; at < search->loaded + search->loaded_size; at += strlen(at) + 1) {
-        if (strcmp(at, name) == 0)
+    for (size_t at = 0; at < search->loaded_size; at += strlen(search->loaded + at) + 1) {
+        if (strcmp(search->loaded + at, name) == 0)
             return true;
     }
     return false;
