@@ -1,5 +1,5 @@
 /*
- * main.c - `ingot`: inspects and maintains a directory store.
+ * main.c - `ingot`: inspects and maintains a directory store. `ingot help` describes a command.
  */
 #include <ingot/ingot.h>
 #include <ingot/private/event.h>
@@ -15,6 +15,41 @@
 #define ADDRESS(name) &command_##name,
 
 const struct command *const commands_all[] = {COMMANDS(ADDRESS) NULL};
+
+struct helping {
+    const char *name; /* NULL: none */
+};
+
+static const struct command_option options[] = {
+    {NULL, 0, VALUE_TEXT, "COMMAND", offsetof(struct helping, name), .help = "The command"},
+    {.help = NULL},
+};
+
+static int run_help(void *values)
+{
+    const struct helping *helping = values;
+    char help[] = "--help";
+    char *words[] = {NULL, help};
+    if (helping->name == NULL) {
+        command_print_list();
+        return EXIT_DONE;
+    }
+    const struct command *command = command_find(helping->name);
+    if (command != NULL)
+        command_parse(command, 1, words + 1, NULL); /* prints the help, and ends the process */
+    return EXIT_USAGE;
+}
+
+const struct command command_help = {
+    .name = "help",
+    .group = "Other",
+    .summary = "describe a command",
+    .about = "Describes a command, or lists all commands.",
+    .options = options,
+    .size = sizeof(struct helping),
+    .run = run_help,
+    .is_bare = true,
+};
 
 /* The command's struct. What hangs on it is not freed, because the process ends with the command. */
 static void *volatile kept_values;

@@ -29,13 +29,6 @@ static size_t commands_terminal(const unsigned char *c)
     return is_mark || is_embedding || is_isolate ? 3 : 0;
 }
 
-static unsigned code_point(const unsigned char *c, size_t size)
-{
-    return size == 1   ? c[0]
-           : size == 2 ? (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu)
-                       : (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
-}
-
 void text_put(FILE *stream, const char *text, unsigned indent)
 {
     while (*text != '\0') {
@@ -48,7 +41,10 @@ void text_put(FILE *stream, const char *text, unsigned indent)
         else if (*text == '\n' || *text == '\t')
             (void)fputs(*text == '\n' ? "\\n" : "\\t", stream);
         else
-            (void)fprintf(stream, size == 1 ? "\\x%02x" : "\\u%04x", code_point(c, size));
+            (void)fprintf(stream, size == 1 ? "\\x%02x" : "\\u%04x",
+                          size == 1   ? c[0]
+                          : size == 2 ? (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu)
+                                      : (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu));
         text += size > 1 ? size : 1;
     }
 }

@@ -194,13 +194,13 @@ static int build_requests(struct building *building)
                           NULL);
     if (code == EXIT_DONE && building->is_for_users) { /* this process keeps the role and the store until it ends */
         const ingot_status_t status = ingot_persist_take_role(store, INGOT_ROLE_BUILDER, &role);
-        if (status != INGOT_SUCCESS)
-            return status == INGOT_BUSY ? EXIT_DONE : store_failed("becoming the store's builder", status);
-        setup.used = store;
-    } else {
-        ingot_storage_release(store);
+        code = status == INGOT_SUCCESS || status == INGOT_BUSY ? EXIT_DONE
+                                                               : store_failed("becoming the store's builder", status);
+        setup.used = status == INGOT_SUCCESS ? store : NULL;
     }
-    if (code != EXIT_DONE)
+    if (setup.used == NULL)
+        ingot_storage_release(store);
+    if (code != EXIT_DONE || (building->is_for_users && setup.used == NULL)) /* there is another builder */
         return code;
     report_init(&building->report, &building->plan, building->common.is_json, kind);
     interrupt_catch();

@@ -469,24 +469,6 @@ static void tell_notice(void *user, const char *text)
     (void)message_send(worker->setup->socket, message);
 }
 
-/* Opens the store with the wishes. If it has none, the process ends. */
-static void open_wishes(struct worker *worker, struct wishes *wishes)
-{
-    const char *name_space = worker->setup->options->name_space;
-    worker->wish_place = open_store(worker, name_space != NULL ? name_space : "");
-    const ingot_storage_t server = worker->wish_place->server;
-    *wishes = (struct wishes){.store = worker->wish_place->store,
-                              .server = worker->wish_place->wishes == server ? server : NULL,
-                              .is_ours = is_wish_ours,
-                              .tell = tell_notice,
-                              .user = worker};
-    const ingot_status_t status = wishes_open(wishes);
-    if (status == INGOT_SUCCESS)
-        return;
-    store_tell_failure(status, "watching the store");
-    _exit(EXIT_FAILED);
-}
-
 /* ---- the process ---- */
 
 /* Turns off the OpenCL layer, which would cache the programs a second time, and recording, because the requests are
@@ -501,8 +483,21 @@ void worker_run(void *user)
         unsetenv("INGOT_PERSIST_REQUESTS") != 0)
         _exit(EXIT_FAILED);
     list_devices(&worker);
-    if (setup->is_watch)
-        open_wishes(&worker, &wishes);
+    if (setup->is_watch) {
+        const char *name_space = setup->options->name_space;
+        worker.wish_place = open_store(&worker, name_space != NULL ? name_space : "");
+        wishes =
+            (struct wishes){.store = worker.wish_place->store,
+                            .server = setup->asks_server && !setup->is_for_users ? worker.wish_place->server : NULL,
+                            .is_ours = is_wish_ours,
+                            .tell = tell_notice,
+                            .user = &worker};
+        const ingot_status_t status = wishes_open(&wishes);
+        if (status != INGOT_SUCCESS) { /* it has none */
+            store_tell_failure(status, "watching the store");
+            _exit(EXIT_FAILED);
+        }
+    }
     tell_devices(&worker);
     uint64_t last_ns = nanoseconds_of(CLOCK_MONOTONIC);
     while (setup->is_watch && (setup->idle_ns == 0 || nanoseconds_of(CLOCK_MONOTONIC) - last_ns < setup->idle_ns)) {

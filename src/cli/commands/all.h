@@ -1,5 +1,5 @@
 /*
- * all.h - the commands, each of which is defined in the file of its name.
+ * all.h - the commands, each of which is defined in the file of its name, but help in main.c.
  */
 #ifndef INGOT_CLI_COMMANDS_ALL_H
 #define INGOT_CLI_COMMANDS_ALL_H
@@ -38,9 +38,5 @@ int pull_quietly(const struct common_options *common, const char *source);
 /* Loads what the requests of these stores need on this machine from the server that the environment names, and compiles
  * nothing. Prints a summary. Returns an exit_code. */
 int build_pull(const struct common_options *options, const struct text_list *requests);
-
-/* Shows what of a store, a bundle or an OCI image layout this machine's drivers can load, and by what the rest differs.
- * Returns an exit_code. */
-int machine_verify(const struct common_options *options);
 
 #endif

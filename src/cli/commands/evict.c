@@ -72,42 +72,11 @@ static uint64_t limit_in(uint64_t given, uint64_t unit)
     return given == QUANTITY_NONE ? INGOT_NONE : (given - 1) / unit + 1; /* rounded up: not 0 */
 }
 
-static int evict_entries(struct evicting *evicting)
-{
-    ingot_persist_count_t total = INGOT_PERSIST_COUNT_INIT;
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    cJSON *json;
-    if (evicting->is_old) {
-        json = cJSON_CreateObject();
-        const ingot_status_t status = ingot_persist_find_old(evicting->storage, 1, &evicting->count);
-        json_add_u64(json, "removed_old", evicting->count);
-        output_print(json, evicting->common.is_json,
-                     "{removed_old} directories and files of an earlier format removed\n");
-        return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("removing the earlier format", status);
-    }
-    const int code = evicting->kind != NULL ? entry_visit_all(evicting->storage, evict_of_kind, evicting) : EXIT_DONE;
-    if (code != EXIT_DONE)
-        return code;
-    limits.max_bytes = limit_in(evicting->max_size, 1);
-    limits.max_entries = evicting->is_all ? INGOT_NONE : limit_in(evicting->max_entries, 1);
-    limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
-    if (evicting->kind == NULL)
-        evicting->status = ingot_persist_evict(evicting->storage, &limits, &evicting->count, &evicting->bytes);
-    if (evicting->kind == NULL && evicting->status == INGOT_SUCCESS && evicting->is_all)
-        evicting->status = ingot_persist_clear(evicting->storage);
-    if (evicting->status == INGOT_SUCCESS)
-        (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
-    json = cJSON_CreateObject();
-    json_add_text(json, "status", ingot_status_name(evicting->status));
-    json_add_u64(json, "removed_entries", evicting->count);
-    json_add_u64(json, "removed_bytes", evicting->bytes);
-    output_print(json, evicting->common.is_json, "{removed_entries} entries removed, {removed_bytes:size}\n");
-    return evicting->status == INGOT_SUCCESS ? EXIT_DONE : store_failed("evicting", evicting->status);
-}
-
 static int run_evict(void *values)
 {
     struct evicting *evicting = values;
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    ingot_persist_count_t total = INGOT_PERSIST_COUNT_INIT;
     const bool has_size = evicting->max_size != 0 || evicting->max_entries != 0;
     const bool has_limit = has_size || evicting->max_age_ns != 0;
     if (has_limit + evicting->is_all + evicting->is_old != 1)
@@ -118,8 +87,35 @@ static int run_evict(void *values)
     if (evicting->kind != NULL && evicting->max_age_ns == QUANTITY_NONE)
         evicting->max_age_ns = 0;
     int code = store_open(&evicting->storage, &evicting->common, STORE_WRITE, &evicting->order);
-    if (code == EXIT_DONE)
-        code = evict_entries(evicting);
+    if (code == EXIT_DONE && evicting->kind != NULL)
+        code = entry_visit_all(evicting->storage, evict_of_kind, evicting);
+    if (code != EXIT_DONE)
+        goto done;
+    limits.max_bytes = limit_in(evicting->max_size, 1);
+    limits.max_entries = evicting->is_all ? INGOT_NONE : limit_in(evicting->max_entries, 1);
+    limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
+    if (evicting->is_old)
+        evicting->status = ingot_persist_find_old(evicting->storage, 1, &evicting->count);
+    else if (evicting->kind == NULL)
+        evicting->status = ingot_persist_evict(evicting->storage, &limits, &evicting->count, &evicting->bytes);
+    if (evicting->kind == NULL && evicting->status == INGOT_SUCCESS && evicting->is_all)
+        evicting->status = ingot_persist_clear(evicting->storage);
+    if (evicting->status == INGOT_SUCCESS && !evicting->is_old)
+        (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
+    cJSON *json = cJSON_CreateObject();
+    if (evicting->is_old) {
+        json_add_u64(json, "removed_old", evicting->count);
+    } else {
+        json_add_text(json, "status", ingot_status_name(evicting->status));
+        json_add_u64(json, "removed_entries", evicting->count);
+        json_add_u64(json, "removed_bytes", evicting->bytes);
+    }
+    output_print(json, evicting->common.is_json,
+                 evicting->is_old ? "{removed_old} directories and files of an earlier format removed\n"
+                                  : "{removed_entries} entries removed, {removed_bytes:size}\n");
+    if (evicting->status != INGOT_SUCCESS)
+        code = store_failed(evicting->is_old ? "removing the earlier format" : "evicting", evicting->status);
+done:
     ingot_storage_release(evicting->storage);
     return code;
 }

@@ -103,31 +103,6 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static cJSON *summary_to_json(const struct summary *summary, uint64_t recorded_bytes, uint64_t old_count)
-{
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "entries", summary->entry_count);
-    json_add_u64(json, "bytes", summary->bytes);
-    json_add_u64(json, "blob_bytes", summary->blob_bytes);
-    json_add_u64(json, "recorded_bytes", recorded_bytes);
-    json_add_u64(json, "largest_bytes", summary->largest);
-    json_add_time(json, "oldest", summary->oldest_ns);
-    json_add_time(json, "newest", summary->newest_ns);
-    json_add_time(json, "last_use", summary->last_use_ns);
-    json_add_u64(json, "old_format", old_count);
-    for (int i = 0; i < GROUPING_COUNT; ++i)
-        (void)cJSON_AddArrayToObject(json, groupings[i].name);
-    for (size_t i = 0; i < summary->share_count; ++i) {
-        const struct share *share = &summary->shares[i];
-        cJSON *item = cJSON_CreateObject();
-        json_add_text(item, "name", share->name);
-        json_add_u64(item, "entries", share->entry_count);
-        json_add_u64(item, "bytes", share->bytes);
-        (void)cJSON_AddItemToArray(cJSON_GetObjectItem(json, groupings[share->grouping].name), item);
-    }
-    return json;
-}
-
 static const char pattern[] =
     "entries    {entries}\n"
     "size       {bytes:size} ({bytes} bytes)\n"
@@ -187,7 +162,26 @@ static int summarize(ingot_storage_t storage, void *values)
         return store_failed("reading the totals", status);
     if (summary->share_count > 1)
         qsort(summary->shares, summary->share_count, sizeof(*summary->shares), by_bytes);
-    cJSON *json = summary_to_json(summary, count.recorded_bytes, old_count);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", summary->entry_count);
+    json_add_u64(json, "bytes", summary->bytes);
+    json_add_u64(json, "blob_bytes", summary->blob_bytes);
+    json_add_u64(json, "recorded_bytes", count.recorded_bytes);
+    json_add_u64(json, "largest_bytes", summary->largest);
+    json_add_time(json, "oldest", summary->oldest_ns);
+    json_add_time(json, "newest", summary->newest_ns);
+    json_add_time(json, "last_use", summary->last_use_ns);
+    json_add_u64(json, "old_format", old_count);
+    for (int i = 0; i < GROUPING_COUNT; ++i)
+        (void)cJSON_AddArrayToObject(json, groupings[i].name);
+    for (size_t i = 0; i < summary->share_count; ++i) {
+        const struct share *share = &summary->shares[i];
+        cJSON *item = cJSON_CreateObject();
+        json_add_text(item, "name", share->name);
+        json_add_u64(item, "entries", share->entry_count);
+        json_add_u64(item, "bytes", share->bytes);
+        (void)cJSON_AddItemToArray(cJSON_GetObjectItem(json, groupings[share->grouping].name), item);
+    }
     if (summary->common.is_json) {
         json_print(json);
         return EXIT_DONE;

@@ -20,11 +20,6 @@
 #include "cli/base/output.h"
 #include "cli/store/store.h"
 
-bool image_is_wanted(const struct image_options *image)
-{
-    return image->reference != NULL || image->layout != NULL;
-}
-
 /* Writes the path of the layout. Without one in the options, it is that of the store with ".image" appended. */
 static int find_layout(const struct common_options *options, const struct image_options *image,
                        char path[IMAGE_PATH_SIZE])

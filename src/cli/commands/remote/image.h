@@ -17,8 +17,6 @@ struct image_options {
     bool is_plain;         /* the registry does not encrypt */
 };
 
-/* True if the options ask for an image. */
-bool image_is_wanted(const struct image_options *image);
 /* Pushes the store to the image. Prints what it did, or a message, and returns an exit_code. */
 int image_push(const struct common_options *options, const struct image_options *image);
 /* Lets skopeo fetch the image, if it is in a registry, and writes the path of its layout. Returns an exit_code. */

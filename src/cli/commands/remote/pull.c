@@ -241,10 +241,10 @@ static int run_pull(void *values)
 {
     struct pulling *pulling = values;
 #if INGOT_WITH_REMOTE
-    if (image_is_wanted(&pulling->image) &&
-        (pulling->source != NULL || pulling->requests.count != 0 || pulling->url != NULL))
+    const bool is_image = pulling->image.reference != NULL || pulling->image.layout != NULL;
+    if (is_image && (pulling->source != NULL || pulling->requests.count != 0 || pulling->url != NULL))
         return command_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
-    if (image_is_wanted(&pulling->image))
+    if (is_image)
         return pull_image(pulling);
 #endif
     if (pulling->source == NULL)

@@ -150,9 +150,10 @@ static int run_push(void *values)
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
     if (pushing->is_check)
         return check_server(pushing);
-    if (image_is_wanted(&pushing->image) && (pushing->url != NULL || pushing->kind != NULL))
+    const bool is_image = pushing->image.reference != NULL || pushing->image.layout != NULL;
+    if (is_image && (pushing->url != NULL || pushing->kind != NULL))
         return command_refuse(&command_push, "an image has no other server, and all kinds of entries");
-    if (image_is_wanted(&pushing->image))
+    if (is_image)
         return image_push(&pushing->common, &pushing->image);
     int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);
     if (code == EXIT_DONE)
