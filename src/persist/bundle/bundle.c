@@ -61,47 +61,38 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
                                  "other code of this process has closed the descriptor of the bundle");
 }
 
-/* Reads the id of a record to `bytes` and its blob to bytes + lead, and verifies the blob. Returns INGOT_NOT_FOUND if
- * `id` is not NULL and the record has a different id. If the distance from the id to the blob is the same in the file
- * as in memory, one system call reads both. */
-static ingot_status_t read_record_entry(const struct bundle *bundle, const struct bundle_record *record,
-                                        const uint8_t *id, uint8_t *bytes)
-{
-    const size_t lead = distance_to_blob(record);
-    const bool is_one_piece = record->blob_offset == record->id_offset + lead;
-    ingot_status_t status =
-        read_range(bundle, record->id_offset, is_one_piece ? bundle_entry_size(record) : record->id_size, bytes);
-    if (status == INGOT_SUCCESS && id != NULL && memcmp(bytes, id, (size_t)record->id_size) != 0)
-        return INGOT_NOT_FOUND;
-    if (status == INGOT_SUCCESS && !is_one_piece)
-        status = read_range(bundle, record->blob_offset, record->blob_size, bytes + lead);
-    if (status == INGOT_SUCCESS && !checksum_holds(&record->blob_checksum, (size_t)record->blob_size, bytes + lead))
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not match");
-    return status;
-}
-
-/* Reads the entry of a record to a buffer that begins with the id. *blob gets the buffer's memory, and only its blob.
- * Returns INGOT_NOT_FOUND if `id` is not NULL and the record has a different id. Refuses an entry that is too large to
- * be read from a bundle that anybody may have made. */
+/* Reads and verifies the entry of a record to a buffer that begins with the id. *blob gets the buffer's memory, and
+ * only its blob. Returns INGOT_NOT_FOUND if `id` is not NULL and the record has a different id. Refuses an entry that
+ * is too large to be read from a bundle that anybody may have made. */
 static ingot_status_t load_record(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
                                   const uint8_t **id_found, ingot_buffer_t *blob)
 {
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    const size_t lead = distance_to_blob(record);
     uint8_t *bytes;
     ingot_status_t status = bundle->accepts_any_owner
                                 ? files_check_limit(bundle_entry_size(record), "an entry of the bundle")
                                 : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
         status = memory_make_buffer(&bundle->allocator, bundle_entry_size(record), &buffer, &bytes);
+    /* if the distance from the id to the blob is the same in the file as in memory, one system call reads both */
+    const bool is_one_piece = record->blob_offset == record->id_offset + lead;
     if (status == INGOT_SUCCESS)
-        status = read_record_entry(bundle, record, id, bytes);
+        status =
+            read_range(bundle, record->id_offset, is_one_piece ? bundle_entry_size(record) : record->id_size, bytes);
+    if (status == INGOT_SUCCESS && id != NULL && memcmp(bytes, id, (size_t)record->id_size) != 0)
+        status = INGOT_NOT_FOUND;
+    if (status == INGOT_SUCCESS && !is_one_piece)
+        status = read_range(bundle, record->blob_offset, record->blob_size, bytes + lead);
+    if (status == INGOT_SUCCESS && !checksum_holds(&record->blob_checksum, (size_t)record->blob_size, bytes + lead))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not match");
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;
     }
     *id_found = bytes;
     *blob = buffer;
-    blob->bytes = bytes + distance_to_blob(record);
+    blob->bytes = bytes + lead;
     blob->size = (size_t)record->blob_size;
     return INGOT_SUCCESS;
 }

@@ -35,39 +35,30 @@ void evicted_note(const struct root *root, size_t count, const struct checksum *
     (void)files_close(fd);
 }
 
-/* Returns the time of the last eviction of a hash; 0: none is known. */
-static uint64_t find_record(const struct root *root, const struct checksum *hash)
+ingot_status_t ingot_persist_find_evicted(ingot_storage_t storage, size_t id_size, const uint8_t *id, uint64_t *time_ns)
 {
+    struct root root;
     uint8_t slots[PART * SLOT_SIZE];
-    uint64_t last_ns = 0;
     size_t got = sizeof(slots);
-    const int fd = files_open_read(root->fd, PATHS_EVICTED);
+    if (id == NULL || time_ns == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id or time_ns is NULL");
+    *time_ns = 0;
+    const ingot_status_t status = root_open_of(storage, false, &root);
+    const struct checksum hash = checksum_of(id_size, id);
+    const int fd = status == INGOT_SUCCESS ? files_open_read(root.fd, PATHS_EVICTED) : -1;
     for (uint64_t at = SLOT_SIZE; fd >= 0 && at < FILE_SIZE && got == sizeof(slots); at += got) {
         if (files_read(fd, at, sizeof(slots), slots, &got) != 0)
             break;
         for (size_t i = 0; i + SLOT_SIZE <= got; i += SLOT_SIZE) {
-            const uint64_t time_ns = le_get_u64(slots + i + HASH_SIZE);
-            if (memcmp(slots + i, hash->bytes, HASH_SIZE) == 0 && time_ns > last_ns)
-                last_ns = time_ns;
+            const uint64_t evicted_ns = le_get_u64(slots + i + HASH_SIZE);
+            if (memcmp(slots + i, hash.bytes, HASH_SIZE) == 0 && evicted_ns > *time_ns)
+                *time_ns = evicted_ns;
         }
     }
     if (fd >= 0)
         (void)files_close(fd);
-    return last_ns;
-}
-
-ingot_status_t ingot_persist_find_evicted(ingot_storage_t storage, size_t id_size, const uint8_t *id, uint64_t *time_ns)
-{
-    struct root root;
-    if (id == NULL || time_ns == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id or time_ns is NULL");
-    ingot_status_t status = root_open_of(storage, false, &root);
-    if (status == INGOT_SUCCESS) {
-        const struct checksum hash = checksum_of(id_size, id);
-        *time_ns = find_record(&root, &hash);
-        if (*time_ns == 0)
-            status = ingot_set_error_detail(INGOT_NOT_FOUND, "the last evictions have no such entry");
-    }
     root_close(&root);
-    return status;
+    return status == INGOT_SUCCESS && *time_ns == 0
+               ? ingot_set_error_detail(INGOT_NOT_FOUND, "the last evictions have no such entry")
+               : status;
 }

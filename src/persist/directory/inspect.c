@@ -76,36 +76,6 @@ static ingot_status_t read_entry_of_inode(const struct root *root, const char *n
     return is_there ? status : fail_entry_replaced(path);
 }
 
-/* Visits an entry of a scan, unless it no longer exists. */
-static ingot_status_t visit_scanned(const struct root *root, const struct scan *scan, const struct scan_entry *found,
-                                    ingot_persist_visit_t visit, void *user)
-{
-    char reason[REASON_CAPACITY] = "";
-    ingot_buffer_t id = INGOT_BUFFER_INIT;
-    struct key_file key;
-    const char *name_space = scan_name_of(scan, found);
-    const ingot_status_t status = read_entry_of_inode(root, name_space, &found->hash, found->inode, &key, &id, NULL);
-    if (status != INGOT_SUCCESS)
-        error_text_copy(reason, sizeof(reason), ingot_last_error_detail());
-    ingot_persist_entry_t entry = {
-        .struct_size = sizeof(entry),
-        .name_space = name_space,
-        .status = status,
-        .reason = reason,
-        .identity = found->inode,
-        .bytes = found->bytes,
-        .blob_size = (size_t)key.blob_size_bytes,
-        .created_ns = key.created_ns,
-        .last_use_ns = key.created_ns != 0 ? found->time_ns : 0,
-        .id_size = id.size,
-        .id = id.bytes,
-    };
-    paths_place(entry.place, &found->hash);
-    const ingot_status_t visited = status != INGOT_NOT_FOUND ? visit(&entry, user) : INGOT_SUCCESS;
-    memory_release_buffer(&id);
-    return visited;
-}
-
 /* A list of all entries of a store. */
 struct listing {
     struct root root;
@@ -138,12 +108,38 @@ static ingot_status_t begin_listing(struct listing *listing, ingot_storage_t sto
     return status;
 }
 
+/* Visits the entries that still exist. */
 static ingot_status_t visit_listed(const struct listing *listing, ingot_persist_visit_t visit, void *user)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; status == INGOT_SUCCESS && i < listing->scan.entry_count; ++i)
-        status = visit_scanned(&listing->root, &listing->scan, scan_entry_at(&listing->scan, i), visit, user);
-    return status;
+    ingot_status_t visited = INGOT_SUCCESS;
+    for (size_t i = 0; visited == INGOT_SUCCESS && i < listing->scan.entry_count; ++i) {
+        char reason[REASON_CAPACITY] = "";
+        ingot_buffer_t id = INGOT_BUFFER_INIT;
+        struct key_file key;
+        const struct scan_entry *found = scan_entry_at(&listing->scan, i);
+        const char *name_space = scan_name_of(&listing->scan, found);
+        const ingot_status_t status =
+            read_entry_of_inode(&listing->root, name_space, &found->hash, found->inode, &key, &id, NULL);
+        if (status != INGOT_SUCCESS)
+            error_text_copy(reason, sizeof(reason), ingot_last_error_detail());
+        ingot_persist_entry_t entry = {
+            .struct_size = sizeof(entry),
+            .name_space = name_space,
+            .status = status,
+            .reason = reason,
+            .identity = found->inode,
+            .bytes = found->bytes,
+            .blob_size = (size_t)key.blob_size_bytes,
+            .created_ns = key.created_ns,
+            .last_use_ns = key.created_ns != 0 ? found->time_ns : 0,
+            .id_size = id.size,
+            .id = id.bytes,
+        };
+        paths_place(entry.place, &found->hash);
+        visited = status != INGOT_NOT_FOUND ? visit(&entry, user) : INGOT_SUCCESS;
+        memory_release_buffer(&id);
+    }
+    return visited;
 }
 
 ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user)

@@ -132,26 +132,6 @@ int scan_find_shards(struct scan *scan, uint32_t name_space)
     return files_list(scan->root->fd, name[0] != '\0' ? name : ".", visit_name_space, scan);
 }
 
-static int read_name_space(struct scan *scan, uint32_t number)
-{
-    const char *name = scan_name_space_at(scan, number)->name;
-    const uint64_t unread_before = scan->unread_count;
-    scan_name_space_at(scan, number)->is_recorded =
-        account_peek(scan->root, name, &scan_name_space_at(scan, number)->before);
-    int result = scan_find_shards(scan, number);
-    if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
-        return 0;
-    if (number != 0 && (result == -EACCES || result == -EPERM)) { /* it was only found, and is perhaps another user's */
-        ++scan->unread_count;
-        result = 0;
-    } else {
-        for (unsigned i = 0; i < PATHS_SHARD_COUNT && result == 0 && !is_ended(scan); ++i)
-            result = scan_has_shard(scan, i) ? scan_shard(scan, number, (uint8_t)i) : 0;
-    }
-    scan_name_space_at(scan, number)->unread_count = scan->unread_count - unread_before;
-    return result;
-}
-
 static int compare_name_spaces(const void *left, const void *right)
 {
     return strcmp(((const struct scan_name_space *)left)->name, ((const struct scan_name_space *)right)->name);
@@ -181,8 +161,24 @@ void scan_fini(struct scan *scan)
 ingot_status_t scan_all(struct scan *scan)
 {
     int result = 0;
-    for (uint32_t i = 0; i < scan->name_space_count && result == 0 && !is_ended(scan); ++i)
-        result = read_name_space(scan, i);
+    for (uint32_t i = 0; i < scan->name_space_count && result == 0 && !is_ended(scan); ++i) {
+        struct scan_name_space *each = scan_name_space_at(scan, i);
+        const uint64_t unread_before = scan->unread_count;
+        each->is_recorded = account_peek(scan->root, each->name, &each->before);
+        result = scan_find_shards(scan, i);
+        if (each->name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) {
+            result = 0; /* it is not a namespace */
+            continue;
+        }
+        if (i != 0 && (result == -EACCES || result == -EPERM)) { /* it was only found, and is perhaps another user's */
+            ++scan->unread_count;
+            result = 0;
+        } else {
+            for (unsigned shard = 0; shard < PATHS_SHARD_COUNT && result == 0 && !is_ended(scan); ++shard)
+                result = scan_has_shard(scan, shard) ? scan_shard(scan, i, (uint8_t)shard) : 0;
+        }
+        each->unread_count = scan->unread_count - unread_before;
+    }
     if (is_out_of_memory(scan))
         result = -ENOMEM;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;

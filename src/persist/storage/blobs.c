@@ -288,7 +288,7 @@ static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const 
     const ingot_status_t status = storage_check_id(storage, id_size, id);
     if (status == INGOT_SUCCESS && (blob == NULL || blob_size == 0))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
-    return status;
+    return status == INGOT_SUCCESS ? check_writable(storage) : status;
 }
 
 static ingot_status_t store_in_tiers(ingot_storage_t chain, bool replaces, size_t id_size, const uint8_t *id,
@@ -335,8 +335,6 @@ ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, cons
 {
     ingot_buffer_t sealed = INGOT_BUFFER_INIT;
     ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
-    if (status == INGOT_SUCCESS)
-        status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
     status = trust_seal(storage, id_size, id, blob_size, blob, &sealed);
@@ -354,8 +352,6 @@ ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_siz
                                           const uint8_t *bytes)
 {
     ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
-    if (status == INGOT_SUCCESS)
-        status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
     status = trust_check_kept(storage, id_size, id, size, bytes);

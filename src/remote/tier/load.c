@@ -78,27 +78,6 @@ static ingot_status_t load_object(struct tier *tier, const char *key, size_t id_
     return status;
 }
 
-/* Loads a blob from the pending uploads. Returns false if there is none for this key. */
-static bool load_upload(struct tier *tier, const char *key, ingot_buffer_t *blob, ingot_status_t *status)
-{
-    size_t size = 0;
-    uint8_t *bytes = NULL;
-    if (!uploads_find(tier, key, &size, &bytes))
-        return false;
-    if (bytes != NULL) {
-        TIER_COUNT(tier, hits, 1);
-        *blob = (ingot_buffer_t){.size = size, .bytes = bytes, .release = release_bytes, .owner = bytes};
-        *status = INGOT_SUCCESS;
-    } else if (size != 0) {
-        TIER_COUNT(tier, failures, 1);
-        *status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size);
-    } else {
-        TIER_COUNT(tier, misses, 1);
-        *status = ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
-    }
-    return true;
-}
-
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     struct tier *tier = self;
@@ -106,11 +85,24 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
     struct envelope_content found;
     ingot_buffer_t object = INGOT_BUFFER_INIT;
     ingot_status_t status = INGOT_NOT_FOUND;
+    size_t size = 0;
+    uint8_t *bytes = NULL;
     if (id_size > ENVELOPE_MAX_ID_SIZE)
         return ingot_set_error_detail(status, "the id has %zu bytes, too many for a remote tier", id_size);
     object_key_of(tier->name_space, id_size, id, key);
-    if (load_upload(tier, key, blob, &status))
-        return status;
+    if (uploads_find(tier, key, &size, &bytes)) { /* it is still to be uploaded, or to be removed */
+        if (bytes != NULL) {
+            TIER_COUNT(tier, hits, 1);
+            *blob = (ingot_buffer_t){.size = size, .bytes = bytes, .release = release_bytes, .owner = bytes};
+            return INGOT_SUCCESS;
+        }
+        if (size == 0) {
+            TIER_COUNT(tier, misses, 1);
+            return ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
+        }
+        TIER_COUNT(tier, failures, 1);
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size);
+    }
     status = load_object(tier, key, id_size, id, &object, &found);
     if (status != INGOT_SUCCESS)
         return status;

@@ -245,44 +245,33 @@ static struct {
     uint64_t counted_until_ns;
 } fruitless = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void count_fruitless_wait(uint64_t from_ns, uint64_t until_ns)
+/* Pauses for a moment while another machine has the lease. Returns false, without a pause, if there is no time left. */
+static bool pause_for_lease(struct build_turn *turn)
 {
+    const uint64_t now_ns = files_steady_clock_ns();
+    const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
+    if (turn->lease_since_ns == 0)
+        turn->lease_since_ns = turn->is_artifact ? turn->since_ns : now_ns;
+    if (turn->waiting_ns == 0)
+        turn->waiting_ns = turn->lease_since_ns;
     (void)pthread_mutex_lock(&fruitless.lock);
-    if (from_ns < fruitless.counted_until_ns)
-        from_ns = fruitless.counted_until_ns;
+    const uint64_t since_ns = fruitless.since_ns > turn->lease_since_ns ? fruitless.since_ns : turn->lease_since_ns;
+    const uint64_t total_ns = fruitless.total_ns;
+    (void)pthread_mutex_unlock(&fruitless.lock);
+    turn->is_late = total_ns >= (wait_ns != 0 ? wait_ns : LONGEST_LEASE_WAIT_NS) ||
+                    (now_ns > since_ns && now_ns - since_ns >= LONGEST_LEASE_WAIT_NS);
+    turn->is_busy = !turn->is_late && now_ns >= turn->busy_ns;
+    if (turn->is_late || turn->is_busy)
+        return false;
+    pause_for(now_ns - turn->lease_since_ns, LONGEST_LEASE_PAUSE_NS, turn->busy_ns - now_ns);
+    const uint64_t until_ns = files_steady_clock_ns();
+    (void)pthread_mutex_lock(&fruitless.lock);
+    const uint64_t from_ns = now_ns < fruitless.counted_until_ns ? fruitless.counted_until_ns : now_ns;
     if (from_ns < until_ns) {
         fruitless.total_ns += until_ns - from_ns;
         fruitless.counted_until_ns = until_ns;
     }
     (void)pthread_mutex_unlock(&fruitless.lock);
-}
-
-/* True if no time is left to wait for a lease. */
-static bool is_lease_wait_over(const struct build_turn *turn, uint64_t now_ns)
-{
-    const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
-    const uint64_t limit_ns = wait_ns != 0 ? wait_ns : LONGEST_LEASE_WAIT_NS;
-    (void)pthread_mutex_lock(&fruitless.lock);
-    const uint64_t since_ns = fruitless.since_ns > turn->lease_since_ns ? fruitless.since_ns : turn->lease_since_ns;
-    const uint64_t total_ns = fruitless.total_ns;
-    (void)pthread_mutex_unlock(&fruitless.lock);
-    return total_ns >= limit_ns || (now_ns > since_ns && now_ns - since_ns >= LONGEST_LEASE_WAIT_NS);
-}
-
-/* Pauses for a moment while another machine has the lease. Returns false, without a pause, if there is no time left. */
-static bool pause_for_lease(struct build_turn *turn)
-{
-    const uint64_t now_ns = files_steady_clock_ns();
-    if (turn->lease_since_ns == 0)
-        turn->lease_since_ns = turn->is_artifact ? turn->since_ns : now_ns;
-    if (turn->waiting_ns == 0)
-        turn->waiting_ns = turn->lease_since_ns;
-    turn->is_late = is_lease_wait_over(turn, now_ns);
-    turn->is_busy = !turn->is_late && now_ns >= turn->busy_ns;
-    if (turn->is_late || turn->is_busy)
-        return false;
-    pause_for(now_ns - turn->lease_since_ns, LONGEST_LEASE_PAUSE_NS, turn->busy_ns - now_ns);
-    count_fruitless_wait(now_ns, files_steady_clock_ns());
     return true;
 }
 
@@ -345,18 +334,6 @@ static void note_late(struct build_turn *turn)
                 turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
 }
 
-/* Opens the lock of the directory store, if there is one. */
-static void open_lock(struct build_turn *turn)
-{
-    turn->store = take_store(turn->storage, &turn->is_stored_to);
-    if (turn->store != NULL)
-        turn->lock = turn->store->own->build_locks->open(turn->store->self, turn->id_size, turn->id);
-    if (turn->lock != NULL && turn->was_refused)
-        (void)turn->store->own->build_locks->has_changed(turn->lock);
-    if (turn->is_artifact)
-        turn->since_ns = flight_wait_since(&turn->flight, files_steady_clock_ns());
-}
-
 bool build_turn_wait(struct build_turn *turn)
 {
     if (turn == NULL)
@@ -369,7 +346,14 @@ bool build_turn_wait(struct build_turn *turn)
         if (claim != FLIGHT_CLAIMED)
             return claim == FLIGHT_LOOK;
         turn->is_first = true;
-        open_lock(turn);
+        turn->store = take_store(turn->storage, &turn->is_stored_to);
+        const struct build_locks *locks = turn->store != NULL ? turn->store->own->build_locks : NULL;
+        if (locks != NULL)
+            turn->lock = locks->open(turn->store->self, turn->id_size, turn->id);
+        if (turn->lock != NULL && turn->was_refused)
+            (void)locks->has_changed(turn->lock);
+        if (turn->is_artifact)
+            turn->since_ns = flight_wait_since(&turn->flight, files_steady_clock_ns());
     }
     if ((!turn->is_over && wait_for_lock(turn)) || wait_for_lease(turn))
         return true;
