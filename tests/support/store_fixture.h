@@ -113,6 +113,19 @@ inline ingot_persist_info_t info_at(const fs::path &root)
 {
     return info_at(root.native());
 }
+inline Store store_in(const fs::path &root, const char *name_space)
+{
+    ingot_persist_info_t info = info_at(root);
+    info.name_space = name_space;
+    return Store(info);
+}
+/* Verifies a store or bundle, which must be possible. */
+inline ingot_persist_verification_t verified(const HeldStorage &storage, int repair = 0)
+{
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(storage.get(), repair, nullptr, nullptr, &found));
+    return found;
+}
 ingot_persist_info_t info_at(std::string &&root) = delete;
 ingot_persist_info_t info_at(fs::path &&root) = delete;
 

@@ -8,11 +8,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "support/persist_session.h"
 #include "support/store_fixture.h"
@@ -208,8 +206,7 @@ TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
 {
     ASSERT_NO_FATAL_FAILURE(make(20));
     const HeldStorage bundle = open_bundle(path());
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
+    ingot_persist_verification_t found = verified(bundle);
     EXPECT_EQ(20u, found.done_count);
     EXPECT_EQ(0u, found.bad_count);
     EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_verify(bundle.get(), 1, nullptr, nullptr, &found));
@@ -267,9 +264,7 @@ TEST_F(PersistBundle, ThatIsTruncatedWhileItIsOpenEndsNobody)
     for (unsigned i = 0; i < 4; ++i)
         EXPECT_EQ(INGOT_BLOB_TRUNCATED, bundle.load(numbered_id(i))) << i;
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "became shorter")) << ingot_last_error_detail();
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
-    EXPECT_EQ(4u, found.bad_count);
+    EXPECT_EQ(4u, verified(bundle).bad_count);
 }
 
 TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
@@ -285,9 +280,7 @@ TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
     Bytes flipped = whole;
     flipped[static_cast<size_t>(at - whole.begin())] ^= 1;
     write_file(path(), flipped);
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
-    EXPECT_EQ(1u, found.bad_count);
+    EXPECT_EQ(1u, verified(bundle).bad_count);
 }
 
 TEST_F(PersistBundle, IsVerifiedWithTheCountsOfAStore)
@@ -295,9 +288,8 @@ TEST_F(PersistBundle, IsVerifiedWithTheCountsOfAStore)
     ASSERT_NO_FATAL_FAILURE(make(3));
     const HeldStorage bundle = open_bundle(path());
     const auto verify = [&](ingot_status_t status) {
-        ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
         read_status = status;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle.get(), 0, nullptr, nullptr, &found));
+        ingot_persist_verification_t found = verified(bundle);
         read_status = INGOT_SUCCESS;
         EXPECT_EQ(3u, found.bad_count + found.foreign_count + found.unread_count);
         return found;

@@ -319,8 +319,7 @@ TEST_F(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, store.load(numbered_id(0)));
     EXPECT_EQ(bytes_in(root_), text_total(root_));
     fs::resize_file(entry_of(1) / "kernel.bin", 5000);
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
+    ingot_persist_verification_t found = verified(store, 1);
     EXPECT_EQ(1u, found.removed_count);
     EXPECT_EQ(entry_size(numbered_id(2), kBlob), text_total(root_));
     fs::remove_all(entry_of(2));
@@ -330,13 +329,8 @@ TEST_F(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
 
 TEST_F(PersistDirectory, ClearsItsNamespaceOrAll)
 {
-    ingot_persist_info_t info = info_at(root_);
-    Store whole(info);
-    info.name_space = "one";
-    Store one(info);
-    info.name_space = "two";
-    Store two(info);
-    for (Store *store : {&whole, &one, &two})
+    const Store whole(root_), one = store_in(root_, "one"), two = store_in(root_, "two");
+    for (const Store *store : {&whole, &one, &two})
         for (unsigned i = 0; i < 40; ++i)
             ASSERT_EQ(INGOT_SUCCESS, store->put(numbered_id(i), kBlob));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(one.get()));

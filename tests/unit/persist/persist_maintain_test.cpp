@@ -73,13 +73,6 @@ std::vector<Seen> entries_seen(const Store &store)
     return seen;
 }
 
-ingot_persist_verification_t verify(const Store &store, int repair)
-{
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), repair, nullptr, nullptr, &found));
-    return found;
-}
-
 void fill(const Store &store, unsigned count)
 {
     for (unsigned i = 0; i < count; ++i)
@@ -94,10 +87,8 @@ class PersistMaintain : public StoreTest
 
 TEST_F(PersistMaintain, ShowsEveryEntryOfEveryNamespace)
 {
-    ingot_persist_info_t info = info_at(root_);
-    Store plain(info);
-    info.name_space = "app";
-    Store named(info);
+    const Store plain(root_);
+    const Store named = store_in(root_, "app");
     ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(1), random_bytes(1, 100)));
     ASSERT_EQ(INGOT_SUCCESS, named.put(numbered_id(2), random_bytes(2, 200)));
 
@@ -127,10 +118,8 @@ TEST_F(PersistMaintain, ShowsWhyAnEntryIsBad)
 
 TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
 {
-    ingot_persist_info_t info = info_at(root_);
-    Store plain(info);
-    info.name_space = "app";
-    Store named(info);
+    const Store plain(root_);
+    const Store named = store_in(root_, "app");
     ASSERT_EQ(INGOT_SUCCESS, named.put(numbered_id(2), random_bytes(2, 200)));
     const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
         const auto storage = static_cast<ingot_storage_t>(user);
@@ -220,21 +209,21 @@ TEST_F(PersistMaintain, VerifiesEveryByteAndRepairs)
 {
     Store store(root_);
     fill(store, 6);
-    EXPECT_EQ(0u, verify(store, 0).bad_count);
+    EXPECT_EQ(0u, verified(store).bad_count);
     const auto entries = entries_of(root_);
     Bytes blob = read_file(entries[0] / "kernel.bin");
     blob[500] ^= 1;
     write_file(entries[0] / "kernel.bin", blob);
     fs::remove(entries[1] / "kernel.bin");
 
-    ingot_persist_verification_t found = verify(store, 0);
+    ingot_persist_verification_t found = verified(store);
     EXPECT_EQ(6u, found.done_count);
     EXPECT_EQ(2u, found.bad_count);
     EXPECT_EQ(0u, found.removed_count);
-    found = verify(store, 1);
+    found = verified(store, 1);
     EXPECT_EQ(2u, found.bad_count);
     EXPECT_EQ(2u, found.removed_count);
-    found = verify(store, 0);
+    found = verified(store);
     EXPECT_EQ(4u, found.entry_count);
     EXPECT_EQ(0u, found.bad_count);
 }
@@ -248,7 +237,7 @@ TEST_F(PersistMaintain, LooksOverLongNamesInAShard)
         fs::create_directories(root_ / "ab" / name);
     const Store store(root_);
     for (const int repair : {0, 1})
-        EXPECT_EQ(0u, verify(store, repair).leftover_count);
+        EXPECT_EQ(0u, verified(store, repair).leftover_count);
     for (const std::string &name : names)
         EXPECT_TRUE(fs::exists(root_ / "ab" / name));
 }
@@ -258,7 +247,7 @@ TEST_F(PersistMaintain, FindsAnEntryInAnothersPlace)
     Store store(root_);
     fill(store, 1);
     plant_collision(root_, numbered_id(0), numbered_id(1));
-    EXPECT_EQ(1u, verify(store, 1).removed_count);
+    EXPECT_EQ(1u, verified(store, 1).removed_count);
     EXPECT_TRUE(entries_of(root_).empty());
 }
 
@@ -447,10 +436,8 @@ TEST_F(PersistMaintain, TakesShorterStructures)
 
 TEST_F(PersistMaintain, EvictsFromItsNamespaceAlone)
 {
-    ingot_persist_info_t info = info_at(root_);
-    Store plain(info);
-    info.name_space = "app";
-    Store named(info);
+    const Store plain(root_);
+    const Store named = store_in(root_, "app");
     fill(plain, 4);
     fill(named, 4);
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;

@@ -3,10 +3,8 @@
  */
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <functional>
 #include <string>
 
@@ -108,12 +106,6 @@ protected:
         const fs::path path = root / (of == "shard" ? entry.parent_path() : of == "entry" ? entry : entry / of);
         fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
     }
-    ingot_persist_verification_t verify(int repair) const
-    {
-        ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(Store(root).get(), repair, nullptr, nullptr, &found));
-        return found;
-    }
 
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
@@ -141,8 +133,8 @@ TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
 
 TEST_P(PersistOpenToOthers, IsReportedByVerify)
 {
-    EXPECT_EQ(1u, verify(0).foreign_count);
-    EXPECT_EQ(1u, verify(0).done_count);
+    EXPECT_EQ(1u, verified(Store(root)).foreign_count);
+    EXPECT_EQ(1u, verified(Store(root)).done_count);
 }
 
 TEST_P(PersistOpenToOthers, IsListedWithItsStatus)
@@ -159,8 +151,8 @@ TEST_P(PersistOpenToOthers, IsListedWithItsStatus)
 
 TEST_P(PersistOpenToOthers, IsRepaired)
 {
-    (void)verify(1);
-    EXPECT_EQ(0u, verify(0).foreign_count);
+    (void)verified(Store(root), 1);
+    EXPECT_EQ(0u, verified(Store(root)).foreign_count);
     EXPECT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, Store(root).load(kId));
 }

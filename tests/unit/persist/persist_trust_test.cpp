@@ -353,8 +353,7 @@ TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
     const Held storage(filled_directory(scratch.path() / "store", kId, sealed(kSecret, kId, kBlob)));
     ASSERT_EQ(INGOT_SUCCESS, storage.put(kOtherId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kSecret})));
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(storage.get(), 0, nullptr, nullptr, &found));
+    ingot_persist_verification_t found = verified(storage);
     EXPECT_EQ(2u, found.done_count);
     EXPECT_EQ(1u, found.foreign_count);
     EXPECT_EQ(0u, found.bad_count);
