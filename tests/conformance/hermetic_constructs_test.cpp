@@ -2,7 +2,6 @@
  * hermetic_constructs_test.cpp - tests everything that a source can do with files. With each construct, Ingot must make
  * the same program as the compiler alone, whether or not the program is cacheable.
  */
-#include <filesystem>
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
-
 #include <cstdio>
 #include <cstring>
 #include <string>

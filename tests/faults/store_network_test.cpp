@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>

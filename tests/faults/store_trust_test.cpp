@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <functional>
 #include <string>
 
 #include "support/forked_child.h"

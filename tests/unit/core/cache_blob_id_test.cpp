@@ -2,7 +2,6 @@
  * cache_blob_id_test.cpp - tests what a program's id contains, what changes it, and that ids from any source are read
  * safely.
  */
-#include <algorithm>
 #include <cstdlib>
 #include <ingot/private/program.h>
 

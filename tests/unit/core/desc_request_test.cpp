@@ -2,9 +2,7 @@
  * desc_request_test.cpp - serializes descriptors as requests and makes descriptors from these, also from requests that
  * a stranger composed so that the compiler reads or writes a file.
  */
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include <ingot/private/descriptor.h>
 

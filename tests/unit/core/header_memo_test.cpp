@@ -8,7 +8,6 @@
 #include <grp.h>
 #include <ingot/private/descriptor.h>
 #include <linux/magic.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
  * hpp_test.cpp - tests the C++ interface: handles count references as documented, a call that fails throws its status
  * and error detail, and no exception from a callback passes through C code.
  */
-#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <thread>

@@ -1,6 +1,5 @@
 /* Tests reading option strings: which options are known, which are removed, and that the rest stays byte for byte. */
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

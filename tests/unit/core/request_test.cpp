@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
  * cache_open_test.cpp - what ingot_cache_open accepts, reports and opens.
  */
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>

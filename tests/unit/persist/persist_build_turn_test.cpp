@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include <atomic>
 #include <csignal>
 #include <functional>
 #include <memory>

@@ -3,7 +3,6 @@
  * works whatever happens to them, and believes none that another user may have written.
  */
 #include <grp.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>

@@ -3,14 +3,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <thread>
-#include <utility>
-
 #include "support/persist_session.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <iterator>
 
 #include "support/persist_session.h"
 #include "support/trust_fixture.h"

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <functional>
 
 #include "support/trust_fixture.h"
 

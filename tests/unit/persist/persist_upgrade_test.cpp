@@ -4,8 +4,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "support/store_test.h"
 
 using namespace store_fixture;

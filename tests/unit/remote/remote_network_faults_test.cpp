@@ -10,7 +10,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <new>

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <functional>
 
 #include "support/faulty_server.h"
 #include "support/machine_fixture.h"
