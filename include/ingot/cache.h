@@ -3,8 +3,8 @@
 /**
  * @file cache.h
  * The front door of Ingot: one handle, for applications that want their compiled programs cached and nothing
- * else. Library ingot::cache (libingot-cache), which contains all of Ingot and opens the loaders of OpenCL, Level Zero
- * and CUDA at run time.
+ * else. Library ingot::cache (libingot-cache), which contains all of Ingot and opens the loaders of OpenCL, Level Zero,
+ * CUDA and HIP at run time.
  *
  * @code
  * #include <ingot/opencl.h>
@@ -70,7 +70,7 @@ typedef struct ingot_cache_info {
     const char *name_space;
     /** The URL of a server that machines share; see url of ingot_remote_info_t. NULL: none. */
     const char *remote;
-    uint64_t max_bytes; /**< The most bytes that the directory may take; 0: 1 GiB. */
+    uint64_t max_bytes; /**< The most bytes that the namespace may take in the directory; 0: 1 GiB. */
     /** Receives events of the cache, of its storages, and of all programs that are requested through it. It must work
      *  until the cache is released or the process has ended. NULL: none. */
     ingot_event_callback_t on_event;

@@ -5,8 +5,8 @@
  * Storages that come with Ingot, and functions that get programs through a storage. ingot/storage.h is the interface of
  * a storage. Library ingot::persist.
  *
- * A directory store holds one entry per program, `<root>/[<namespace>/]<bucket>/<n>/{key.bin,kernel.bin}`. Threads and
- * processes share it. It survives crashes and stays within its limits. doc/store-format.md specifies it. A failing
+ * A directory store holds one entry per program, `<root>/[<namespace>/]<hh>/<30 digits>/{key.bin,kernel.bin}`. Threads
+ * and processes share it. It survives crashes and stays within its limits. doc/store-format.md specifies it. A failing
  * store never makes ingot_persist_program_create fail: programs that cannot be loaded are compiled.
  *
  * @code
@@ -90,8 +90,8 @@ typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
     /** A directory name in the root: 1 to 64 of [A-Za-z0-9._-], not only digits, not two digits of lower-case
-     *  hexadecimal, and none of ".", "..", "CACHEDIR.TAG", "index.bin", "lock", "saved.txt",
-     *  "size.txt", "tmp". NULL: none. */
+     *  hexadecimal, and none of ".", "..", "CACHEDIR.TAG", "evicted", "index.bin", "lock",
+     *  "saved.txt", "size.txt", "tmp", "wanted". NULL: none. */
     const char *name_space;
     uint64_t max_bytes; /**< The most bytes that the file system allocates for the entries' files; 0: 1 GiB. */
     ingot_persist_eviction_t eviction;
@@ -224,7 +224,7 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  * another program. It does not wait if the storage has INGOT_PERSIST_STORE_ON_FLUSH. In a chain, its first writable
  * directory store decides this. Processes do not wait if the store is read-only or has
  * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_ops_t), this function
- * waits for other machines in the same way, and for the same time.
+ * waits for other machines in the same way (ingot/remote.h says for how long).
  *
  * With build_jobs of ingot_persist_info_t, at most that many of these processes' threads compile at the same time; the
  * others wait, in no order. The place of a process that ends is free at once. After build_wait_ms,
