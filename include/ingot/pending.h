@@ -5,10 +5,10 @@
  * Programs that an application has asked for and takes later. Library ingot::cache; exported by libingot-cache only.
  *
  * ingot_cache_opencl_begin, ingot_cache_level_zero_begin, ingot_cache_cuda_begin and ingot_cache_hip_begin have the
- * arguments of the functions that build programs, and return at once. If the program is not in the cache, its request and a wish are left in the
- * store, and a builder may compile it (doc/builders.md). The matching take returns the program: it loads it, waits for
- * whoever compiles it, or compiles it if nobody does. So a program can always be taken, whether there are builders or
- * not.
+ * arguments of the functions that build programs, and return at once. If the program is not in the cache, its request
+ * and a wish are left in the store, and a builder may compile it (doc/builders.md). The matching take returns the
+ * program: it loads it, waits for whoever compiles it, or compiles it if nobody does. So a program can always be taken,
+ * whether there are builders or not.
  *
  * Begin all programs first, and then take them. While somebody else compiles the program that is taken, the thread
  * compiles another one that is begun and that nobody else compiles. So threads, processes and machines that begin the
