@@ -162,11 +162,13 @@ static void run_in_process(const char *directory, char *const *texts, struct res
 static void empty_store(const char *directory)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_persist_limits_t nothing = INGOT_PERSIST_LIMITS_INIT;
     ingot_storage_t store;
 
     info.path = directory;
+    nothing.max_entries = INGOT_NONE;
     check(ingot_persist_open(&store, &info), "ingot_persist_open");
-    check(ingot_persist_clear(store), "ingot_persist_clear");
+    check(ingot_persist_evict(store, &nothing, NULL, NULL), "ingot_persist_evict");
     ingot_storage_release(store);
 }
 

@@ -30,7 +30,6 @@
 #ifndef INGOT_PERSIST_H
 #define INGOT_PERSIST_H
 
-#include <ingot/directory.h>
 #include <ingot/storage.h>
 #include <ingot/trust.h>
 
@@ -394,6 +393,51 @@ typedef struct ingot_persist_stats {
  */
 INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
 
+/* ---- limits ---------------------------------------------------------------------------------------------- */
+
+/** The progress of an eviction. */
+typedef struct ingot_persist_upkeep_progress {
+    size_t struct_size;
+    uint64_t entry_count; /**< Found so far. */
+    uint64_t bytes;       /**< Size of these entries. */
+    uint64_t removed_count;
+    uint64_t removed_bytes;
+} ingot_persist_upkeep_progress_t;
+
+/** Receives progress after one or more entries, in the calling thread with no lock held. Returns INGOT_SUCCESS to
+ *  continue. Any other status stops the work and is returned by the function that does it. */
+typedef ingot_status_t (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
+
+/** The limits that a store is reduced to. */
+typedef struct ingot_persist_limits {
+    size_t struct_size;
+    /** The maximum size of all files, as the file system allocates it. In this field and the next two, INGOT_UNLIMITED
+     * means no limit, and INGOT_NONE that nothing remains. 0 means the store's own limit. */
+    uint64_t max_bytes;
+    uint64_t max_entries;
+    uint64_t max_age_ms; /**< Since creation or since the last use, depending on the eviction order. */
+    /** Receives the progress. NULL: none. */
+    ingot_persist_upkeep_callback_t on_progress;
+    void *user;
+} ingot_persist_limits_t;
+#define INGOT_PERSIST_LIMITS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(ingot_persist_limits_t), 0, 0, 0, NULL, NULL                                                            \
+    }
+
+/**
+ * Evicts entries of a directory store, or of its namespace, in the store's order (FIFO if eviction is off) until it is
+ * within these limits. Other functions may run at the same time.
+ *
+ * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
+ * @return INGOT_SUCCESS, or the status with which the callback stopped the eviction.
+ * @retval INGOT_BUSY  The lock was not acquired within its timeout.
+ * @retval INGOT_UNIMPLEMENTED  Not a directory store.
+ * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
+                                             uint64_t *entry_count, uint64_t *bytes);
+
 /* ---- other storages -------------------------------------------------------------------------------------- */
 
 /**
@@ -415,9 +459,7 @@ INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const
  *
  * Reads and verifies the bundle's index. Each load reads and verifies its blob, and gives it memory of its own, which
  * needs neither the storage nor the file. The file stays open and must not be changed; to replace it, rename a new file
- * over it. If it is truncated anyway, loads fail with INGOT_BLOB_TRUNCATED.
- * ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair) also
- * accept a bundle.
+ * over it. If it is truncated anyway, loads fail with INGOT_BLOB_TRUNCATED. `ingot bundle` makes bundles.
  *
  * @param trust  The policy for seals. With INGOT_PERSIST_TRUST_REQUIRE, the file may belong to any user, and others may
  *               write it, because every blob is checked. NULL: INGOT_PERSIST_TRUST_NONE.
@@ -430,23 +472,6 @@ INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const
  */
 INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path,
                                                    const ingot_persist_trust_t *trust);
-
-/**
- * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.
- * Blobs keep their seals. If the storage has a policy (ingot/trust.h), entries that the policy refuses are left out.
- *
- * Threads and processes may use the store at the same time. If several entries have the same id (in several
- * namespaces), only the newest is written.
- *
- * @param select            Returns nonzero for the entries to include. NULL: all.
- * @param[out] entry_count  The number of entries in the bundle. May be NULL.
- * @retval INGOT_BUSY       Another process is writing the same bundle.
- * @retval INGOT_NOT_FOUND  The bundle's directory is missing.
- * @retval INGOT_UNIMPLEMENTED, INGOT_INVALID_ARGUMENTS, INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR,
- *         INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path,
-                                                    ingot_persist_select_t select, void *user, uint64_t *entry_count);
 
 /**
  * Creates a chain: a storage that consists of several storages, its tiers, in order. A load returns the blob of the

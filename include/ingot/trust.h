@@ -119,9 +119,9 @@ typedef struct ingot_persist_trust {
 INGOT_API ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust);
 
 /**
- * Stores a blob from another storage unchanged, with its seal if it has one. The counterpart of
- * ingot_persist_load_entry with the seal. Never adds a seal, because a key would then vouch for a blob of unknown
- * origin. For blobs that the process itself made, use ingot_storage_store.
+ * Stores a blob from another storage unchanged, with its seal if it has one. For the `store` operation of a custom
+ * storage that passes blobs on. Never adds a seal, because a key would then vouch for a blob of unknown origin. For
+ * blobs that the process itself made, use ingot_storage_store.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_UNTRUSTED  The storage's policy refuses the blob; nothing was stored.

@@ -28,6 +28,7 @@
 #include <stdexcept>
 
 #include <ingot/persist.h>
+#include <ingot/private/directory.h>
 
 #include "bench/bench_report.h"
 #include "bench/sample.h"

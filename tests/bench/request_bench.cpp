@@ -18,6 +18,7 @@
 #include "bench/startup_setup.h"
 #include "support/scratch_directory.h"
 
+#include <ingot/private/directory.h>
 #include <ingot/private/request.h>
 
 #include <sched.h>

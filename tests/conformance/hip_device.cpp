@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <map>
 
+#include <ingot/private/hip.h>
+
 #include "conformance/children.h"
 #include "conformance/objects.h"
 #include "conformance/rtc_device.h"

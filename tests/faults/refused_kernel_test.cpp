@@ -4,6 +4,7 @@
  * be made to refuse in this way, so the reference backend does it.
  */
 #include <gtest/gtest.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/program.h>
 
 #include <atomic>

@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 #include <ingot/persist.h>
+#include <ingot/private/directory.h>
 
 #include "support/own_storage.h"
 

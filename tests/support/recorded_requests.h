@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <ingot/private/directory.h>
 #include <ingot/private/request.h>
 
 #include "support/reference_context.h"

@@ -122,6 +122,40 @@ typedef ingot_status_t (*ingot_image_visit_t)(ingot_storage_t bundle, ingot_stat
  */
 INGOT_API ingot_status_t ingot_image_for_each(const char *directory, ingot_image_visit_t visit, void *user);
 
+/** Counts of a remote tier in this process. */
+typedef struct ingot_remote_stats {
+    size_t struct_size;
+    uint64_t hits;     /**< Loads that returned a blob. */
+    uint64_t misses;   /**< Loads of ids, and questions whether it has them, to which the server has no object. */
+    uint64_t skipped;  /**< Loads that did not ask the server, because it had failed. */
+    uint64_t failures; /**< Loads that failed, also because of a bad object. Events have the reasons. */
+    uint64_t uploads, removals; /**< Those that the tier's thread has done. */
+    uint64_t failed_uploads;    /**< Uploads and removals that failed. */
+    uint64_t dropped_uploads;   /**< Uploads that never began, for lack of room or because the process ended. */
+    uint64_t waiting;           /**< Uploads and removals that are pending now. */
+    uint64_t sent_bytes;        /**< Sizes of uploaded objects. */
+    uint64_t pauses;            /**< How often loads of this process stopped asking the server. */
+    uint64_t lost_ns;           /**< The process's time that this server's failed and slow loads cost. */
+    int is_asking;              /**< 0: the server failed, and loads do not ask it at present. */
+    uint64_t leases;            /**< Leases that this process took, to compile a program for all machines. */
+    uint64_t busy_leases;       /**< Requests that found another machine's lease; a wait makes several. */
+    uint64_t lost_leases;       /**< Leases that ran out, or vanished from the server, before they were ended. */
+    int is_uploading;           /**< 0: the server refused uploads, or failed, and uploads wait at present. */
+} ingot_remote_stats_t;
+#define INGOT_REMOTE_STATS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                \
+    }
+/**
+ * Returns the counts of a remote tier since it was opened.
+ *
+ * @param[in,out] stats  The caller sets struct_size.
+ * @par Threads  Any number at once.
+ * @retval INGOT_INVALID_ARGUMENTS
+ * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
+ */
+INGOT_API ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats);
+
 #ifdef __cplusplus
 }
 #endif

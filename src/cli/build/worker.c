@@ -11,6 +11,7 @@
 #include <ingot/private/event.h>
 #include <ingot/private/persist.h>
 #include <ingot/private/program.h>
+#include <ingot/private/remote.h>
 #include <ingot/private/wish.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /*
  * bundle.c - `ingot bundle`: writes a bundle from a store.
  */
+#include <ingot/private/directory.h>
+
 #include "cli/base/json.h"
 #include "cli/base/output.h"
 #include "cli/commands/all.h"

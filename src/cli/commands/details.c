@@ -5,6 +5,7 @@
 
 #include <ingot/artifact.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/directory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <ingot/persist.h>
+#include <ingot/private/directory.h>
 #include <stdbool.h>
 
 /* Loads an entry's blob. Returns an object with the title of the entry and, as "details", an object of texts: the

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ingot/private/directory.h>
 #include <ingot/private/persist.h>
 
 #include "cli/base/json.h"

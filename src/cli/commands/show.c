@@ -3,6 +3,7 @@
  * parts, and a tuning record as a table; or the public facts of a key.
  */
 #include <ingot/artifact.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/request.h>
 #include <stdio.h>
 #include <stdlib.h>

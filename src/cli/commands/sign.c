@@ -6,6 +6,7 @@
  * storing blobs without a seal. The key that seals is the only key of a writer, so every blob that the writer can load
  * is already sealed by this key. Such a blob is not stored again, so it keeps its time.
  */
+#include <ingot/private/directory.h>
 #include <ingot/private/trust.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * their own, which prints the findings.
  */
 #include <errno.h>
-#include <ingot/directory.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/descriptor.h>
 #include <limits.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "cli/store/entry.h"
 
 #include <ingot/private/descriptor.h>
+#include <ingot/private/directory.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

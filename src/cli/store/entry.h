@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 #include <ingot/persist.h>
+#include <ingot/private/directory.h>
 
 enum { ENTRY_NAME_SIZE = 112 };
 

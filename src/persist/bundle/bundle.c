@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
+#include <ingot/private/directory.h>
 #include <stdbool.h>
 #include <string.h>
 

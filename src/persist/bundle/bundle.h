@@ -5,6 +5,7 @@
 #define INGOT_PERSIST_BUNDLE_BUNDLE_H
 
 #include <ingot/persist.h>
+#include <ingot/private/directory.h>
 
 struct bundle;
 

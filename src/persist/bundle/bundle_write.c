@@ -6,6 +6,7 @@
  * out.
  */
 #include <ingot/backend.h>
+#include <ingot/private/directory.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,8 @@
 #include "persist/directory/account.h"
 #include "persist/directory/scan.h"
 
+#include <ingot/private/directory.h>
+
 /* With at most this many entries, the oldest of all are evicted. */
 #define EVICT_EXACT 4096u
 

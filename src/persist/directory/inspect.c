@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <ingot/backend.h>
+#include <ingot/private/directory.h>
 #include <string.h>
 
 #include "persist/base/files.h"

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <ingot/backend.h>
+#include <ingot/private/directory.h>
 
 #include "persist/base/files.h"
 #include "persist/directory/account.h"

@@ -9,6 +9,7 @@
 
 #include <ingot/backend.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/directory.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

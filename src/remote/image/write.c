@@ -6,6 +6,7 @@
  */
 #include <cjson/cJSON.h>
 #include <ingot/backend.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
 #include <sodium.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * load.c - loads blobs from the server, or from the pending uploads, and answers the tool's questions about the server.
  */
 #include <ingot/backend.h>
-#include <ingot/directory.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
 #include <stdlib.h>
 #include <string.h>

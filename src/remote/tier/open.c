@@ -3,6 +3,7 @@
  */
 #include <ingot/backend.h>
 #include <ingot/private/persist.h>
+#include <ingot/private/remote.h>
 #include <stdlib.h>
 #include <string.h>
 

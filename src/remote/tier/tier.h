@@ -9,6 +9,7 @@
 #ifndef INGOT_REMOTE_TIER_TIER_H
 #define INGOT_REMOTE_TIER_TIER_H
 
+#include <ingot/private/remote.h>
 #include <ingot/remote.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,6 +3,7 @@
  */
 #include <ingot/hip.hpp>
 #include <ingot/ingot.hpp>
+#include <ingot/private/hip.h>
 
 #include "support/hip_driver.h"
 #include "unit/front/cache_rtc_tests.h"

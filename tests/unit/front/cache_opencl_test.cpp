@@ -16,6 +16,7 @@
 #include <ingot/artifact.h>
 #include <ingot/opencl.hpp>
 #include <ingot/persist.h>
+#include <ingot/private/directory.h>
 
 #include "support/begun_opencl.h"
 #include "support/environment.h"

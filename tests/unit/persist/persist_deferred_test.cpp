@@ -3,7 +3,7 @@
  * and never in exit() or in a forked child.
  */
 #include <gtest/gtest.h>
-#include <ingot/directory.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/persist.h>
 #include <ingot/trust.h>
 #include <sched.h>

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/header_memo.h>
 
 #include "support/failing_allocator.h"

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <ingot/artifact.h>
+#include <ingot/private/directory.h>
 #include <zstd.h>
 
 #include "support/forked_child.h"

@@ -2,6 +2,7 @@
  * Tests storages that seal blobs and check seals: what each kind of storage accepts and refuses with each policy.
  */
 #include <gtest/gtest.h>
+#include <ingot/private/directory.h>
 #include <ingot/private/trust.h>
 
 #include <sys/stat.h>

@@ -2,6 +2,7 @@
  * device_hip.c - lists and opens the devices of HIP's runtime, and opens architectures that this machine need not have.
  */
 #include <ingot/hip.h>
+#include <ingot/private/hip.h>
 
 #include "cli/build/device/device.h"
 

@@ -10,6 +10,7 @@
 #include "cli/base/output.h"
 #include "cli/commands/all.h"
 #if INGOT_WITH_REMOTE
+#include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
 
 #include "cli/commands/remote/image.h"

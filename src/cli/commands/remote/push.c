@@ -6,6 +6,7 @@
  * to time until all are done. An interrupted push continues where it stopped, because the server is asked before each
  * upload.
  */
+#include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
 
 #include "cli/base/json.h"

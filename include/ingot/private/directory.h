@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Stable, advanced. */
+/* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
 /**
- * @file directory.h
- * Inspects and maintains a directory store: lists, verifies and removes its entries. Library ingot::persist.
+ * @file private/directory.h
+ * Inspects and maintains a directory store: lists, verifies and removes its entries, and writes bundles.
  *
  * These functions work on the namespace that the store was opened with, or on all namespaces if it was opened without
  * one. They may run at the same time as any other function. Entries that appear or disappear in the meantime may or may
  * not be seen. Killing a process during any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
  * directory store and, where a function also accepts a bundle, not a bundle either.
  */
-#ifndef INGOT_DIRECTORY_H
-#define INGOT_DIRECTORY_H
+#ifndef INGOT_PRIVATE_DIRECTORY_H
+#define INGOT_PRIVATE_DIRECTORY_H
 
-#include <ingot/storage.h>
+#include <ingot/persist.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,47 +105,6 @@ typedef ingot_status_t (*ingot_persist_progress_t)(const ingot_persist_verificat
 INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
                                               void *user, ingot_persist_verification_t *found);
 
-/** The progress of an eviction or a recount. */
-typedef struct ingot_persist_upkeep_progress {
-    size_t struct_size;
-    uint64_t entry_count; /**< Found so far. */
-    uint64_t bytes;       /**< Size of these entries. */
-    uint64_t removed_count;
-    uint64_t removed_bytes;
-} ingot_persist_upkeep_progress_t;
-
-/** Receives progress after one or more entries, in the calling thread with no lock held. Returns INGOT_SUCCESS to
- *  continue. Any other status stops the work and is returned by the function that does it. */
-typedef ingot_status_t (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
-
-/** The limits that a store is reduced to. */
-typedef struct ingot_persist_limits {
-    size_t struct_size;
-    /** The maximum size of all files, as the file system allocates it. In this field and the next two, INGOT_UNLIMITED
-     * means no limit, and INGOT_NONE that nothing remains. 0 means the store's own limit. */
-    uint64_t max_bytes;
-    uint64_t max_entries;
-    uint64_t max_age_ms; /**< Since creation or since the last use, depending on the eviction order. */
-    /** Receives the progress. NULL: none. */
-    ingot_persist_upkeep_callback_t on_progress;
-    void *user;
-} ingot_persist_limits_t;
-#define INGOT_PERSIST_LIMITS_INIT                                                                                      \
-    {                                                                                                                  \
-        sizeof(ingot_persist_limits_t), 0, 0, 0, NULL, NULL                                                            \
-    }
-
-/**
- * Evicts entries in the store's order (FIFO if eviction is off) until the store is within these limits.
- *
- * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
- * @return INGOT_SUCCESS, or the status with which the callback stopped the eviction.
- * @retval INGOT_BUSY  The lock was not acquired within its timeout.
- * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
-                                             uint64_t *entry_count, uint64_t *bytes);
-
 /** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. What was
  * learned about included files is kept. Statuses as ingot_persist_evict. ingot_persist_evict with max_entries
  * INGOT_NONE also removes all entries, and reports progress. */
@@ -176,6 +135,23 @@ INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_pe
  *  @param remove  Not 0: removes it.
  *  @param[out] count  The number of directories and files. May be NULL. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint64_t *count);
+
+/**
+ * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.
+ * Blobs keep their seals. If the storage has a policy (ingot/trust.h), entries that the policy refuses are left out.
+ *
+ * Threads and processes may use the store at the same time. If several entries have the same id (in several
+ * namespaces), only the newest is written.
+ *
+ * @param select            Returns nonzero for the entries to include. NULL: all.
+ * @param[out] entry_count  The number of entries in the bundle. May be NULL.
+ * @retval INGOT_BUSY       Another process is writing the same bundle.
+ * @retval INGOT_NOT_FOUND  The bundle's directory is missing.
+ * @retval INGOT_UNIMPLEMENTED, INGOT_INVALID_ARGUMENTS, INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR,
+ *         INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path,
+                                                    ingot_persist_select_t select, void *user, uint64_t *entry_count);
 
 #ifdef __cplusplus
 }
