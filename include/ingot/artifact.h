@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file artifact.h
- * Stable. Artifacts: bytes under a key of the caller's own, for frameworks that compile by themselves.
+ * Artifacts: bytes under a key of the caller's own, for frameworks that compile by themselves.
  *
  * An artifact lies in the same stores, chains and servers as programs, and the same limits, seals and statistics apply
  * to it. A turn (ingot_artifact_begin) lets one thread of one process on one machine make an artifact, while the others
- * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; the functions of the last section are
- * also in ingot::ingot.
+ * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; ingot_artifact_get_info is also in
+ * ingot::ingot.
  *
  * @code
  * #include <ingot/artifact.h>
@@ -186,8 +187,6 @@ INGOT_API ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const
                                                       ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
                                                       ingot_origin_t *origin);
 
-/* ---- the bytes, for applications that store artifacts themselves (library ingot::ingot) ------------------------ */
-
 /**
  * Describes an artifact.
  *
@@ -197,37 +196,6 @@ INGOT_API ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const
  * @retval INGOT_INVALID_ARGUMENTS  Also if @p value is not from these functions.
  */
 INGOT_API ingot_status_t ingot_artifact_get_info(const ingot_buffer_t *value, ingot_artifact_info_t *info);
-
-/**
- * Returns the id under which an artifact is stored. Size protocol (ingot/ingot.h).
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_artifact_key_get_id(const ingot_artifact_key_t *key, size_t *id_size, uint8_t *id);
-
-/**
- * Puts an artifact into an envelope: the blob that a storage keeps under the artifact's id.
- *
- * @param      id    From ingot_artifact_key_get_id.
- * @param[out] blob  The caller calls its release function.
- * @retval INGOT_INVALID_ARGUMENTS  Also if the parts' sizes do not add up to @p size, or two parts have one name.
- * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION  @p id is not the id of an artifact.
- * @retval INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingot_artifact_info_t *info,
-                                             size_t size, const void *bytes, ingot_buffer_t *blob);
-
-/**
- * Checks an envelope and takes the artifact out, without a copy.
- *
- * @param         id     The id under which the blob was stored.
- * @param[in,out] blob   On success, it belongs to @p value and is empty. Otherwise unchanged.
- * @param[out]    value  As from ingot_artifact_get.
- * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
- * @retval INGOT_BLOB_MISMATCH  The envelope belongs to another id.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_artifact_unpack(size_t id_size, const uint8_t *id, ingot_buffer_t *blob,
-                                               ingot_buffer_t *value);
 
 #ifdef __cplusplus
 }

@@ -5,8 +5,7 @@
  * The interface for authors of backends: the table of operations with which Ingot compiles, loads and inspects
  * programs.
  *
- * Ingot's own backends use only this interface. doc/backends.md explains how to write a backend that passes the
- * conformance suite.
+ * doc/backends.md explains how to write a backend that passes the conformance suite.
  *
  * @par Rules for operations
  *  - Ingot calls operations with no lock held and from any number of threads at once, even on the same state.
@@ -58,31 +57,9 @@ INGOT_API ingot_allocator_t ingot_context_info_get_allocator(const ingot_context
 
 /** Receives bytes from an operation. Created by Ingot. */
 typedef struct ingot_sink ingot_sink_t;
-/** Appends a copy of bytes. @retval INGOT_OUT_OF_MEMORY */
+/** Appends a copy of bytes: a binary's, kernel names, or a compiler's messages, which should end with a newline.
+ *  @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *bytes);
-/**
- * Appends @p size bytes, which the caller then writes to @p *bytes. For a driver that fills a buffer. The pointer is
- * valid until the next call with this sink. @retval INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes);
-/**
- * Appends a compiler's messages to a build log, unchanged. If the log does not end with a newline, appends one first,
- * so that the texts stay separate.
- * @retval INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text);
-/**
- * Rejects a program: writes a message to the build log, and sets it as the error message, as ingot_set_error does.
- *
- * @param[in] code  The driver's code, or 0.
- * @retval INGOT_BUILD_FAILED
- * @retval INGOT_OUT_OF_MEMORY
- */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-INGOT_API ingot_status_t
-ingot_refuse_program(ingot_sink_t *log, int64_t code, const char *format, ...);
 
 /** Receives the fields of a device's identity. Created by Ingot. */
 typedef struct ingot_identity ingot_identity_t;
@@ -93,10 +70,6 @@ typedef struct ingot_identity ingot_identity_t;
  */
 INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size,
                                             const void *value);
-/** Adds a field with the digest of @p value (BLAKE2b-256 in hexadecimal), for values that would make every id too
- *  long. Statuses as ingot_identity_add. */
-INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char *name, size_t size,
-                                                   const void *value);
 /**
  * Adds the field "compiler": the ELF build-ids of the library that contains @p driver_function, of @p
  * compiler_libraries (a NULL-terminated list of dlopen names), and of all libraries that these were linked with. A
@@ -110,19 +83,6 @@ INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, c
  */
 INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const void *driver_function,
                                                      const char *const *compiler_libraries);
-
-/**
- * Adds the field @p name for a compiler's data files (device libraries, headers, settings). The field's value is one
- * digest of the file names, without directories, and of a 128-bit hash of each file's content. Missing files are
- * skipped. If all are missing, no field is added.
- *
- * @param[in] paths  NULL-terminated.
- * @retval INGOT_BACKEND_ERROR  A file exists but cannot be read or is not a regular file, or there are more than 256
- *                              files.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *name,
-                                                  const char *const *paths);
 
 /**
  * Adds the field "environment": the environment variables in @p variables that are set, sorted, one "NAME=value" per
@@ -161,22 +121,23 @@ typedef struct ingot_build_request {
     size_t name_expression_count;
 } ingot_build_request_t;
 
-/**
- * Checks a request for backends that accept SPIR-V: every module must have SPIR-V framing, and at least one module must
- * contain each constant with its size. Drivers may end the process on bad framing, and do not name a missing constant.
- *
- * @retval INGOT_BUILD_FAILED  A check failed; @p log and the detail say which.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log);
-/** Returns nonzero if this module, which passed ingot_spirv_check_request, has the specialization constant @p id. */
-INGOT_API int ingot_spirv_has_spec_constant(const ingot_source_view_t *module, uint32_t id);
-
 /** A device binary to load. */
 typedef struct ingot_binary {
     size_t size;
     const uint8_t *bytes;
 } ingot_binary_t;
+
+/** Properties of a device that affect how an application should use blobs. */
+typedef struct ingot_device_info {
+    size_t struct_size;
+    /** Not 0: the driver generates the final code when a kernel is first launched (PoCL). A process that loads a blob
+     *  taken before that launch must do the rest of the compilation, so persist takes blobs late. */
+    int generates_code_at_launch;
+} ingot_device_info_t;
+#define INGOT_DEVICE_INFO_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(ingot_device_info_t), 0                                                                                 \
+    }
 
 /** How a compiler splits its option string. */
 typedef enum ingot_option_quotes {

@@ -109,7 +109,7 @@ typedef struct ingot_cache_info {
  * @retval INGOT_SUCCESS
  * @retval INGOT_INVALID_ARGUMENTS  @p cache is NULL, or a field of @p info is malformed. The detail names it.
  * @retval INGOT_OUT_OF_MEMORY
- * @return With INGOT_CACHE_OPEN_STRICT, also the failure of ingot_persist_open_from_environment or
+ * @return With INGOT_CACHE_OPEN_STRICT, also the failure of ingot_persist_open or
  *         ingot_remote_open, if the directory or the server cannot be used.
  */
 INGOT_API ingot_status_t ingot_cache_open(ingot_cache_t *cache, const ingot_cache_info_t *info);

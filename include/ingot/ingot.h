@@ -53,7 +53,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <ingot/describe.h>
 #include <ingot/event.h>
 #include <ingot/export.h>
 #include <ingot/status.h>
@@ -163,38 +162,12 @@ typedef struct ingot_context_info {
 /* Each backend's header (ingot/opencl.h, ingot/level_zero.h, ingot/cuda.h) creates contexts. For a custom backend,
  * call ingot_context_create of ingot/backend.h. */
 
-/** Adds a reference to @p context. Does nothing for NULL. */
-INGOT_API void ingot_context_retain(ingot_context_t context);
-
 /**
- * Drops a reference. Descriptors and programs hold their own references. Ingot releases the native context when the
- * last of all these references is dropped. Releasing the application's last reference drops the in-memory cache, for
- * good, even if a descriptor's context is retained afterwards. A build in flight finishes; its program is returned to
- * the threads that wait for it, but is not kept.
+ * Releases a context, and drops its in-memory cache. Descriptors and programs hold their own references: Ingot releases
+ * the native context when the last of all these is dropped. A build in flight finishes; its program is returned to the
+ * threads that wait for it, but is not kept.
  */
 INGOT_API void ingot_context_release(ingot_context_t context);
-
-/** Properties of a device that affect how an application should use blobs. */
-typedef struct ingot_device_info {
-    size_t struct_size;
-    /** Not 0: the driver generates the final code when a kernel is first launched (PoCL). A process that loads a blob
-     *  taken before that launch must do the rest of the compilation, so take blobs after the first launches. */
-    int generates_code_at_launch;
-} ingot_device_info_t;
-#define INGOT_DEVICE_INFO_INIT                                                                                         \
-    {                                                                                                                  \
-        sizeof(ingot_device_info_t), 0                                                                                 \
-    }
-/**
- * Returns a device's properties.
- *
- * @param[in]     device_index  Below the number of devices that the context was created with.
- * @param[in,out] info          The caller sets struct_size.
- * @retval INGOT_INVALID_ARGUMENTS
- * @return Otherwise the status of the backend's get_device_info.
- */
-INGOT_API ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint32_t device_index,
-                                                       ingot_device_info_t *info);
 
 /* ---- what to build -------------------------------------------------------------------------------------------- */
 
@@ -228,8 +201,6 @@ typedef struct ingot_source_info {
 
 /** Creates a source and hashes its content once. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info);
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_source_retain(ingot_source_t source);
 /** Drops a reference. Descriptors hold their own references. */
 INGOT_API void ingot_source_release(ingot_source_t source);
 
@@ -287,8 +258,6 @@ typedef struct ingot_program_info {
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                                    const ingot_program_info_t *info);
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_program_desc_retain(ingot_program_desc_t desc);
 /** Drops a reference. Programs hold their own references. */
 INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
 
@@ -309,6 +278,15 @@ INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
  */
 INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_program_desc_t desc, size_t *size,
                                                               const uint8_t **id);
+
+/**
+ * Describes the id of an entry, such as a program's or an artifact's (ingot/artifact.h), as a JSON object with one
+ * member per field, as a NUL-terminated text; size protocol. "source[0].blake2b" of a program is the digest of the text
+ * that the compiler gets: the first source with all that it includes.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  @p id is not an id that this library can read.
+ * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size_t *text_size, char *text);
 
 /**
  * Copies the program's cache blob to @p cache_blob.
@@ -367,35 +345,28 @@ typedef enum ingot_program_get_flags {
  */
 INGOT_API ingot_status_t ingot_program_get(ingot_program_t *program, const_ingot_program_desc_t desc, uint32_t flags);
 
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_program_retain(ingot_program_t program);
 /** Drops a reference. The in-memory cache and each kernel hold their own references. */
 INGOT_API void ingot_program_release(ingot_program_t program);
 
-/** How a program was made. */
+/** What is known of a program. A blob contains it, so a loaded program has it, too. */
 typedef struct ingot_program_facts {
     size_t struct_size;
     int is_from_cache_blob; /**< Not 0: any of the program's binaries came from a cache blob. 0: all were compiled. */
-    /** How long compiling took: the time spent in calls to the compiler, for all of the program's devices together. A
-     *  blob contains this time; for a loaded program, it is the time in the blob. 0: unknown, because an earlier
-     * version of Ingot wrote the blob. */
+    /** How long compiling took: the time spent in calls to the compiler, for all of the program's devices together. For
+     *  a loaded program, the time in the blob. 0: unknown, because an earlier version of Ingot wrote the blob. */
     uint64_t build_time_ns;
+    const char *build_log;    /**< The compiler's messages, in device order; "" if it had none. */
+    const char *kernel_names; /**< Sorted, each followed by a NUL. */
+    size_t kernel_names_size; /**< The size of all names together, with their NULs. */
+    size_t kernel_count;
 } ingot_program_facts_t;
 #define INGOT_PROGRAM_FACTS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_program_facts_t), 0, 0                                                                            \
+        sizeof(ingot_program_facts_t), 0, 0, NULL, NULL, 0, 0                                                          \
     }
-/** Returns how a program was made. @param[in,out] facts  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS
- */
+/** Returns what is known of a program. @param[in,out] facts  The caller sets struct_size. The pointers are valid as
+ * long as @p program is held. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_program_get_facts(const_ingot_program_t program, ingot_program_facts_t *facts);
-
-/** Copies the compiler's messages, in device order, as a NUL-terminated text; size protocol. A blob contains them, so a
- *  loaded program has them, too. @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log);
-
-/** Copies the sorted kernel names, each followed by a NUL; size protocol, with the size of all names together. A blob
- *  contains them, so a loaded program has them, too. @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names);
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 

@@ -34,6 +34,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -50,13 +51,13 @@ namespace ingot
 
 class context;
 
-/** Immutable build input, independent of contexts. */
-class source : public detail::reference<ingot_source_t, ingot_source_retain, ingot_source_release>
+/** Immutable build input, independent of contexts. Copies share it. */
+class source
 {
 public:
     source() noexcept = default;
     /** Takes ownership of a reference. */
-    explicit source(ingot_source_t handle) noexcept : reference(handle) {}
+    explicit source(ingot_source_t handle) : handle_(handle, ingot_source_release) {}
     /** Copies @p bytes and @p name. A header needs a name, as it appears in the include. */
     source(ingot_source_kind_t kind, std::string_view bytes, const char *name = nullptr)
         : source(kind, bytes.data(), bytes.size(), name)
@@ -69,8 +70,17 @@ public:
         info.bytes = bytes;
         info.size = size;
         info.name = name;
-        check(ingot_source_create(out(), &info));
+        ingot_source_t handle = nullptr;
+        check(ingot_source_create(&handle, &info));
+        handle_.reset(handle, ingot_source_release);
     }
+
+    /** Returns the borrowed C handle; NULL for an empty handle. */
+    ingot_source_t get() const noexcept { return handle_.get(); }
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+private:
+    std::shared_ptr<std::remove_pointer_t<ingot_source_t>> handle_;
 };
 
 /** The value of one specialization constant. true and false take one byte. */
@@ -105,25 +115,18 @@ struct program_info {
 };
 
 /** One backend, one native context, its devices, and one in-memory cache. */
-class context : public detail::reference<ingot_context_t, ingot_context_retain, ingot_context_release>
+class context : public detail::owner<ingot_context_t, ingot_context_release>
 {
 public:
     context() noexcept = default;
     /** Takes ownership of a reference. */
-    explicit context(ingot_context_t handle) noexcept : reference(handle) {}
+    explicit context(ingot_context_t handle) noexcept : owner(handle) {}
     /** Creates a context with any backend's function and the arguments that follow its context parameter. */
     template <typename Create, typename... Arguments> static context create(Create function, Arguments &&...arguments)
     {
         context made;
         check(function(made.out(), std::forward<Arguments>(arguments)...));
         return made;
-    }
-
-    ingot_device_info_t device_info(uint32_t device_index) const
-    {
-        ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
-        check(ingot_context_get_device_info(get(), device_index, &info));
-        return info;
     }
 
     /** Drops programs from memory. @param group  NULL: all programs. */
@@ -137,13 +140,12 @@ public:
 };
 
 /** Describes what to build. It remembers its program, so keep it and use it again. */
-class program_desc
-    : public detail::reference<ingot_program_desc_t, ingot_program_desc_retain, ingot_program_desc_release>
+class program_desc : public detail::owner<ingot_program_desc_t, ingot_program_desc_release>
 {
 public:
     program_desc() noexcept = default;
     /** Takes ownership of a reference. */
-    explicit program_desc(ingot_program_desc_t handle) noexcept : reference(handle) {}
+    explicit program_desc(ingot_program_desc_t handle) noexcept : owner(handle) {}
     program_desc(const context &context, const ingot_program_info_t &info)
     {
         check(ingot_program_desc_create(out(), context.get(), &info));
@@ -214,12 +216,12 @@ private:
 /* ---- programs and kernels -------------------------------------------------------------------------------- */
 
 /** A built program. Requests with equal descriptors share it. */
-class program : public detail::reference<ingot_program_t, ingot_program_retain, ingot_program_release>
+class program : public detail::owner<ingot_program_t, ingot_program_release>
 {
 public:
     program() noexcept = default;
     /** Takes ownership of a reference. */
-    explicit program(ingot_program_t handle) noexcept : reference(handle) {}
+    explicit program(ingot_program_t handle) noexcept : owner(handle) {}
     /**
      * Gets the program from memory, waits for a thread that is building it, or builds it.
      * @throws error  INGOT_BUILD_FAILED with the build log, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR,
@@ -236,7 +238,7 @@ public:
         check(ingot_program_create_from_cache_blob(out(), desc.get(), cache_blob.size(), cache_blob.data()));
     }
 
-    /** Returns whether it came from a cache blob, and how long compiling took. */
+    /** Returns what is known of the program; the pointers are valid as long as it. */
     ingot_program_facts_t facts() const
     {
         ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
@@ -262,19 +264,14 @@ public:
             [this](size_t *size, uint8_t *to) { return ingot_program_get_cache_blob(get(), size, to); });
     }
     /** Returns the compiler's messages. */
-    std::string build_log() const
-    {
-        return detail::copy_text(
-            [this](size_t *size, char *to) { return ingot_program_get_build_log(get(), size, to); });
-    }
+    std::string build_log() const { return facts().build_log; }
     /** Returns the sorted kernel names. */
     std::vector<std::string> kernel_names() const
     {
-        const std::string all = detail::copy_out<std::string>(
-            [this](size_t *size, char *to) { return ingot_program_get_kernel_names(get(), size, to); });
+        const ingot_program_facts_t known = facts();
         std::vector<std::string> names;
-        for (size_t at = 0; at < all.size(); at += names.back().size() + 1)
-            names.emplace_back(all.c_str() + at);
+        for (size_t at = 0; at < known.kernel_names_size; at += names.back().size() + 1)
+            names.emplace_back(known.kernel_names + at);
         return names;
     }
 };

@@ -80,14 +80,16 @@ typedef enum ingot_persist_flags {
     INGOT_PERSIST_NO_BUILD_WAIT = 8, /**< Does not wait for a process that compiles the same program. */
     /** Keeps in the store the requests of its programs, with their sources, so that `ingot build --stale` can rebuild
      *  them for another driver. Has no effect if the store is read-only. See record_path of ingot_persist_info_t. */
-    INGOT_PERSIST_KEEP_REQUESTS = 16
+    INGOT_PERSIST_KEEP_REQUESTS = 16,
+    INGOT_PERSIST_FROM_ENVIRONMENT = 32 /**< Reads variables of the environment, which win over the info's fields. */
 } ingot_persist_flags_t;
 
 /** Directory store configuration. In limits and times, 0 is the default, and INGOT_UNLIMITED and INGOT_NONE have their
  *  general meaning (ingot/ingot.h). */
 typedef struct ingot_persist_info {
     size_t struct_size;
-    const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
+    const char *path; /**< The root, created (0700) if missing; its parent must exist. Required, unless the
+                       *   environment names it. */
     /** A directory name in the root: 1 to 64 of [A-Za-z0-9._-], not only digits, not two digits of lower-case
      *  hexadecimal, and none of ".", "..", "CACHEDIR.TAG", "evicted", "index.bin", "lock",
      *  "saved.txt", "size.txt", "tmp", "wanted". NULL: none. */
@@ -133,8 +135,8 @@ typedef struct ingot_persist_info {
      * the store and have a limit; 0: no limit. INGOT_NONE is refused. See ingot_persist_program_create. */
     uint64_t build_jobs;
     ingot_persist_on_miss_t on_miss; /**< Also for a chain in which this store is the first tier that has a policy. */
-    /** Called by ingot_persist_open_from_environment alone, before it opens the store, with what it read. May change
-     * the settings, for example a limit that users may not raise; what they point to must live until the store is open.
+    /** Called with INGOT_PERSIST_FROM_ENVIRONMENT alone, before the store is opened, with what was read. May change the
+     * settings, for example a limit that users may not raise; what they point to must live until the store is open.
      * Any status but INGOT_SUCCESS is returned, and nothing is opened. NULL: none. */
     ingot_status_t (*adjust)(struct ingot_persist_info *info, void *user);
     void *adjust_user;
@@ -151,38 +153,28 @@ typedef struct ingot_persist_info {
  * A relative path is relative to the current working directory of this call. Each operation opens the directory at that
  * path. If the directory is deleted or moved, the next attempt to store a blob creates it again.
  *
- * @retval INGOT_INVALID_ARGUMENTS  @p info is malformed.
+ * With INGOT_PERSIST_FROM_ENVIRONMENT, opens the store that the user's environment names, with the settings that it
+ * specifies. Only this flag and ingot_cache_open read these variables. INGOT_PERSIST=0 turns persistence off; 1 is the
+ * same as unset. INGOT_PERSIST_DIR is the root. If it is unset, the root is $XDG_CACHE_HOME/ingot, otherwise
+ * $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS. If there is no root, persistence is off;
+ * path is not used. doc/environment.md lists all variables and the syntax of their values. Values without an effect,
+ * such as a limit of a read-only store, are not checked. A setuid program reads no variables. A limit or time of 0 is
+ * the same as an unset variable; "unlimited" and "none" are INGOT_UNLIMITED and INGOT_NONE. No thread may change the
+ * environment meanwhile.
+ *
+ * @retval INGOT_INVALID_ARGUMENTS  @p info is malformed, or a variable's value is wrong; the detail names both.
  * @retval INGOT_UNTRUSTED          The root is another user's link, is not a directory, belongs to another user (a
  *                                  store that is opened read-only may also belong to root, and with required seals to
  *                                  any user), or is writable by others; or one of these applies to a key file
  *                                  (ingot_persist_set_trust). The detail has owner, mode and remedy.
  * @retval INGOT_NOT_FOUND          The root's parent directory (INGOT_PERSIST_MAKE_PARENTS creates it) or a key file
- *                                  is missing.
+ *                                  is missing, or the environment turns persistence off; the detail says why.
  * @retval INGOT_READ_ONLY          The root is missing, its parent is not, and the root must not be created.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION  A key file is malformed, or of a later version.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ * @return Otherwise the status with which adjust of @p info stopped.
  */
 INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info);
-
-/**
- * Opens the directory store that the user's environment names, with the settings that it specifies. Only this function
- * and ingot_cache_open read these variables.
- *
- * INGOT_PERSIST=0 turns persistence off; 1 is the same as unset. INGOT_PERSIST_DIR is the root. If it is unset, the
- * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
- * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
- * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
- * A limit or time of 0 is the same as an unset variable; "unlimited" and "none" are INGOT_UNLIMITED and INGOT_NONE.
- *
- * @param[in] defaults  Settings for which no variable is set, and those that have none, such as on_event. Its path is
- *                      not used. NULL: the library's.
- * @par Threads  No thread may change the environment meanwhile.
- * @retval INGOT_NOT_FOUND          Also if persistence is off; the detail says why.
- * @retval INGOT_INVALID_ARGUMENTS  Also if a variable's value is wrong; the detail names both.
- * @return Otherwise the status with which @p defaults->adjust stopped, or as ingot_persist_open.
- */
-INGOT_API ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *storage,
-                                                             const ingot_persist_info_t *defaults);
 
 /**
  * Keeps what the context learns about included files (doc/hermetic-builds.md) in the store, one entry per program,

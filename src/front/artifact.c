@@ -5,8 +5,8 @@
  * (persist/storage/turns/build_turn.h). If the storage does not keep what this process makes, waiting would be useless,
  * so everyone gets a turn at once. A thread never waits for what it makes itself.
  */
-#include <ingot/artifact.h>
 #include <ingot/backend.h>
+#include <ingot/private/artifact.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  */
 #include "front/targets.h"
 
+#include <ingot/private/program.h>
 #include <stdlib.h>
 #include <string.h>
 

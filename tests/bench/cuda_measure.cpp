@@ -60,11 +60,9 @@ Bytes cubin_of(const Bytes &blob)
 /* Returns the first of the program's kernel names. */
 std::string kernel_of(ingot_program_t program)
 {
-    size_t size = 0;
-    require_ingot(ingot_program_get_kernel_names(program, &size, nullptr), "kernel names");
-    std::string names(size, '\0');
-    require_ingot(ingot_program_get_kernel_names(program, &size, names.data()), "kernel names");
-    return names.c_str();
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    require_ingot(ingot_program_get_facts(program, &facts), "kernel names");
+    return facts.kernel_names;
 }
 
 /* Loads one program in two ways: by Ingot from its blob, and by the driver from its cubin. If `with_kernel` is true,

@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+#include <ingot/private/program.h>
+
 namespace startup
 {
 

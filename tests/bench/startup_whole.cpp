@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -52,13 +53,12 @@ public:
         require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");
         ingot_program_desc_release(desc);
         programs_.push_back(program);
-        size_t size = 0;
-        require_ingot(ingot_program_get_kernel_names(program, &size, nullptr), file.name);
-        std::string names(size, '\0');
-        require_ingot(ingot_program_get_kernel_names(program, &size, names.data()), file.name);
-        for (size_t at = 0; at < size && names[at] != '\0'; at += std::string(&names[at]).size() + 1) {
+        ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+        require_ingot(ingot_program_get_facts(program, &facts), file.name);
+        const char *const end = facts.kernel_names + facts.kernel_names_size;
+        for (const char *name = facts.kernel_names; name != end; name += std::strlen(name) + 1) {
             kernels_.push_back(nullptr);
-            require_ingot(ingot_kernel_create(&kernels_.back(), program, 0, &names[at]), file.name);
+            require_ingot(ingot_kernel_create(&kernels_.back(), program, 0, name), file.name);
         }
     }
 

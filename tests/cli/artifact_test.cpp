@@ -3,7 +3,7 @@
  */
 #include "cli/tool.h"
 
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 
 namespace
 {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <sstream>
 
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 
 #include "cli/requests.h"
 #include "support/opencl_driver_copy.h"

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include <ingot/describe.h>
+#include <ingot/private/descriptor.h>
 
 #include <cstring>
 #include <fstream>

@@ -168,10 +168,9 @@ BuildResult Workplace::build_natively(const ProgramSetup &setup) const
 
 static std::string kernels_of(const Program &program)
 {
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, nullptr));
-    std::string names(size, 0);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, names.data()));
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program.get(), &facts));
+    std::string names(facts.kernel_names, facts.kernel_names_size);
     std::replace(names.begin(), names.end(), '\0', ' ');
     return names;
 }

@@ -9,8 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include <ingot/artifact.h>
-#include <ingot/describe.h>
+#include <ingot/private/artifact.h>
 #include <ingot/private/descriptor.h>
 
 extern "C" {

@@ -10,7 +10,6 @@
 
 #include <xxhash.h>
 
-#include <ingot/describe.h>
 #include <ingot/ingot.h>
 #include <ingot/private/descriptor.h>
 

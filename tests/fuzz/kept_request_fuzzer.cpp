@@ -4,7 +4,7 @@
  * Twice the first byte is the size of the request. The first byte also says what the second part is, which has the
  * rest.
  */
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 #include <ingot/private/request.h>
 
 #include <cstdlib>

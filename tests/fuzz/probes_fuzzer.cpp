@@ -6,7 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include <ingot/describe.h>
 #include <ingot/private/descriptor.h>
 
 extern "C" {

@@ -97,11 +97,9 @@ IngotBuild Compiler::build_with_ingot(const Program &program, Want want)
     } else {
         require(status, "ingot_program_build");
         result.build = read(built, want);
-        size_t size = 0;
-        require(ingot_program_get_build_log(built, &size, nullptr), "ingot_program_get_build_log");
-        result.build.log.resize(size);
-        require(ingot_program_get_build_log(built, &size, result.build.log.data()), "ingot_program_get_build_log");
-        result.build.log.resize(result.build.log.find_last_not_of('\0') + 1);
+        ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+        require(ingot_program_get_facts(built, &facts), "ingot_program_get_facts");
+        result.build.log = facts.build_log;
     }
     ingot_program_release(built);
     result.is_native = !native_reason_.empty();

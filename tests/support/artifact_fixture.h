@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include <ingot/artifact.h>
 #include <ingot/persist.h>
+#include <ingot/private/artifact.h>
 
 extern "C" {
 #include "front/cache.h"

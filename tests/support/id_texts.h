@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ingot/describe.h>
 #include <ingot/ingot.h>
 #include <ingot/private/descriptor.h>
 

@@ -132,27 +132,24 @@ inline Bytes blob_of(const Program &program)
     return blob;
 }
 
-/* Returns the build log without its NUL. */
+inline ingot_program_facts_t facts_of(const Program &program)
+{
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program.get(), &facts));
+    return facts;
+}
+
 inline std::string log_of(const Program &program)
 {
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, nullptr));
-    std::string log(size, '?');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, log.data()));
-    if (!log.empty())
-        log.pop_back();
-    return log;
+    return facts_of(program).build_log;
 }
 
 inline std::vector<std::string> kernel_names_of(const Program &program)
 {
-    size_t size = 0;
+    const ingot_program_facts_t facts = facts_of(program);
     std::vector<std::string> names;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, nullptr));
-    std::string text(size, '?');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, text.data()));
-    for (size_t at = 0; at < text.size(); at += names.back().size() + 1)
-        names.emplace_back(text.c_str() + at);
+    for (size_t at = 0; at < facts.kernel_names_size; at += names.back().size() + 1)
+        names.emplace_back(facts.kernel_names + at);
     return names;
 }
 

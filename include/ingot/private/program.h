@@ -72,6 +72,26 @@ INGOT_API const char *ingot_context_get_backend_name(const_ingot_context_t conte
 /** Returns the backend's state if the context has these operations (compared by ops->build), otherwise NULL. */
 INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot_backend_ops_t *ops);
 
+/** Adds a reference of the application's; does nothing for NULL. ingot_context_release drops it. */
+INGOT_API void ingot_context_retain(ingot_context_t context);
+/** Adds a reference; does nothing for NULL. */
+INGOT_API void ingot_source_retain(ingot_source_t source);
+/** Adds a reference; does nothing for NULL. */
+INGOT_API void ingot_program_desc_retain(ingot_program_desc_t desc);
+/** Adds a reference; does nothing for NULL. */
+INGOT_API void ingot_program_retain(ingot_program_t program);
+
+/**
+ * Returns a device's properties.
+ *
+ * @param[in]     device_index  Below the number of devices that the context was created with.
+ * @param[in,out] info          The caller sets struct_size.
+ * @retval INGOT_INVALID_ARGUMENTS
+ * @return Otherwise the status of the backend's get_device_info.
+ */
+INGOT_API ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint32_t device_index,
+                                                       ingot_device_info_t *info);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,8 +4,8 @@
 #ifndef INGOT_BACKENDS_CUDA_BACKEND_H
 #define INGOT_BACKENDS_CUDA_BACKEND_H
 
-#include <ingot/backend.h>
 #include <ingot/cuda.h>
+#include <ingot/private/backend.h>
 
 #include "backends/rtc/vendor.h"
 

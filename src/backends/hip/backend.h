@@ -6,8 +6,8 @@
 #ifndef INGOT_BACKENDS_HIP_BACKEND_H
 #define INGOT_BACKENDS_HIP_BACKEND_H
 
-#include <ingot/backend.h>
 #include <ingot/hip.h>
+#include <ingot/private/backend.h>
 
 #include "backends/rtc/vendor.h"
 

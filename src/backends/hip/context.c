@@ -1,6 +1,7 @@
 /*
  * context.c - creates Ingot contexts for HIP devices, and returns native objects.
  */
+#include <ingot/private/hip.h>
 #include <ingot/private/program.h>
 
 #include "backends/hip/backend.h"

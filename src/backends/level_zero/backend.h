@@ -8,8 +8,8 @@
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
 #define INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
 
-#include <ingot/backend.h>
 #include <ingot/level_zero.h>
+#include <ingot/private/backend.h>
 
 struct level_zero_state;
 struct level_zero_text;

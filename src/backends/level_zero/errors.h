@@ -4,8 +4,8 @@
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_ERRORS_H
 #define INGOT_BACKENDS_LEVEL_ZERO_ERRORS_H
 
-#include <ingot/backend.h>
 #include <ingot/level_zero.h>
+#include <ingot/private/backend.h>
 
 /* Returns a name such as "ZE_RESULT_ERROR_DEVICE_LOST", or "unknown result" for an unknown code. Never NULL. */
 const char *level_zero_result_name(ze_result_t result);

@@ -8,8 +8,8 @@
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_STATE_H
 #define INGOT_BACKENDS_LEVEL_ZERO_STATE_H
 
-#include <ingot/backend.h>
 #include <ingot/level_zero.h>
+#include <ingot/private/backend.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 #ifndef INGOT_BACKENDS_OPENCL_BACKEND_H
 #define INGOT_BACKENDS_OPENCL_BACKEND_H
 
-#include <ingot/backend.h>
 #include <ingot/opencl.h>
+#include <ingot/private/backend.h>
 
 struct opencl_state;
 

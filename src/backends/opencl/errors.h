@@ -4,8 +4,8 @@
 #ifndef INGOT_BACKENDS_OPENCL_ERRORS_H
 #define INGOT_BACKENDS_OPENCL_ERRORS_H
 
-#include <ingot/backend.h>
 #include <ingot/opencl.h>
+#include <ingot/private/backend.h>
 
 /* Returns a name such as "CL_OUT_OF_RESOURCES", or "unknown error" for a code that no function of the backend is
  * expected to return. Never NULL. */

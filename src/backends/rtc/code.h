@@ -4,7 +4,7 @@
 #ifndef INGOT_BACKENDS_RTC_CODE_H
 #define INGOT_BACKENDS_RTC_CODE_H
 
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 
 #include <elf.h>
 #include <stdbool.h>

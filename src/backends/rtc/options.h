@@ -4,7 +4,7 @@
 #ifndef INGOT_BACKENDS_RTC_OPTIONS_H
 #define INGOT_BACKENDS_RTC_OPTIONS_H
 
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 
 struct rtc_options {
     const char **words;

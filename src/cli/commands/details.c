@@ -3,7 +3,7 @@
  */
 #include "cli/commands/details.h"
 
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 #include <ingot/private/descriptor.h>
 #include <ingot/private/directory.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log; an artifact's
  * parts, and a tuning record as a table; or the public facts of a key.
  */
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 #include <ingot/private/directory.h>
 #include <ingot/private/request.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
  */
 #include "cli/store/id.h"
 
-#include <ingot/describe.h>
 #include <ingot/private/descriptor.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -181,10 +181,10 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     info.adjust_user = &opening;
     ingot_status_t status = INGOT_SUCCESS;
     if (options->directory == NULL)
-        status = ingot_persist_open_from_environment(storage, &info);
-    else if (store_access == STORE_READ && is_file(options->directory))
+        info.flags = INGOT_PERSIST_FROM_ENVIRONMENT;
+    if (options->directory != NULL && store_access == STORE_READ && is_file(options->directory))
         status = ingot_persist_open_bundle(storage, options->directory, &opening.trust);
-    else if ((status = adjust_settings_for_tool(&info, &opening)) == INGOT_SUCCESS)
+    else if (options->directory == NULL || (status = adjust_settings_for_tool(&info, &opening)) == INGOT_SUCCESS)
         status = ingot_persist_open(storage, &info);
     if (status == INGOT_SUCCESS || opening.is_missing)
         return status == INGOT_SUCCESS ? EXIT_DONE : EXIT_NO_STORE;

@@ -7,7 +7,7 @@
 #ifndef INGOT_CORE_ARTIFACT_ARTIFACT_BLOB_H
 #define INGOT_CORE_ARTIFACT_ARTIFACT_BLOB_H
 
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 
 #include "core/base/bytes.h"
 

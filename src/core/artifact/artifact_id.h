@@ -6,7 +6,7 @@
 #ifndef INGOT_CORE_ARTIFACT_ARTIFACT_ID_H
 #define INGOT_CORE_ARTIFACT_ARTIFACT_ID_H
 
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 
 #include "core/base/bytes.h"
 

@@ -4,7 +4,7 @@
 #ifndef INGOT_CORE_BASE_SINK_H
 #define INGOT_CORE_BASE_SINK_H
 
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 
 #include "core/base/bytes.h"
 

@@ -1,7 +1,6 @@
 /*
  * cache_blob_id_text.c - visits the fields of an id, or those in which two ids differ, and describes them as JSON.
  */
-#include <ingot/describe.h>
 #include <ingot/private/descriptor.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  */
 #include "core/descriptor/source.h"
 
+#include <ingot/private/program.h>
 #include <string.h>
 
 #include "core/base/error.h"

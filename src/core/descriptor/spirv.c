@@ -5,7 +5,7 @@
  * a specialization constant that the application sets. So the sequence of instructions and the constants are checked
  * here. What the instructions mean is checked by the driver.
  */
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
 #define INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
 
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"

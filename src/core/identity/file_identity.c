@@ -1,7 +1,7 @@
 /*
  * file_identity.c - identifies a compiler's data files: device libraries, bundled headers and settings.
  */
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -380,26 +380,15 @@ ingot_status_t ingot_program_get_facts(const_ingot_program_t program, ingot_prog
 
     if (program == NULL || !STRUCT_IS_SET(facts))
         return error_set(INGOT_INVALID_ARGUMENTS, "program or facts is NULL, or its struct_size is not set");
-    known.is_from_cache_blob = program_body(program)->is_from_blob;
-    known.build_time_ns = program_body(program)->build_ns;
+    const struct program_body *body = program_body(program);
+    known.is_from_cache_blob = body->is_from_blob;
+    known.build_time_ns = body->build_ns;
+    known.build_log = program_log(body);
+    known.kernel_names = body->names;
+    known.kernel_names_size = body->names_size;
+    known.kernel_count = body->name_count;
     (void)STRUCT_WRITE(facts, known);
     return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log)
-{
-    if (program == NULL || size == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
-    const struct program_body *body = program_body(program);
-    return bytes_copy_out(body->log_size, program_log(body), size, log);
-}
-
-ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names)
-{
-    if (program == NULL || size == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
-    const struct program_body *body = program_body(program);
-    return bytes_copy_out(body->names_size, body->names, size, names);
 }
 
 void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops)

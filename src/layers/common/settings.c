@@ -94,10 +94,11 @@ static ingot_status_t open_local(ingot_storage_t *opened)
                                         environment_expected(ENVIRONMENT_SWITCH));
     name_program(name);
     info.name_space = name;
-    ingot_status_t status = ingot_persist_open_from_environment(opened, &info);
+    info.flags = INGOT_PERSIST_FROM_ENVIRONMENT;
+    ingot_status_t status = ingot_persist_open(opened, &info);
     if (status == INGOT_INVALID_ARGUMENTS && strlen(name) < MAX_NAME) {
         memcpy(name + strlen(name), "_", 2); /* the application's name may be one that a store uses itself */
-        status = ingot_persist_open_from_environment(opened, &info);
+        status = ingot_persist_open(opened, &info);
     }
     return status;
 }

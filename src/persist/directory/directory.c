@@ -320,7 +320,7 @@ static const char *get_name_space(const void *self)
     return directory->name_space;
 }
 
-ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *given)
+static ingot_status_t open_directory(ingot_storage_t *storage, const ingot_persist_info_t *info)
 {
     static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops),
                                             .load = load_from_directory,
@@ -339,15 +339,10 @@ ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_
                                                          .get_limits = get_limits,
                                                          .set_limits = change_limits,
                                                          .name_space = get_name_space};
-    ingot_persist_info_t info;
     ingot_allocator_t allocator;
     struct root root;
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    if (!STRUCT_READ(info, given))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
-    ingot_status_t status = check_directory_info(&info);
-    if (status == INGOT_SUCCESS && memory_init(&allocator, info.allocator) != INGOT_SUCCESS)
+    ingot_status_t status = check_directory_info(info);
+    if (status == INGOT_SUCCESS && memory_init(&allocator, info->allocator) != INGOT_SUCCESS)
         status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an allocator needs both of its functions");
     if (status != INGOT_SUCCESS)
         return status;
@@ -356,26 +351,38 @@ ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a store");
     memset(directory, 0, sizeof(*directory));
     directory->allocator = allocator;
-    take_directory_info(directory, &info);
-    status = root_init(directory, &info, &root);
+    take_directory_info(directory, info);
+    status = root_init(directory, info, &root);
     if (status == INGOT_SUCCESS)
         status = check_name_space(&root);
     if (status != INGOT_SUCCESS)
         goto done;
     status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory->is_read_only ? &own_read_only : &own,
-                            directory, &allocator, &info);
+                            directory, &allocator, info);
     if (status != INGOT_SUCCESS)
         goto done;
     if (directory->accepts_any_owner)
         trust_must_require_seals(*storage);
     if (!directory->is_read_only)
         evict_expired(&root); /* only now, when opening can no longer fail */
-    record_begin(*storage, &info);
+    record_begin(*storage, info);
     directory = NULL; /* the storage owns it now */
 done:
     root_close(&root);
     destroy_directory(directory);
     return status;
+}
+
+ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *given)
+{
+    ingot_persist_info_t info;
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    if (!STRUCT_READ(info, given))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
+    return (info.flags & (uint32_t)INGOT_PERSIST_FROM_ENVIRONMENT) != 0
+               ? persist_environment_open(storage, given, NULL, NULL)
+               : open_directory(storage, &info);
 }
 
 bool directory_is_own(ingot_storage_t storage)

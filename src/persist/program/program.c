@@ -180,21 +180,11 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
 
 /* True if the program has so few kernels that a driver that generates code at launch provides its blob in a time that
  * nobody notices. */
-static bool has_few_kernels(ingot_storage_t storage, const_ingot_program_t program)
+static bool has_few_kernels(const_ingot_program_t program)
 {
-    size_t size = 0;
-    size_t count = SIZE_MAX;
-    if (ingot_program_get_kernel_names(program, &size, NULL) != INGOT_SUCCESS || size == 0)
-        return false;
-    const size_t capacity = size;
-    char *names = memory_allocate(storage_allocator(storage), capacity);
-    if (names != NULL && ingot_program_get_kernel_names(program, &size, names) == INGOT_SUCCESS) {
-        count = 0;
-        for (size_t i = 0; i < size; ++i)
-            count += names[i] == '\0';
-    }
-    memory_free(storage_allocator(storage), names, capacity);
-    return count <= FEW_KERNELS;
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    return ingot_program_get_facts(program, &facts) == INGOT_SUCCESS && facts.kernel_count != 0 &&
+           facts.kernel_count <= FEW_KERNELS;
 }
 
 /* Stores a program that was built, lets it wait for a flush, or both. Returns how the turn ended. */
@@ -209,7 +199,7 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
     const ingot_persist_store_mode_t mode = ingot_persist_get_store_mode(storage);
     const bool waits =
         mode != INGOT_PERSIST_STORE_NOW && (mode == INGOT_PERSIST_STORE_ON_FLUSH || generates_code_at_launch(desc));
-    const bool is_for_now = !waits || (mode == INGOT_PERSIST_STORE_AUTO && has_few_kernels(storage, program));
+    const bool is_for_now = !waits || (mode == INGOT_PERSIST_STORE_AUTO && has_few_kernels(program));
     if (is_for_now) {
         const ingot_status_t status =
             deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, &size);

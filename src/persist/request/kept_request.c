@@ -7,8 +7,8 @@
  */
 #include "persist/request/kept_request.h"
 
-#include <ingot/artifact.h>
 #include <ingot/backend.h>
+#include <ingot/private/artifact.h>
 #include <sodium.h>
 #include <string.h>
 

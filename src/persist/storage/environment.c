@@ -215,30 +215,26 @@ static ingot_status_t read_environment(struct environment_settings *settings, co
     return status;
 }
 
-ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_persist_info_t *defaults,
-                                        environment_lookup_t lookup, void *user)
-{
-    const struct environment environment = {lookup, user};
-    struct environment_settings settings;
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    ingot_status_t status = read_environment(&settings, defaults, &environment);
-    if (status == INGOT_SUCCESS && settings.info.adjust != NULL)
-        status = settings.info.adjust(&settings.info, settings.info.adjust_user);
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_open(storage, &settings.info);
-    if (settings.root != NULL)
-        memory_free(&settings.allocator, settings.root, settings.root_size);
-    return status;
-}
-
 static const char *get_environment_variable(const char *name, void *user)
 {
     (void)user;
     return secure_getenv(name);
 }
 
-ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *storage, const ingot_persist_info_t *defaults)
+ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_persist_info_t *defaults,
+                                        environment_lookup_t lookup, void *user)
 {
-    return persist_environment_open(storage, defaults, get_environment_variable, NULL);
+    const struct environment environment = {lookup != NULL ? lookup : get_environment_variable, user};
+    struct environment_settings settings;
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    ingot_status_t status = read_environment(&settings, defaults, &environment);
+    if (status == INGOT_SUCCESS && settings.info.adjust != NULL)
+        status = settings.info.adjust(&settings.info, settings.info.adjust_user);
+    settings.info.flags &= ~(uint32_t)INGOT_PERSIST_FROM_ENVIRONMENT;
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_open(storage, &settings.info);
+    if (settings.root != NULL)
+        memory_free(&settings.allocator, settings.root, settings.root_size);
+    return status;
 }

@@ -121,7 +121,8 @@ void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)
 /* Returns the value of an environment variable, or NULL. */
 typedef const char *(*environment_lookup_t)(const char *name, void *user);
 
-/* Does what ingot_persist_open_from_environment does, but looks up variables with the caller's function. */
+/* Does what ingot_persist_open does with INGOT_PERSIST_FROM_ENVIRONMENT, but looks up variables with the caller's
+ * function, unless it is NULL. The flag itself has no effect. */
 ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_persist_info_t *defaults,
                                         environment_lookup_t lookup, void *user);
 

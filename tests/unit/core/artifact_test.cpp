@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 #include <ingot/private/descriptor.h>
 
 #include "support/byte_parts.h"

@@ -5,6 +5,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <ingot/private/backend.h>
 #include <ingot/private/descriptor.h>
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 #include <ingot/private/program.h>
 
 #include "support/reference_context.h"

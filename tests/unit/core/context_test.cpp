@@ -12,6 +12,8 @@
 
 #include <unistd.h>
 
+#include <ingot/private/program.h>
+
 #include "support/environment.h"
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"

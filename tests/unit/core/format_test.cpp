@@ -6,7 +6,6 @@
  * of the current versions there again.
  */
 #include <cstdlib>
-#include <ingot/describe.h>
 #include <ingot/private/descriptor.h>
 
 #include <sodium.h>

@@ -35,15 +35,6 @@ struct Recorder {
     }
 };
 
-std::string text_of(ingot_status_t (*get)(const_ingot_program_t, size_t *, char *), const Program &program)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, get(program.get(), &size, nullptr));
-    std::string text(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, get(program.get(), &size, text.data()));
-    return text;
-}
-
 ProgramText with_options(const std::string &options)
 {
     ProgramText text;
@@ -113,8 +104,9 @@ TEST_F(ProgramTest, BuildsOnceAndComputes)
     EXPECT_EQ(first, Program(found));
     EXPECT_EQ(42, run(create_kernel(first, "twice"), 21));
     EXPECT_EQ(49, run(create_kernel(first, "square"), 7));
-    EXPECT_EQ(std::string("square\0twice\0", 13), text_of(ingot_program_get_kernel_names, first)) << "sorted";
-    EXPECT_EQ("compiled for alpha\n" + std::string(1, '\0'), text_of(ingot_program_get_build_log, first));
+    EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(first)) << "sorted";
+    EXPECT_EQ(2u, facts_of(first).kernel_count);
+    EXPECT_EQ("compiled for alpha\n", log_of(first));
     const auto stats = stats_of(context);
     EXPECT_EQ(3u, stats.hits);
     EXPECT_EQ(1u, stats.misses);
@@ -821,22 +813,6 @@ TEST_F(ProgramTest, OfAnotherContextIsNoneThatABuilderMayGive)
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_or_create(&program, desc.get(), give_twin, twin.get()));
     EXPECT_EQ(nullptr, program);
-}
-
-TEST_F(ProgramTest, SaysWhatItNeedsWhenABufferIsTooSmall)
-{
-    const Program program = create_program(ProgramText().make(context));
-    char text[2] = "?";
-    size_t size = 0;
-    EXPECT_EQ(INGOT_NOT_FOUND, look_up(ProgramText{{"kernel g x\n"}}.make(context)));
-    const std::string before = ingot_last_error_detail();
-    for (const auto get : {ingot_program_get_kernel_names, ingot_program_get_build_log}) {
-        size = 1;
-        EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, get(program.get(), &size, text));
-        EXPECT_STREQ("?", text);
-        EXPECT_NE(before, ingot_last_error_detail());
-        EXPECT_TRUE(last_error_has(std::to_string(size)));
-    }
 }
 
 TEST_F(ProgramTest, IsCompiledForEqualDevicesThatGiveNoBinaryOrDoNotTellWhatTheyAre)

@@ -72,9 +72,17 @@ Outcome read(Variables variables, ingot_persist_info_t defaults = INGOT_PERSIST_
     return outcome;
 }
 
-HeldStorage open_from_environment(const ingot_persist_info_t *defaults)
+/* A value with the flag that reads the environment. */
+ingot_persist_info_t from_environment()
 {
-    return opened([&](ingot_storage_t *made) { return ingot_persist_open_from_environment(made, defaults); });
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.flags = INGOT_PERSIST_FROM_ENVIRONMENT;
+    return info;
+}
+
+HeldStorage open_from_environment(const ingot_persist_info_t &defaults = from_environment())
+{
+    return opened([&](ingot_storage_t *made) { return ingot_persist_open(made, &defaults); });
 }
 
 /* Reads variables, and a variable for the path. */
@@ -314,23 +322,24 @@ TEST(PersistEnvironment, OpensTheStoreThatTheProcessNames)
     const std::string root = scratch.path() / "store";
     const Variable directory("INGOT_PERSIST_DIR", root);
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST"));
-    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    ingot_persist_info_t defaults = from_environment();
     defaults.path = "/somewhere/else"; /* not used */
     defaults.name_space = "app";
     for (const bool has_defaults : {false, true}) {
-        const HeldStorage storage = open_from_environment(has_defaults ? &defaults : nullptr);
+        const HeldStorage storage = has_defaults ? open_from_environment(defaults) : open_from_environment();
         EXPECT_EQ(INGOT_SUCCESS, storage.put(bytes_of("id"), bytes_of("blob")));
         EXPECT_EQ(has_defaults, fs::exists(root + "/app"));
     }
     ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(nullptr, &defaults));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(nullptr, &defaults));
     ingot_persist_trust_t trust = {};
     defaults.trust = &trust;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(&storage, &defaults)) << "no struct_size";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(&storage, &defaults)) << "no struct_size";
     defaults.struct_size = 0;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(&storage, &defaults));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(&storage, &defaults));
     const Variable off("INGOT_PERSIST", "0");
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, nullptr));
+    defaults = from_environment();
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open(&storage, &defaults));
     EXPECT_EQ(nullptr, storage);
 }
 
@@ -344,7 +353,7 @@ TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
         uint64_t max_bytes;
         ingot_status_t answer;
     } seen = {"", 0, INGOT_BUSY};
-    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    ingot_persist_info_t defaults = from_environment();
     defaults.adjust = [](ingot_persist_info_t *info, void *user) {
         auto &noted = *static_cast<Seen *>(user);
         noted.path = info->path;
@@ -354,13 +363,13 @@ TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
     };
     defaults.adjust_user = &seen;
     ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_BUSY, ingot_persist_open_from_environment(&storage, &defaults));
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_open(&storage, &defaults));
     EXPECT_EQ(nullptr, storage);
     EXPECT_FALSE(fs::exists(root));
     EXPECT_EQ(root, seen.path);
     EXPECT_EQ(uint64_t{5} << 20, seen.max_bytes);
     seen.answer = INGOT_SUCCESS;
-    EXPECT_EQ(uint64_t{1} << 20, settings_of(open_from_environment(&defaults)).max_bytes);
+    EXPECT_EQ(uint64_t{1} << 20, settings_of(open_from_environment(defaults)).max_bytes);
 }
 
 TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
@@ -385,14 +394,14 @@ TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsApplied)
     const std::string root = scratch.path() / "store";
     const std::string missing = scratch.path() / "missing";
     ingot_storage_t storage = nullptr;
-    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    ingot_persist_info_t defaults = from_environment();
     defaults.struct_size = offsetof(ingot_persist_info_t, trust);
     const Variable directory("INGOT_PERSIST_DIR", root);
     {
         const Environment policy({{"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", missing}});
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, &defaults)) << "no key file";
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open(&storage, &defaults)) << "no key file";
     }
-    (void)open_from_environment(&defaults);
+    (void)open_from_environment(defaults);
 }
 
 TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
@@ -402,7 +411,8 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
     if (setuid_child::is_this()) {
         for (const char *name : names)
             EXPECT_NE(nullptr, getenv(name));
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, nullptr));
+        const ingot_persist_info_t defaults = from_environment();
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open(&storage, &defaults));
         EXPECT_EQ(nullptr, storage);
         setuid_child::end();
     }
@@ -415,7 +425,7 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
     for (const char *name : names)
         EXPECT_FALSE(fs::exists(scratch.path() / name)) << name;
     const Environment here(variables); /* in this process, which has no extra rights, they take effect */
-    (void)open_from_environment(nullptr);
+    (void)open_from_environment();
     EXPECT_TRUE(fs::exists(variables["INGOT_PERSIST_DIR"]));
     EXPECT_TRUE(fs::exists(variables["INGOT_RECORD"]));
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <ingot/artifact.h>
+#include <ingot/private/artifact.h>
 #include <ingot/private/directory.h>
 #include <zstd.h>
 

@@ -63,7 +63,9 @@ ingot_storage_t open_directory_of_environment(const Settings &settings)
 {
     const Environment variables(settings.variables());
     ingot_storage_t directory = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&directory, nullptr)) << ingot_last_error_detail();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.flags = INGOT_PERSIST_FROM_ENVIRONMENT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info)) << ingot_last_error_detail();
     return directory;
 }
 

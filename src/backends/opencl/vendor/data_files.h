@@ -4,7 +4,7 @@
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_DATA_FILES_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_DATA_FILES_H
 
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 
 enum { DATA_FILES = 128, DATA_PATH_ROOM = 512 };
 

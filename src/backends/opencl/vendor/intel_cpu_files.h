@@ -5,7 +5,7 @@
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_INTEL_CPU_FILES_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_INTEL_CPU_FILES_H
 
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 
 /* Adds the field "device_library". `function` is any function of the runtime; the path of its library leads to the
  * files. */

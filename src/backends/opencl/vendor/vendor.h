@@ -7,7 +7,7 @@
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_VENDOR_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_VENDOR_H
 
-#include <ingot/backend.h>
+#include <ingot/private/backend.h>
 
 enum opencl_vendor { OPENCL_OTHER, OPENCL_POCL, OPENCL_INTEL_GPU, OPENCL_INTEL_CPU, OPENCL_NVIDIA };
 

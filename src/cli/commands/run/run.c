@@ -157,8 +157,8 @@ static ingot_status_t try_store(const char *path)
     info.path = path;
     info.max_bytes = INGOT_UNLIMITED;
     info.on_event = store_tell_event;
-    const ingot_status_t status =
-        path != NULL ? ingot_persist_open(&storage, &info) : ingot_persist_open_from_environment(&storage, &info);
+    info.flags = path == NULL ? INGOT_PERSIST_FROM_ENVIRONMENT : 0;
+    const ingot_status_t status = ingot_persist_open(&storage, &info);
     ingot_storage_release(storage);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <ingot/persist.h>
 #include <ingot/private/opencl.h>
+#include <ingot/private/program.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/persist.h>
+#include <ingot/private/program.h>
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,20 +20,6 @@ cl_uint result_count_references(cl_program native)
     cl_uint count = 0;
     (void)layer_target.clGetProgramInfo(native, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, NULL);
     return count;
-}
-
-/* Returns the build log, or NULL on failure. The caller frees it. */
-static char *copy_log(ingot_program_t program)
-{
-    size_t size = 0;
-    if (ingot_program_get_build_log(program, &size, NULL) != INGOT_SUCCESS)
-        return NULL;
-    char *log = malloc(size);
-    if (log != NULL && ingot_program_get_build_log(program, &size, log) != INGOT_SUCCESS) {
-        free(log);
-        log = NULL;
-    }
-    return log;
 }
 
 char *result_join_logs(const char *earlier, const char *log)
@@ -111,10 +98,7 @@ static ingot_status_t fill_result(struct result *result, const struct result_inf
     /* for several devices, Ingot may compile once and load the binary for all */
     (void)ingot_program_get_facts(result->program, &facts);
     result->is_loaded = device_count > 1 || facts.is_from_cache_blob;
-    char *log = copy_log(result->program);
-    const bool is_set = set_log(result, info->earlier_log, log);
-    free(log);
-    if (!is_set)
+    if (!set_log(result, info->earlier_log, facts.build_log))
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (device_count > 1 && *result->log != '\0')
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the compiler has messages for several devices");
