@@ -7,8 +7,8 @@
  * their own, which prints the findings.
  */
 #include <errno.h>
-#include <ingot/private/directory.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/directory.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
