@@ -3,25 +3,13 @@
 
 Usage: make.py [DIRECTORY]   (default: beside this script). Needs libxxhash.so.0.
 """
-import ctypes
 import hashlib
 import pathlib
 import struct
 import sys
 
-
-class Hash128(ctypes.Structure):
-    _fields_ = [("low64", ctypes.c_uint64), ("high64", ctypes.c_uint64)]
-
-
-xxhash = ctypes.CDLL("libxxhash.so.0")
-xxhash.XXH3_128bits.restype = Hash128
-xxhash.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-
-
-def checksum(data):
-    value = xxhash.XXH3_128bits(data, len(data))
-    return struct.pack("<QQ", value.low64, value.high64)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from xxh3 import checksum  # noqa: E402
 
 
 def digest(data):

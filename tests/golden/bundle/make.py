@@ -3,30 +3,12 @@
 
 Usage: make.py [FILE]   (default: two-entries.ingot beside this script). Needs libxxhash.so.0.
 """
-import ctypes
 import pathlib
 import struct
 import sys
 
-
-class Hash128(ctypes.Structure):
-    _fields_ = [("low64", ctypes.c_uint64), ("high64", ctypes.c_uint64)]
-
-
-xxhash = ctypes.CDLL("libxxhash.so.0")
-xxhash.XXH3_128bits.restype = Hash128
-xxhash.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-xxhash.XXH3_64bits.restype = ctypes.c_uint64
-xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-
-
-def checksum(data):
-    value = xxhash.XXH3_128bits(data, len(data))
-    return struct.pack("<QQ", value.low64, value.high64)
-
-
-def hash_of(data):
-    return xxhash.XXH3_64bits(data, len(data))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from xxh3 import checksum, hash_of  # noqa: E402
 
 
 ENTRIES = [(b"first id", b"first blob", 1_000_000_000), (b"second id", b"second blob, longer", 2_000_000_000)]

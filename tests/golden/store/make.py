@@ -5,29 +5,17 @@ Usage: make.py [FOLDER]   (default: the folder of this script)
 Needs libxxhash.so.0. Each entry is a folder NAME with key.bin and kernel.bin; expected.txt has one line an entry:
 name, place, and what a reader makes of it. size.txt is that of a store with the entry "good".
 """
-import ctypes
 import pathlib
 import struct
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from xxh3 import checksum  # noqa: E402
 
 ID = b"golden id \x00\x01\xff"
 BLOB = b"golden blob " + bytes(range(64))
 CREATED = 1700000000123456789
 OTHER_ID = b"another id"
-
-
-class Hash128(ctypes.Structure):
-    _fields_ = [("low64", ctypes.c_uint64), ("high64", ctypes.c_uint64)]
-
-
-xxhash = ctypes.CDLL("libxxhash.so.0")
-xxhash.XXH3_128bits.restype = Hash128
-xxhash.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-
-
-def checksum(data):
-    value = xxhash.XXH3_128bits(data, len(data))
-    return struct.pack("<QQ", value.low64, value.high64)
 
 
 def key(version=1, flags=0, reserved=bytes(20), last=bytes(16), blob=BLOB, id=ID):
