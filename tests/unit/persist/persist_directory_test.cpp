@@ -485,7 +485,7 @@ TEST_F(PersistDirectory, RefusesMalformedInfos)
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info)) << &make - mistakes;
     }
     ingot_persist_info_t info = good;
-    for (uint32_t flag = INGOT_PERSIST_KEEP_REQUESTS * 2; flag != 0; flag <<= 1) {
+    for (uint32_t flag = INGOT_PERSIST_FROM_ENVIRONMENT * 2; flag != 0; flag <<= 1) {
         info.flags = flag;
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open(info)) << flag;
     }
