@@ -89,7 +89,7 @@ INGOT_API ingot_status_t ingot_hip_kernel_get_native(const_ingot_kernel_t kernel
  * @param      cache         NULL: no cache; compiles.
  * @param      device        HIP's device number. The device need not be current.
  * @param      source        HIP C++ for hipRTC; or a code object, or an uncompressed fat binary with one for the
- *                           device.
+ *                           device, whose code objects all have the same kernels.
  * @param      source_size   In bytes; 0: @p source is text and ends with a NUL.
  * @param      name          The file name in messages. NULL: none.
  * @param      options       The compiler's options, one in each element.

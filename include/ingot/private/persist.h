@@ -58,9 +58,8 @@ INGOT_API ingot_status_t ingot_persist_find_evicted(ingot_storage_t storage, siz
  *
  * @param[in]  destroy  The storage's operation of this name, which tells whose storage it is.
  * @param[out] self     Valid as long as the storage.
- * @retval INGOT_INVALID_ARGUMENTS  The storage is NULL.
- * @retval INGOT_READ_ONLY          This process was forked from the one that created it.
- * @retval INGOT_UNIMPLEMENTED      Its operation is another one.
+ * @retval INGOT_UNIMPLEMENTED      Its operation is another one, or this process was forked from the one that created
+ * it.
  */
 INGOT_API ingot_status_t ingot_storage_get_self(ingot_storage_t storage, void (*destroy)(void *self), void **self);
 

@@ -17,8 +17,8 @@ struct rtc_format {
     Elf64_Word name_table; /* the type of the section with the symbols of kernels */
     /* Returns the length of the kernel's name, which is a part of the symbol's; 0: the symbol is not a kernel. */
     size_t (*kernel_name)(const Elf64_Sym *symbol, const char *name);
-    /* Finds the ELF file for an architecture if there are several, all of which it checks. False: there is none. NULL:
-     * code is always one ELF file. */
+    /* Finds the ELF file for an architecture if there are several, and checks those that fit. False: there is none.
+     * NULL: code is always one ELF file. */
     bool (*unwrap)(const char *architecture, size_t *size, const uint8_t **bytes);
 };
 

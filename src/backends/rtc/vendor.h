@@ -91,6 +91,7 @@ void rtc_take_module(void *program, void *module);
     }
 
 void rtc_destroy(void *state);
+/* Requires a state: sources are made in contexts over a target, and never in a target, which has none. */
 int rtc_accepts(void *state, ingot_source_kind_t kind);
 ingot_status_t rtc_build(void *state, const ingot_build_request_t *request, size_t device_count,
                          const uint32_t *device_indices, ingot_sink_t *log, void **program);

@@ -307,7 +307,8 @@ static bool has_changed(struct build_lock *lock)
     return is_new;
 }
 
-/* Keeps an exchanged lock of a store, in the place of one of the same program or of the oldest one. */
+/* Closes a lock. Keeps one that is exchanged for a shared one, because a build was pointless, in the place of one of
+ * the same program or of the oldest one. */
 static void close_lock(struct build_lock *lock, bool is_pointless)
 {
     struct directory *directory = lock->directory;

@@ -19,6 +19,7 @@
 #include "util/nanoseconds.h"
 
 #define MOST_WISHES 4096u
+#define MOST_UNCOUNTED 32u
 #define FRESH_NS (60 * NS_PER_SECOND)     /* a younger wish is not renewed */
 #define TOO_OLD_NS (3600 * NS_PER_SECOND) /* an older one is removed */
 #define NAME_DIGITS (2 * (size_t)CHECKSUM_SIZE)
@@ -121,8 +122,8 @@ static bool remove_old_wish(void *user, const char *name)
     return true;
 }
 
-/* A store counts the wishes again when it has left an eighth of those for which there was room, and those of a full
- * folder once per second. So several stores together may leave more than MOST_WISHES. */
+/* A store counts the wishes again when it has left an eighth of those for which there was room, at most MOST_UNCOUNTED,
+ * and those of a full folder once per second. So several stores together may leave a few more than MOST_WISHES. */
 static ingot_status_t find_room(struct folder *folder)
 {
     struct directory *directory = folder->root.directory;
@@ -133,6 +134,8 @@ static ingot_status_t find_room(struct folder *folder)
         if (folder->wish_count == MOST_WISHES)
             (void)files_list(folder->fd, ".", remove_old_wish, folder);
         room = (MOST_WISHES - (unsigned)folder->wish_count + 7) / 8;
+        if (room > MOST_UNCOUNTED)
+            room = MOST_UNCOUNTED;
         atomic_store_explicit(&directory->wish_count_ns, room == 0 ? now_ns + NS_PER_SECOND : 0, memory_order_relaxed);
     }
     if (room == 0)

@@ -151,16 +151,17 @@ static void copy_to_tier(ingot_storage_t chain, size_t tier, bool replaces, cons
 }
 
 /* Asks one tier after another, and stores what one has in those in front of it that take blobs. What such a tier has
- * stored meanwhile stays; only a blob that the load could not use is replaced (`unusable` has a bit for each such
- * tier). If a tier cannot store it, the next load that finds the blob in a lower tier tries again. If a policy refuses
- * a tier's blob, asks the next tier. */
+ * stored meanwhile stays; only a blob that a policy refuses is replaced (`refused` has a bit for each such tier). A
+ * directory store has removed a damaged entry, and one that it failed to read may be newer. If a tier cannot store it,
+ * the next load that finds the blob in a lower tier tries again. If a policy refuses a tier's blob, asks the next tier.
+ */
 static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t asked, size_t id_size, const uint8_t *id,
                                       ingot_buffer_t *kept)
 {
     struct chain_use use;
     ingot_status_t reason = INGOT_NOT_FOUND;
     ingot_status_t status = INGOT_NOT_FOUND;
-    unsigned unusable = 0;
+    unsigned refused = 0;
     char detail[DETAIL_CAPACITY] = "no tier has the blob";
     chain_begin_load(chain, &use, id_size, id);
     for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
@@ -168,10 +169,10 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t ask
         const bool may_promote = status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use);
         for (size_t j = 0; j < i && may_promote; ++j)
             if (storage_takes_blobs(chain->tiers[j]))
-                copy_to_tier(chain, j, (unusable >> j & 1) != 0, "promoted to", id_size, id, kept->size, kept->bytes);
+                copy_to_tier(chain, j, (refused >> j & 1) != 0, "promoted to", id_size, id, kept->size, kept->bytes);
         if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
             continue;
-        unusable |= 1u << i;
+        refused |= (unsigned)(status == INGOT_UNTRUSTED) << i;
         if (reason == INGOT_NOT_FOUND) {
             reason = status;
             error_text_copy(detail, sizeof(detail), ingot_last_error_detail());

@@ -285,13 +285,10 @@ void *storage_self(ingot_storage_t storage, enum storage_kind kind)
 
 ingot_status_t ingot_storage_get_self(ingot_storage_t storage, void (*destroy)(void *self), void **self)
 {
-    const ingot_status_t status = storage_check(storage);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (storage->ops.destroy != destroy)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is of another kind");
+    if (!storage_is_here(storage) || storage->ops.destroy != destroy)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is of another kind or process");
     *self = storage->self;
-    return status;
+    return INGOT_SUCCESS;
 }
 
 const ingot_storage_ops_t *storage_ops(ingot_storage_t storage)

@@ -165,6 +165,10 @@ TEST_F(CacheBlob, KeepsTheSumOfTheBuildTimes)
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_facts(nullptr, &facts));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_facts(program.get(), nullptr));
+    facts.struct_size = offsetof(ingot_program_facts_t, build_log); /* an older caller */
+    facts.build_log = "untouched";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program.get(), &facts));
+    EXPECT_STREQ("untouched", facts.build_log);
     facts.struct_size = 0;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_facts(program.get(), &facts));
 }

@@ -106,6 +106,8 @@ TEST_F(ProgramTest, BuildsOnceAndComputes)
     EXPECT_EQ(49, run(create_kernel(first, "square"), 7));
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(first)) << "sorted";
     EXPECT_EQ(2u, facts_of(first).kernel_count);
+    EXPECT_EQ(std::string("square\0twice\0", 13),
+              std::string(facts_of(first).kernel_names, facts_of(first).kernel_names_size));
     EXPECT_EQ("compiled for alpha\n", log_of(first));
     const auto stats = stats_of(context);
     EXPECT_EQ(3u, stats.hits);

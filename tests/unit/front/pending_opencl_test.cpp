@@ -425,6 +425,13 @@ TEST_F(PendingOpenclDroppedElsewhere, WhileAnotherThreadMakesIt)
 
 /* ---- processes ---- */
 
+TEST_F(PendingOpencl, TwoProcessesThatBeginOneListCompileEachProgramOnce)
+{
+    const Counts counts = run_children(CACHE_CHILD, 2, 1, 12, scratch_.path().string(), "begin");
+    EXPECT_EQ(12, counts.built);
+    EXPECT_EQ(12, counts.loaded);
+}
+
 TEST_F(PendingOpencl, FourProcessesOfThreadsThatBeginOneListCompileEachProgramOnce)
 {
     const Counts counts = run_children(CACHE_CHILD, 4, 3, 6, scratch_.path().string(), "begin");

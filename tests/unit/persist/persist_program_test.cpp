@@ -111,22 +111,48 @@ TEST_F(PersistProgram, ABlobThatTheDriverRefusesIsReplacedAndOneThatItFailsToLoa
     }
 }
 
-/* Ingot's core finds the damage when it uses the blob. The store must then count and remove the entry, as if the store
- * itself had found the damage. */
-TEST_F(PersistProgram, ADamagedBlobIsCountedAndRemovedByTheStore)
+TEST_F(PersistProgram, ADamagedFileIsCountedAndReplaced)
 {
-    Session first;
+    const Session first;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
-    const fs::path file = entries_of(path_).at(0) / "kernel.bin";
-    Bytes bad = read_file(file);
-    bad.back() ^= 1u;
-    write_file(file, bad);
-    Session second;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
-    EXPECT_EQ(1u, store().stats().corrupt);
-    EXPECT_EQ(1u, store().stats().refused);
+    const fs::path entry = entries_of(path_).at(0);
+    unsigned damaged = 0;
+    for (const char *name : {"key.bin", "kernel.bin"}) {
+        for (const bool is_cut : {false, true}) {
+            Bytes bad = read_file(entry / name);
+            if (is_cut)
+                bad.pop_back();
+            else
+                bad[20] ^= 1u;
+            write_file(entry / name, bad);
+            Session second, third;
+            EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store())) << name << is_cut;
+            EXPECT_EQ(++damaged, store().stats().refused);
+            EXPECT_EQ(damaged, store().stats().corrupt);
+            EXPECT_EQ(1u,
+                      second.seen.count(INGOT_EVENT_STORAGE_LOAD, is_cut ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT));
+            EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store())) << name << is_cut;
+        }
+    }
     EXPECT_EQ(0u, store().stats().rejected);
-    EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_BLOB_CORRUPT));
+}
+
+/* It was damaged before it was stored. */
+TEST_F(PersistProgram, ADamageThatOnlyTheCoreFindsIsReplaced)
+{
+    const Session first;
+    const Desc desc = first.describe();
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(desc, store()));
+    Bytes bad = read_file(entries_of(path_).at(0) / "kernel.bin");
+    bad.back() ^= 1u;
+    fs::remove_all(fs::path(path_));
+    reopen();
+    ASSERT_EQ(INGOT_SUCCESS, store().put(id_of(desc), bad));
+    const Session second, third;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
+    EXPECT_EQ(1u, store().stats().rejected);
+    EXPECT_EQ(0u, store().stats().corrupt);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store()));
 }
 
 TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)

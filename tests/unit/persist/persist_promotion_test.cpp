@@ -2,6 +2,7 @@
  * Tests that a load's promotion never undoes what is stored or removed while the load reads a lower tier.
  */
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <thread>
@@ -80,6 +81,21 @@ TEST_F(Promotion, DoesNotReplaceWhatAnotherProcessHasStored)
     const Store store(at("store"));
     const Store as_another_process(at("store"));
     load_while(chain_behind(store), [&] { EXPECT_EQ(INGOT_SUCCESS, as_another_process.put(kId, kNew)); });
+    EXPECT_EQ(kNew, loaded(store));
+}
+
+TEST_F(Promotion, DoesNotReplaceWhatCouldNotBeRead)
+{
+    const Store store(at("store"));
+    const HeldStorage chain = chain_behind(store);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kNew));
+    rlimit limit = {};
+    ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+    const rlimit none = {0, limit.rlim_max};
+    lower_.blobs[kId] = kOld;
+    lower_.after_load = [&] { setrlimit(RLIMIT_NOFILE, &limit); };
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+    EXPECT_EQ(kOld, loaded(chain));
     EXPECT_EQ(kNew, loaded(store));
 }
 

@@ -68,6 +68,7 @@ TEST_F(RemoteHttp, ReturnsWhatAnotherProcessStored)
     expect_round_trip(nginx.url("/cache/"));
     EXPECT_EQ(0u, nginx.files().size());
     Tier(nginx.url("/cache")).upload();
+    EXPECT_EQ(INGOT_SUCCESS, Tier(nginx.url("/cache/")).load(kId));
     ASSERT_EQ(1u, nginx.files().size());
     EXPECT_EQ(0u, nginx.files()[0].rfind("cache/ingot-1/default/", 0)) << nginx.files()[0];
     EXPECT_EQ(std::string("cache/ingot-1/default/").size() + 3 + 64, nginx.files()[0].size());
@@ -76,6 +77,7 @@ TEST_F(RemoteHttp, ReturnsWhatAnotherProcessStored)
 TEST_F(RemoteHttp, HasFlatPathsForBuildCaches)
 {
     const Nginx nginx;
+    expect_round_trip(nginx.url("/ac?layout=flat"));
     Tier(nginx.url("/ac?layout=flat")).upload();
     ASSERT_EQ(1u, nginx.files().size());
     EXPECT_EQ(3u + 64, nginx.files()[0].size()) << nginx.files()[0];
@@ -167,6 +169,7 @@ TEST_F(RemoteHttp, AuthenticatesByAFile)
     expect_round_trip(nginx.url("?credentials=" + secret));
     const std::string password = write("password", "hunter2");
     expect_round_trip("http://user@127.0.0.1:" + std::to_string(nginx.port()) + "?credentials=" + password);
+    Tier(nginx.url("?credentials=" + secret)).upload();
     const std::string wrong = write("wrong", "user:other");
     for (const std::string &url : {nginx.url(), nginx.url("?credentials=" + wrong)}) {
         const Tier tier(url);
@@ -261,7 +264,7 @@ TEST_F(RemoteHttp, SaysThatItHasNoMemory)
 TEST_F(RemoteHttp, DoesNotFollowRedirects)
 {
     const Nginx other;
-    expect_round_trip(other.url());
+    Tier(other.url()).upload();
     const Nginx nginx("return 302 " + other.url() + "$request_uri;");
     const Tier tier(nginx.url());
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));

@@ -138,7 +138,8 @@ static ingot_status_t copy_code(const struct rtc_target *target, const ingot_sou
                                 struct rtc_bytes *image)
 {
     struct rtc_image read;
-    if (rtc_image_read(&read, &hip_code_object, target->architecture, source->size, source->bytes) != INGOT_SUCCESS)
+    if (rtc_image_read(&read, &hip_code_object, target->architecture, source->size, source->bytes) != INGOT_SUCCESS ||
+        read.code != source->bytes) /* an image with name expressions */
         return ingot_refuse_program(
             log, 0, "the source is not a code object, or a fat binary without compression that has one for %s",
             target->architecture);

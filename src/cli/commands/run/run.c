@@ -100,7 +100,8 @@ static bool set_layer(void)
     const char *each = others != NULL && others[0] != '\0' ? others : NULL;
     while (each != NULL && (strncmp(each, layer, length) != 0 || (each[length] != ':' && each[length] != '\0'))) {
         each = strchr(each, ':');
-        each += each != NULL;
+        if (each != NULL)
+            ++each;
     }
     if (others == NULL || others[0] == '\0') {
         set_variable(LAYERS, layer);
