@@ -212,7 +212,10 @@ TEST_F(CliStartedBuilder, EndsWithAnApplicationThatIsKilledOrExits)
     for (const char *how : {"stay", "leave"}) {
         const auto one = application(how, 0, "40");
         if (std::strcmp(how, "stay") == 0) {
-            wait_until([&] { return !processes().empty(); });
+            wait_until([&] { /* the application has begun more than the builder takes at once */
+                             return !processes().empty() && fs::exists(root() / "wanted") &&
+                                    std::distance(fs::directory_iterator(root() / "wanted"), {}) >= 10;
+            });
             one->send(SIGKILL);
         }
         EXPECT_EQ(std::strcmp(how, "stay") == 0 ? 128 + SIGKILL : 0, one->wait()) << one->output();
