@@ -87,7 +87,11 @@ static ingot_status_t compile_program(const struct rtc_job *job, void *program)
     const struct rtc_compiler *compiler = job->compiler;
     if (job->options->count > INT_MAX)
         return ingot_refuse_program(job->log, 0, "%zu options are more than the compiler accepts", job->options->count);
+    if (compiler->alone != NULL)
+        pthread_mutex_lock(compiler->alone);
     const int result = compiler->compile(program, (int)job->options->count, job->options->words);
+    if (compiler->alone != NULL)
+        pthread_mutex_unlock(compiler->alone);
     const ingot_status_t status = take_log(job, program);
     if (result == RTC_SUCCESS || status != INGOT_SUCCESS)
         return status;

@@ -4,13 +4,16 @@
 #ifndef INGOT_BACKENDS_RTC_COMPILER_H
 #define INGOT_BACKENDS_RTC_COMPILER_H
 
+#include <pthread.h>
+
 #include "backends/rtc/image.h"
 #include "backends/rtc/options.h"
 #include "util/library.h"
 
 /* The functions of a compiler. Results are enumerators whose values are the same in both. */
 struct rtc_compiler {
-    const char *prefix; /* of the functions' names */
+    const char *prefix;     /* of the functions' names */
+    pthread_mutex_t *alone; /* held while `compile` runs; NULL: threads may compile at the same time */
     char library[LIBRARY_NAME_SIZE];
     const char *(*error_string)(int);
     int (*create)(void **, const char *, const char *, int, const char *const *, const char *const *);

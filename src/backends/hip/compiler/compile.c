@@ -76,7 +76,9 @@ ingot_status_t hip_hiprtc_open(unsigned major, struct rtc_compiler *hiprtc)
 {
     static const struct library_symbol symbols[] = RTC_SYMBOLS("hiprtc", "Code");
     static const char *const names[] = {"libhiprtc", "libamdhip64"}; /* the older ones are a part of libamdhip64 */
-    *hiprtc = (struct rtc_compiler){.prefix = "hiprtc"};
+    /* Each compilation sets the global options of LLVM. Libraries before ROCm 5.6 do not lock them, later ones do. */
+    static pthread_mutex_t options = PTHREAD_MUTEX_INITIALIZER;
+    *hiprtc = (struct rtc_compiler){.prefix = "hiprtc", .alone = &options};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
         if (library_open_newest(names[i], major, major, hiprtc->library, sizeof(symbols) / sizeof(symbols[0]), symbols,
                                 hiprtc))
