@@ -3,8 +3,9 @@
  */
 #pragma once
 
-#include <ingot/private/descriptor.h>
+#include <ingot/ingot.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -67,23 +68,42 @@ inline Bytes id_of(const ProgramText &text)
     return id_of(describe(make_context(), text));
 }
 
-/* Returns the paths of the fields in which two ids differ, joined by spaces. */
-inline std::string differing_fields(const Bytes &expected, const Bytes &found)
+/* Returns the fields of an id, and their values as in JSON. */
+inline std::vector<std::pair<std::string, std::string>> fields_of(const Bytes &id)
 {
     size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS,
-              ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(), &size, nullptr))
-        << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
     std::string json(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
-                                                         &size, json.data()));
-    static const std::string kMember = "{\"field\": \"";
-    std::string fields;
-    for (size_t at = json.find(kMember); at != std::string::npos; at = json.find(kMember, at)) {
-        at += kMember.size();
-        fields += (fields.empty() ? "" : " ") + json.substr(at, json.find('"', at) - at);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, json.data()));
+    std::vector<std::pair<std::string, std::string>> fields;
+    for (size_t at = json.find('"'); at != std::string::npos; at = json.find('"', at)) {
+        const size_t name_end = json.find("\": ", at + 1);
+        const size_t value = name_end + 3;
+        const bool is_text = json.at(value) == '"';
+        size_t end = value + 1;
+        while (is_text ? json.at(end) != '"' : json.at(end) != ',' && json.at(end) != '}')
+            end += json[end] == '\\' ? 2 : 1;
+        fields.emplace_back(json.substr(at + 1, name_end - at - 1), json.substr(value, end - value));
+        at = end + 1;
     }
     return fields;
+}
+
+/* Returns the names of the fields in which two ids differ, joined by spaces; the digest of the whole request only if
+ * nothing else does. */
+inline std::string differing_fields(const Bytes &expected, const Bytes &found)
+{
+    const auto before = fields_of(expected), after = fields_of(found);
+    std::string names;
+    const auto add_missing = [&](const auto &from, const auto &in) {
+        for (const auto &field : from)
+            if (std::find(in.begin(), in.end(), field) == in.end() && names.find(field.first) == std::string::npos &&
+                (field.first != "request.blake2b" || names.empty()))
+                names += (names.empty() ? "" : " ") + field.first;
+    };
+    add_missing(before, after);
+    add_missing(after, before);
+    return names;
 }
 
 inline void write_file(const std::string &path, const Bytes &bytes)
