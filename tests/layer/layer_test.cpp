@@ -31,6 +31,9 @@ struct Ending {
     std::map<std::string, size_t> counts; /* the counts that INGOT_LAYER_STATS collected */
 };
 
+const std::string layer_above = COUNTING_LAYER ":" LAYER; /* Ingot's layer is above the counting one */
+const std::string layer_below = LAYER ":" COUNTING_LAYER;
+
 class Layer : public ::testing::Test
 {
 protected:
@@ -49,11 +52,14 @@ protected:
                 {"INGOT_PERSIST_STORE_MODE", mode_}, {"INGOT_PERSIST_LOCK_TIMEOUT", "60s"},
                 {"LSAN_OPTIONS", "detect_leaks=0"}};
     }
-    Ending run(const std::vector<std::string> &command, const std::string &layers) const
+    Ending run(const std::vector<std::string> &command, const std::string &layers,
+               const std::function<void(const child_process::Child &)> &meanwhile = {}) const
     {
         fs::remove(path("seen"));
         fs::remove(path("counts"));
         child_process::Child child(command, path("output"), environment_with(layers));
+        if (meanwhile)
+            meanwhile(child);
         Ending ending = {child.wait(), "", {}, {}};
         ending.output = child.output();
         std::ifstream seen(path("seen"));
@@ -69,6 +75,25 @@ protected:
         return run({LAYER_CHILD, mode, path("store")}, layers);
     }
 
+#if HAS_REMOTE
+    /* Runs a child until it has built its programs and the server has all that it uploads: exit() uploads nothing. A
+     * lease ends with its upload. */
+    Ending run_until_uploaded(const server_process::Redis &redis, const std::string &store) const
+    {
+        const std::string pipe = store + ".end";
+        EXPECT_EQ(0, mkfifo(pipe.c_str(), 0600));
+        return run({LAYER_CHILD, "waiting", store}, layer_above, [&](const child_process::Child &child) {
+            int end;
+            while ((end = open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && child.is_running())
+                std::this_thread::yield();
+            while (child.is_running() && redis.ask({"KEYS", "*:lease"}).find("lease") != std::string::npos)
+                std::this_thread::yield();
+            if (end >= 0)
+                close(end);
+        });
+    }
+#endif
+
     static void expect_right(const Ending &ending, const std::string &count)
     {
         EXPECT_EQ(42, ending.status) << ending.output;
@@ -79,9 +104,6 @@ protected:
     ScratchDirectory scratch_;
     std::string mode_ = "now"; /* PoCL's programs would not be stored otherwise */
 };
-
-const std::string layer_above = COUNTING_LAYER ":" LAYER; /* Ingot's layer is above the counting one */
-const std::string layer_below = LAYER ":" COUNTING_LAYER;
 
 TEST_F(Layer, CompilesNothingInTheSecondProcess)
 {
@@ -112,32 +134,13 @@ TEST_F(Layer, EndsAsTheBareDriverIfMemoryIsLimited)
 #endif
 
 #if HAS_REMOTE
-/* Runs a child until the server has all that the child uploads: exit() uploads nothing. A lease ends with its upload.
- */
-static Ending run_until_uploaded(const server_process::Redis &redis, const std::string &store,
-                                 const std::function<Ending(const std::vector<std::string> &)> &run_with_layer)
-{
-    const std::string pipe = store + ".end";
-    EXPECT_EQ(0, mkfifo(pipe.c_str(), 0600));
-    std::thread waiting([&] {
-        const int end = open(pipe.c_str(), O_WRONLY);
-        while (redis.ask({"KEYS", "*:lease"}).find("lease") != std::string::npos)
-            std::this_thread::yield();
-        close(end);
-    });
-    Ending ending = run_with_layer({LAYER_CHILD, "waiting", store});
-    waiting.join();
-    return ending;
-}
-
 /* Each machine has its own store. */
 TEST_F(Layer, CompilesNothingThatAnotherMachineCompiled)
 {
     const server_process::Redis redis;
     const auto run_machine = [&](const char *store) {
         setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
-        const Ending ending = run_until_uploaded(
-            redis, path(store), [&](const std::vector<std::string> &command) { return run(command, layer_above); });
+        const Ending ending = run_until_uploaded(redis, path(store));
         unsetenv("INGOT_PERSIST_REMOTE");
         return ending;
     };
@@ -163,8 +166,7 @@ TEST_F(Layer, RunsNoUnsealedProgramOfAServerIfSealsAreRequired)
             setenv("INGOT_PERSIST_TRUST", "require", 1);
             setenv("INGOT_PERSIST_KEYS", key_file.c_str(), 1);
         }
-        const Ending ending = run_until_uploaded(
-            redis, path(store), [&](const std::vector<std::string> &command) { return run(command, layer_above); });
+        const Ending ending = run_until_uploaded(redis, path(store));
         for (const char *name : {"INGOT_PERSIST_REMOTE", "INGOT_PERSIST_TRUST", "INGOT_PERSIST_KEYS"})
             unsetenv(name);
         expect_right(ending, "4");

@@ -57,16 +57,19 @@ public:
             if (self.empty() || &argument != &arguments[0])
                 argv.push_back(const_cast<char *>(argument.c_str()));
         argv.push_back(nullptr);
-        pid_ = fork();
+        const std::vector<std::string> variables = variables_with(environment);
+        std::vector<char *> envp;
+        for (const std::string &variable : variables)
+            envp.push_back(const_cast<char *>(variable.c_str()));
+        envp.push_back(nullptr);
+        pid_ = fork(); /* other threads may hold the locks of a sanitizer's allocator, so the child allocates nothing */
         if (pid_ != 0)
             return;
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if this process ends with an error, without a destructor */
         const int output = open(output_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         if (output < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
             _exit(126);
-        for (const auto &variable : environment)
-            setenv(variable.first.c_str(), variable.second.c_str(), 1);
-        execv(argv[0], argv.data());
+        execve(argv[0], argv.data(), envp.data());
         _exit(127);
     }
 
@@ -88,6 +91,13 @@ public:
         return exit_status_;
     }
 
+    bool is_running() const
+    {
+        siginfo_t info = {};
+        return pid_ > 0 && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               info.si_pid == 0;
+    }
+
     /* Only before wait(), because the PID may belong to another process after that. */
     void send(int signal_number) const { kill(pid_, signal_number); }
 
@@ -98,6 +108,20 @@ public:
     }
 
 private:
+    /* Returns this process's environment with these variables, each as NAME=VALUE. */
+    static std::vector<std::string> variables_with(const Environment &environment)
+    {
+        std::vector<std::string> variables;
+        for (char **variable = environ; *variable != nullptr; ++variable) {
+            const std::string text = *variable;
+            if (environment.count(text.substr(0, text.find('='))) == 0)
+                variables.push_back(text);
+        }
+        for (const auto &variable : environment)
+            variables.push_back(variable.first + "=" + variable.second);
+        return variables;
+    }
+
     std::string output_path_;
     pid_t pid_ = 0;
     int exit_status_ = -1;
