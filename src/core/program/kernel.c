@@ -46,19 +46,20 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
 }
 
 /*
- * Remembers a kernel in the descriptor. Only the first kernel that is requested from a program is remembered, because
- * threads that use several kernels of one descriptor would keep overwriting each other's kernels. One thread writes at
- * a time, and sets the serial to BUSY while it does. So a thread that reads the same serial before and after it reads
- * the kernel knows that the kernel belongs to that serial's program.
+ * Remembers a kernel in the descriptor, unless its name is long. Only the first kernel that is requested from a program
+ * is remembered, because threads that use several kernels of one descriptor would keep overwriting each other's
+ * kernels. One thread writes at a time, and sets the serial to BUSY while it does. So a thread that reads the same
+ * serial before and after it reads the kernel knows that the kernel belongs to that serial's program.
  */
 static void remember_kernel(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
 {
+    enum { MAX_NAME_LENGTH = 24 };
     const uint64_t BUSY = UINT64_MAX;
     /* relaxed: the caller holds the program, so it has already acquired the serial */
     const uint64_t serial = atomic_load_explicit(entry_serial(program), memory_order_relaxed);
     uint64_t before = atomic_load_explicit(&memo->serial, memory_order_relaxed);
 
-    if (before == serial || before == BUSY ||
+    if (before == serial || before == BUSY || strlen(kernel->name) > MAX_NAME_LENGTH ||
         !atomic_compare_exchange_strong_explicit(&memo->serial, &before, BUSY, memory_order_acquire,
                                                  memory_order_relaxed))
         return;
@@ -89,6 +90,8 @@ __attribute__((noinline)) static ingot_status_t get_slowly(ingot_kernel_t *kerne
 {
     ingot_program_t program = (ingot_program_t)hit;
 
+    if (hit != NULL && desc->context->trace.wants_hits)
+        program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
     ingot_status_t status = hit == NULL ? program_request(&program, desc, pending) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
         return status;
@@ -98,6 +101,14 @@ __attribute__((noinline)) static ingot_status_t get_slowly(ingot_kernel_t *kerne
     else
         cache_entry_release(program_entry(program));
     return status;
+}
+
+/* Does the same as strcmp() == 0. For the short names of remembered kernels, calling strcmp would take longer. */
+static inline bool names_are_equal(const char *a, const char *b)
+{
+    while (*a == *b && *a != '\0')
+        ++a, ++b;
+    return *a == *b;
 }
 
 ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc_t desc, uint32_t device_index,
@@ -115,10 +126,9 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
     struct cache_entry *pending = NULL;
     struct cache_entry *hit = cache_memo_lookup_fast(&shared->memo, &pending);
 
-    if (hit != NULL && desc->context->trace.wants_hits)
-        program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
-    if (hit == NULL || !is_whole || atomic_load_explicit(entry_serial(hit), memory_order_relaxed) != serial ||
-        known->device != device_index || strcmp(known->name, name) != 0)
+    if (hit == NULL || desc->context->trace.wants_hits || !is_whole ||
+        atomic_load_explicit(entry_serial(hit), memory_order_relaxed) != serial || known->device != device_index ||
+        !names_are_equal(known->name, name))
         return get_slowly(kernel, shared, device_index, name, hit, pending);
     *kernel = known;
     return INGOT_SUCCESS;

@@ -327,6 +327,22 @@ TEST_F(KernelTest, IsSharedAndComparesItsName)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&got, desc.get(), 1, "twice"));
 }
 
+/* The longest name that a descriptor remembers, and a longer one. */
+TEST_F(KernelTest, IsSharedIfItsNameIsLong)
+{
+    for (const size_t length : {24, 25}) {
+        const std::string name(length, 'n');
+        ProgramText text;
+        text.sources = {"kernel " + name + " x 2 *\n"};
+        const Desc desc = text.make(context);
+        const Kernel first = get_kernel(desc, name.c_str());
+        EXPECT_EQ(first, get_kernel(desc, name.c_str()));
+        ingot_kernel_t got = nullptr;
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_get(&got, desc.get(), 0, name.substr(1).c_str()));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_get(&got, desc.get(), 0, (name + 'n').c_str()));
+    }
+}
+
 TEST_F(KernelTest, IsTheOneAskedForWhateverTheDescriptorRemembers)
 {
     device.targets = {"alpha", "beta"};
