@@ -2,9 +2,10 @@
  * builders_bench.cpp - measures how much faster processes start that begin their programs together, and for how long
  * calls hold a thread of the application while a builder compiles.
  *
- * start: processes begin the same programs with an empty store, and take them. Compared with one process that builds
- * them one after another, with processes that build them in the same order, each waiting for the others' builds, and
- * with processes without a cache. The four follow one another in each round, and a round gives one ratio of each.
+ * start: processes begin the same programs with an empty store, and take them; so does one process, for which nobody
+ * builds. Compared with one process that builds them one after another, with processes that build them in the same
+ * order, each waiting for the others' builds, and with processes without a cache. All follow one another in each round,
+ * and a round gives one ratio of each.
  *
  * stalls: the times of begin, poll, and of a plain call that compiles later: with a warm store, with a miss, and while
  * a builder compiles a program for seconds.
@@ -281,15 +282,17 @@ public:
 
     void measure_start(const std::string &device)
     {
-        Sample alone, together, lockstep, uncached, work_alone, work_together, ignored;
+        Sample alone, begun, together, lockstep, uncached, work_alone, work_together, ignored;
         const unsigned all = settings_.processes;
         for (unsigned round = 0; round < settings_.rounds; ++round) {
             alone.values.push_back(start(device, "alone", 1, 1, &work_alone));
+            begun.values.push_back(start(device, "together", 1, 1, &ignored));
             together.values.push_back(start(device, "together", all, 1, &work_together));
             lockstep.values.push_back(start(device, "lockstep", all, 1, &ignored));
             uncached.values.push_back(start(device, "uncached", all, all, &ignored));
         }
         add_ratio(device + " together over alone", together, alone, Goal::at_most, settings_.goal);
+        add_ratio(device + " begun without a builder over alone", begun, alone, Goal::at_most, 1.05);
         add_ratio(device + " lockstep over alone", lockstep, alone);
         add_ratio(device + " uncached over alone", uncached, alone);
         /* Does not depend on other work of the machine: shows how evenly the processes share the compilations. */
