@@ -35,11 +35,6 @@ enum {
     UNFINISHED_SECONDS = 60
 };
 
-struct prometheus_line {
-    char *text;
-    double value;
-};
-
 static size_t name_size(const char *text)
 {
     return strcspn(text, "{ ");
@@ -67,7 +62,8 @@ void prometheus_add(struct prometheus *all, const char *text, double value)
         all->lines = memory_grow(all->lines, all->count, sizeof(*all->lines));
         all->lines[all->count++] = (struct prometheus_line){memory_copy_text(text), 0};
     }
-    all->lines[i].value += value;
+    const double sum = all->lines[i].value + value;
+    all->lines[i].value = sum < MOST_COUNT ? sum : MOST_COUNT;
 }
 
 void prometheus_print(FILE *stream, struct prometheus *all)

@@ -8,7 +8,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What is printed, which is not freed. A line begins with a name and its labels, or is a comment about a name. */
+/* A line begins with a name and its labels, or is a comment about a name. */
+struct prometheus_line {
+    char *text;
+    double value;
+};
+
+/* What is printed, which is not freed. */
 struct prometheus {
     struct prometheus_line *lines;
     size_t count;
