@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <ingot/backend.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 
 #include "persist/base/memory.h"
 #include "util/nanoseconds.h"
+#include "util/process_number.h"
 
 #define BLOCK_SIZE 512u /* of st_blocks, on every file system */
 #define MAX_TREE_DEPTH 4
@@ -383,8 +385,19 @@ void files_pause_ns(uint64_t duration_ns)
 
 uint64_t files_random(void)
 {
-    uint64_t bits = 0;
-    if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != (ssize_t)sizeof(bits))
-        bits = files_wall_clock_ns() ^ files_steady_clock_ns() << 20;
-    return bits;
+    static _Atomic(uint64_t) state; /* release/acquire by `seeded`: the process in which it was set */
+    static _Atomic(unsigned long) seeded;
+    const unsigned long process = process_number();
+    if (atomic_load_explicit(&seeded, memory_order_acquire) != process) {
+        uint64_t seed = 0;
+        if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+            seed = files_wall_clock_ns() ^ files_steady_clock_ns() << 20;
+        atomic_store_explicit(&state, seed, memory_order_relaxed);
+        atomic_store_explicit(&seeded, process, memory_order_release);
+    }
+    /* the generator SplitMix64 */
+    uint64_t bits = atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed);
+    bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ bits >> 31;
 }
