@@ -449,7 +449,7 @@ TEST_F(CliKeep, DoesNoHarmWhereverItIsInterrupted)
                                                 if (at == stop)
                                                     ptrace(PTRACE_DETACH, child, nullptr, SIGINT);
                                             });
-            ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+            ingot_persist_verification_t found = {};
             const store_fixture::Store opened{fs::path(copy)};
             ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(opened.get(), 0, nullptr, nullptr, &found));
             ASSERT_EQ(0u, found.bad_count + found.unread_count) << command[1] << ", stop " << stop;

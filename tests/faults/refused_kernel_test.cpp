@@ -107,7 +107,7 @@ TEST_F(RefusedKernel, DropsTheEntryAndCompilesAndStoresTheProgram)
         EXPECT_EQ(INGOT_ORIGIN_MEMORY, ask(desc, storage));
         Session next;
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, storage));
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(storage.get()));
+        ASSERT_EQ(INGOT_SUCCESS, clear_store(storage.get()));
     }
 }
 

@@ -59,7 +59,7 @@ int remove_one(const fs::path &root)
 
 int clear(const fs::path &root)
 {
-    return ingot_persist_clear(Store(root, 1 << 20).get());
+    return clear_store(Store(root, 1 << 20).get());
 }
 
 int heal(const fs::path &root)
@@ -119,10 +119,10 @@ void expect_sound(const fs::path &root, const std::string &what, bool may_miss_e
     const uint64_t least = may_miss_entries ? most : 0;
     ASSERT_LE(bytes_in(root), store.stats().bytes + least) << what;
     ASSERT_GE(bytes_in(root) + most, store.stats().bytes) << what;
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t count = {};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count)) << what;
     ASSERT_EQ(bytes_in(root), store.stats().bytes) << what;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get())) << what;
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(store.get())) << what;
     ASSERT_EQ(0u, entries_of(root).size()) << what;
     ASSERT_EQ(0u, store.stats().bytes) << what;
 }
@@ -134,7 +134,7 @@ void expect_leftovers_reclaimed(const fs::path &root, const std::string &what)
         return;
     make_leftovers_old(root);
     Store store(root, 1 << 20);
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t count = {};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count)) << what;
     ASSERT_EQ(0u, leftovers_in(root)) << what;
 }

@@ -222,7 +222,7 @@ int use_everything(const fs::path &root)
     fs::create_directory(shard / "0123456789abcdef");
     std::ofstream(shard / "0123456789abcdef" / "key.bin") << "half";
     fs::last_write_time(shard, fs::file_time_type::clock::now() + std::chrono::minutes(61));
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t count = {};
     if (ingot_persist_recount(store.get(), &count) != INGOT_SUCCESS || fs::exists(shard / "0123456789abcdef"))
         return 6;
     return leftovers_in(root) == 0 && count.entry_count == entries_of(root / "games").size() ? 0 : 7;
@@ -335,7 +335,7 @@ TEST_F(StoreInAnImage, IsReadAndChanged)
             return 4;
         if (bytes_in(root) != store.stats().bytes || leftovers_in(root) != 0)
             return 5;
-        if (ingot_persist_clear(store.get()) != INGOT_SUCCESS || !entries_of(root).empty() || store.stats().bytes != 0)
+        if (clear_store(store.get()) != INGOT_SUCCESS || !entries_of(root).empty() || store.stats().bytes != 0)
             return 6;
         return 0;
     });

@@ -124,7 +124,7 @@ TEST_F(StoreProcesses, EvictAndReadAndClearAtOnce)
                           return 1;
                       if (store.put(numbered_id(number), random_bytes(number, 1000 + number)) != INGOT_SUCCESS)
                           return 2;
-                      if (process == 0 && i % 20 == 19 && ingot_persist_clear(store.get()) != INGOT_SUCCESS)
+                      if (process == 0 && i % 20 == 19 && clear_store(store.get()) != INGOT_SUCCESS)
                           return 3;
                       if (process == 1 && i % 10 == 9) {
                           const ingot_status_t removed = store.remove(numbered_id(number));
@@ -136,7 +136,7 @@ TEST_F(StoreProcesses, EvictAndReadAndClearAtOnce)
               }));
     EXPECT_EQ(0u, leftovers_in(root_));
     Store store(root_, limit);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(store.get()));
     EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(0u, store.stats().bytes);
 }
@@ -233,7 +233,7 @@ TEST_F(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
             ++stopped; /* the child holds the lock, and publishes its entry next */
             EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob)) << "it is added to the total later";
             EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
-            EXPECT_EQ(INGOT_BUSY, ingot_persist_clear(store.get()));
+            EXPECT_EQ(INGOT_BUSY, clear_store(store.get()));
             EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
         });
     EXPECT_EQ(1u, stopped);
@@ -258,7 +258,7 @@ void die_while_storing(const fs::path &root)
     for (const fs::path &moved : temporaries_of(root))
         fs::last_write_time(moved, hours_ago); /* as that of an entry that an eviction moves aside */
     const Store early(root);
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t count = {};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(early.get(), &count));
     ASSERT_EQ(1u, leftovers_in(root)) << "it may be of a living process";
     make_leftovers_old(root, std::chrono::minutes(59));
@@ -271,7 +271,7 @@ TEST_F(StoreProcesses, WhatAKilledProcessLeftGoesAfterAnHour)
 {
     Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ingot_persist_verification_t found = {};
 
     ASSERT_NO_FATAL_FAILURE(die_while_storing(root_));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 0, nullptr, nullptr, &found));
@@ -284,7 +284,7 @@ TEST_F(StoreProcesses, WhatAKilledProcessLeftGoesAfterAnHour)
     EXPECT_EQ(1u, store.stats().leftovers);
 
     ASSERT_NO_FATAL_FAILURE(die_while_storing(root_));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(store.get()));
     EXPECT_EQ(0u, leftovers_in(root_));
     EXPECT_EQ(2u, store.stats().leftovers);
 
@@ -310,7 +310,7 @@ TEST_F(StoreProcesses, WhatALivingProcessPreparesStays)
                 return; /* the child has written both files */
             EXPECT_EQ(1u, leftovers_in(root_));
             Store another(root_);
-            ingot_persist_clear(another.get());
+            clear_store(another.get());
             EXPECT_EQ(1u, leftovers_in(root_));
         });
     EXPECT_LE(1u, stopped);
@@ -332,7 +332,7 @@ TEST_F(StoreProcesses, AnEntryWhosePreparationTookTooLongIsPreparedAgain)
                 return;
             make_leftovers_old(root_);
             const Store another(root_);
-            ingot_persist_clear(another.get());
+            clear_store(another.get());
             is_deleted = leftovers_in(root_) == 0;
         });
     EXPECT_TRUE(is_deleted);

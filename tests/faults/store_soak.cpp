@@ -112,7 +112,7 @@ void work_once(Board *board, const Store &store, std::mt19937 *random)
                {INGOT_SUCCESS, INGOT_BUSY});
         ++board->evictions;
     } else {
-        expect(board, "clear", ingot_persist_clear(store.get()), {INGOT_SUCCESS, INGOT_BUSY});
+        expect(board, "clear", clear_store(store.get()), {INGOT_SUCCESS, INGOT_BUSY});
         ++board->clears;
     }
 }
@@ -194,9 +194,9 @@ bool is_sound_at_the_end(const std::string &root, uint64_t most_uncounted)
     if (store.put(bytes_of("the last program"), random_bytes(kIds, 100)) != INGOT_SUCCESS)
         return false;
     const uint64_t bytes = bytes_in(root);
-    ingot_persist_verification_t verification = INGOT_PERSIST_VERIFICATION_INIT;
-    ingot_persist_count_t first = INGOT_PERSIST_COUNT_INIT;
-    ingot_persist_count_t second = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_verification_t verification = {};
+    ingot_persist_count_t first = {};
+    ingot_persist_count_t second = {};
     if (ingot_persist_verify(store.get(), 0, nullptr, nullptr, &verification) != INGOT_SUCCESS ||
         ingot_persist_recount(store.get(), &first) != INGOT_SUCCESS ||
         ingot_persist_recount(store.get(), &second) != INGOT_SUCCESS)

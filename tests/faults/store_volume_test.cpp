@@ -91,7 +91,7 @@ TEST_P(StoreVolume, AFullOneStoresNothingHalf)
         }
         if (leftovers_in(root) != 0)
             return 4;
-        if (ingot_persist_clear(store.get()) != INGOT_SUCCESS || put(store.get(), 0) != INGOT_SUCCESS)
+        if (clear_store(store.get()) != INGOT_SUCCESS || put(store.get(), 0) != INGOT_SUCCESS)
             return 5;
         return 0;
     });

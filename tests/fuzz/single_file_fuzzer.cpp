@@ -7,7 +7,7 @@
 #include <ingot/persist.h>
 
 extern "C" {
-#include "persist/single_file/single_file.h"
+#include "persist/directory/format/key_file.h"
 }
 
 namespace
@@ -17,7 +17,7 @@ void read(const fuzz::Bytes &bytes)
 {
     key_file key;
     const size_t head = bytes.size() < KEY_FILE_HEADER_SIZE ? bytes.size() : KEY_FILE_HEADER_SIZE;
-    if (single_file_decode(&key, bytes.size(), head, bytes.data()) != INGOT_SUCCESS)
+    if (key_file_decode_single(&key, bytes.size(), head, bytes.data()) != INGOT_SUCCESS)
         return;
     if (KEY_FILE_HEADER_SIZE + key.id_size_bytes + key.blob_size_bytes != bytes.size())
         abort();

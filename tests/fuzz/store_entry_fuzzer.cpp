@@ -19,6 +19,7 @@ void read(const fuzz::Bytes &key_bytes, const fuzz::Bytes &blob_bytes)
 {
     ingot_allocator_t allocator;
     key_file key;
+    uint64_t time_ns = 0;
     ingot_buffer_t id = INGOT_BUFFER_INIT;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     const size_t head = key_bytes.size() < KEY_FILE_HEADER_SIZE ? key_bytes.size() : KEY_FILE_HEADER_SIZE;
@@ -31,12 +32,12 @@ void read(const fuzz::Bytes &key_bytes, const fuzz::Bytes &blob_bytes)
     const entry_place entry = {folder, ".", geteuid()};
     if (memory_init(&allocator, nullptr) != INGOT_SUCCESS)
         abort();
-    const ingot_status_t status = entry_read_whole(&entry, &allocator, &key, &id, &blob);
+    const ingot_status_t status = entry_read(&entry, 0, nullptr, &allocator, &key, &id, &blob, &time_ns);
     if (status == INGOT_SUCCESS && (decoded != INGOT_SUCCESS || blob.size != blob_bytes.size()))
         abort();
     ingot_buffer_t again = INGOT_BUFFER_INIT;
     if (status == INGOT_SUCCESS &&
-        entry_read(&entry, id.size, id.bytes, &allocator, &key, &again, nullptr) != INGOT_SUCCESS)
+        entry_read(&entry, id.size, id.bytes, &allocator, &key, nullptr, &again, &time_ns) != INGOT_SUCCESS)
         abort();
     if (again.size != blob.size || (again.size != 0 && std::memcmp(again.bytes, blob.bytes, blob.size) != 0))
         abort();

@@ -35,6 +35,14 @@ inline ingot_status_t load_blob(ingot_storage_t storage, const std::vector<uint8
     return status;
 }
 
+/* Removes all entries of a store, and leftovers. */
+inline ingot_status_t clear_store(ingot_storage_t store)
+{
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.max_entries = INGOT_NONE;
+    return ingot_persist_evict(store, &limits, nullptr, nullptr);
+}
+
 /* The destructor releases the storage. */
 class HeldStorage
 {

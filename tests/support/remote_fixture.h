@@ -105,7 +105,7 @@ public:
     ingot_status_t has(const Bytes &id = kId) const { return ingot_remote_has(storage_, id.size(), id.data()); }
     ingot_remote_stats_t stats() const
     {
-        ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+        ingot_remote_stats_t stats = {};
         EXPECT_EQ(INGOT_SUCCESS, ingot_remote_get_stats(storage_, &stats));
         return stats;
     }

@@ -122,7 +122,7 @@ inline Store store_in(const fs::path &root, const char *name_space)
 /* Verifies a store or bundle, which must be possible. */
 inline ingot_persist_verification_t verified(const HeldStorage &storage, int repair = 0)
 {
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ingot_persist_verification_t found = {};
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(storage.get(), repair, nullptr, nullptr, &found));
     return found;
 }

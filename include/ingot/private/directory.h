@@ -20,7 +20,6 @@ extern "C" {
 
 /** A store entry, as read from its files. Pointers are valid only during the callback. */
 typedef struct ingot_persist_entry {
-    size_t struct_size;
     const char *name_space; /**< "" without a namespace. */
     char place[34]; /**< The entry's directory in the store or its namespace: 2 hexadecimal digits, "/", and 30 more;
                      *   the hash of the id. */
@@ -68,7 +67,6 @@ INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, con
 
 /** The result of a verification. */
 typedef struct ingot_persist_verification {
-    size_t struct_size;
     uint64_t entry_count; /**< Entries to verify. */
     uint64_t done_count;  /**< Verified entries; fewer than entry_count if the callback stopped the verification. */
     uint64_t done_bytes;
@@ -80,10 +78,6 @@ typedef struct ingot_persist_verification {
     uint64_t leftover_count; /**< Leftovers of killed processes, over an hour old; repair removes them. */
     uint64_t leftover_bytes; /**< Size of the leftover files. */
 } ingot_persist_verification_t;
-#define INGOT_PERSIST_VERIFICATION_INIT                                                                                \
-    {                                                                                                                  \
-        sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0                                                \
-    }
 
 /** Receives progress after each entry. The status of @p entry is the result of verifying all of its content. Returns
  *  INGOT_SUCCESS to continue. Any other status stops the verification and is returned by it. */
@@ -96,7 +90,7 @@ typedef ingot_status_t (*ingot_persist_progress_t)(const ingot_persist_verificat
  *
  * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
  * @param progress  NULL: none.
- * @param[in,out] found  The caller sets struct_size. Also set if the callback stops the verification.
+ * @param[out] found  Also set if the callback stops the verification.
  * @return INGOT_SUCCESS, or the status with which the callback stopped the verification.
  * @retval INGOT_READ_ONLY      Repair was requested, but the store was opened read-only or is a bundle.
  * @retval INGOT_UNIMPLEMENTED  Neither a directory store nor a bundle.
@@ -105,35 +99,21 @@ typedef ingot_status_t (*ingot_persist_progress_t)(const ingot_persist_verificat
 INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
                                               void *user, ingot_persist_verification_t *found);
 
-/** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. What was
- * learned about included files is kept. Statuses as ingot_persist_evict. ingot_persist_evict with max_entries
- * INGOT_NONE also removes all entries, and reports progress. */
-INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
-
 /** The result of a recount. */
 typedef struct ingot_persist_count {
-    size_t struct_size;
     uint64_t entry_count;
     uint64_t counted_bytes;
     uint64_t recorded_bytes; /**< The previous value of size.txt. */
     int is_recorded;         /**< 0: size.txt was missing or had no valid value. */
-    /** In: receives progress; NULL: none. If it stops the recount, entry_count and counted_bytes are incomplete. */
-    ingot_persist_upkeep_callback_t on_progress;
-    void *user;
 } ingot_persist_count_t;
-#define INGOT_PERSIST_COUNT_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL                                                          \
-    }
 
 /** Counts the store's entries, and corrects size.txt. In a read-only store, only counts. If the store has no namespace,
- *  leaves out namespaces that this user may not read.
- *  @param[in,out] count  The caller sets struct_size and on_progress. Statuses as ingot_persist_evict. */
+ *  leaves out namespaces that this user may not read. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
 /** Counts what Ingot 0.2 stored in the store's directory, in a format that this version neither reads nor counts.
  *  @param remove  Not 0: removes it.
- *  @param[out] count  The number of directories and files. May be NULL. Statuses as ingot_persist_evict. */
+ *  @param[out] count  The number of directories and files. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint64_t *count);
 
 /**

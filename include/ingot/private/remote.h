@@ -124,7 +124,6 @@ INGOT_API ingot_status_t ingot_image_for_each(const char *directory, ingot_image
 
 /** Counts of a remote tier in this process. */
 typedef struct ingot_remote_stats {
-    size_t struct_size;
     uint64_t hits;     /**< Loads that returned a blob. */
     uint64_t misses;   /**< Loads of ids, and questions whether it has them, to which the server has no object. */
     uint64_t skipped;  /**< Loads that did not ask the server, because it had failed. */
@@ -142,14 +141,9 @@ typedef struct ingot_remote_stats {
     uint64_t lost_leases;       /**< Leases that ran out, or vanished from the server, before they were ended. */
     int is_uploading;           /**< 0: the server refused uploads, or failed, and uploads wait at present. */
 } ingot_remote_stats_t;
-#define INGOT_REMOTE_STATS_INIT                                                                                        \
-    {                                                                                                                  \
-        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                \
-    }
 /**
  * Returns the counts of a remote tier since it was opened.
  *
- * @param[in,out] stats  The caller sets struct_size.
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.

@@ -52,11 +52,10 @@ INGOT_API ingot_status_t ingot_persist_leave_wish(ingot_storage_t storage, size_
  * Makes the folder of a directory store's wishes if it is missing, and writes its absolute path. A new wish is renamed
  * into it (IN_MOVED_TO).
  *
- * @param[in,out] size  In: the capacity of @p path. Out: the path's size with its NUL.
  * @retval INGOT_BUFFER_TOO_SMALL
  * @return Otherwise as ingot_persist_visit_wishes.
  */
-INGOT_API ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t *size, char *path);
+INGOT_API ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t capacity, char *path);
 
 /** What a process has to do with the builders of a directory store's namespace on its machine. */
 typedef enum ingot_builder_role {

@@ -112,13 +112,12 @@ static bool take_from_store(struct wishes *wishes)
 ingot_status_t wishes_open(struct wishes *wishes)
 {
     char path[PATH_MAX];
-    size_t size = sizeof(path);
     wishes->notice = -1;
     wishes->pause_ns = LEAST_PAUSE_NS;
     wishes->refused = memory_get(WISHES_REFUSED * sizeof(*wishes->refused));
     if (wishes->server != NULL)
         return INGOT_SUCCESS;
-    const ingot_status_t status = ingot_persist_get_wish_folder(wishes->store, &size, path);
+    const ingot_status_t status = ingot_persist_get_wish_folder(wishes->store, sizeof(path), path);
     if (status != INGOT_SUCCESS)
         return status;
     wishes->notice = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

@@ -76,7 +76,7 @@ static int run_evict(void *values)
 {
     struct evicting *evicting = values;
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    ingot_persist_count_t total = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t total;
     const bool has_size = evicting->max_size != 0 || evicting->max_entries != 0;
     const bool has_limit = has_size || evicting->max_age_ns != 0;
     if (has_limit + evicting->is_all + evicting->is_old != 1)
@@ -98,8 +98,6 @@ static int run_evict(void *values)
         evicting->status = ingot_persist_find_old(evicting->storage, 1, &evicting->count);
     else if (evicting->kind == NULL)
         evicting->status = ingot_persist_evict(evicting->storage, &limits, &evicting->count, &evicting->bytes);
-    if (evicting->kind == NULL && evicting->status == INGOT_SUCCESS && evicting->is_all)
-        evicting->status = ingot_persist_clear(evicting->storage);
     if (evicting->status == INGOT_SUCCESS && !evicting->is_old)
         (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
     cJSON *json = cJSON_CreateObject();

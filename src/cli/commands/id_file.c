@@ -41,8 +41,7 @@ int id_file_read(struct entry *entry, const char *path)
     /* According to the header of a key.bin. In a single file, the blob follows the id. */
     const uint64_t named_size = has_header ? le_get_u64(bytes + KEY_BIN_AT_ID_SIZE) : size;
     const size_t id_size = named_size < size - header_size ? (size_t)named_size : size - header_size;
-    const ingot_persist_entry_t facts = {.struct_size = sizeof(facts),
-                                         .name_space = "",
+    const ingot_persist_entry_t facts = {.name_space = "",
                                          .reason = "",
                                          .bytes = size,
                                          .blob_size = size - header_size - id_size,

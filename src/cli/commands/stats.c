@@ -150,7 +150,7 @@ static int add_gauges(ingot_storage_t storage, void *values)
 static int summarize(ingot_storage_t storage, void *values)
 {
     struct summary *summary = values;
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t count;
     uint64_t old_count = 0; /* directories and files of an earlier format */
     const int code = entry_visit_all(storage, add_entry, summary);
     if (code != EXIT_DONE)

@@ -77,7 +77,7 @@ static ingot_status_t follow_verification(const ingot_persist_verification_t *so
 static int verify_store(ingot_storage_t storage, void *values)
 {
     struct verifying *verifying = values;
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ingot_persist_verification_t found;
     interrupt_catch();
     verifying->problems = verifying->common.is_json ? cJSON_CreateArray() : NULL;
     progress_init(&verifying->progress, "verifying");

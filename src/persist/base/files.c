@@ -23,7 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "persist/base/memory.h"
 #include "util/nanoseconds.h"
 #include "util/process_number.h"
 
@@ -32,16 +31,7 @@
 
 static int open_below(int at, const char *path, int flags, mode_t mode)
 {
-    int result;
-    do {
-        result = files_result_of(openat(at, path, flags | O_NOFOLLOW | O_CLOEXEC, mode));
-    } while (result == -EINTR);
-    return result;
-}
-
-int files_open_root(const char *path)
-{
-    return files_result_of(open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return FILES_RESULT_OF(openat(at, path, flags | O_NOFOLLOW | O_CLOEXEC, mode));
 }
 
 /* True if the object belongs to this user or to the superuser. */
@@ -83,20 +73,15 @@ int files_read_own_link(const char *path, char *target)
     return result;
 }
 
-ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size)
+ingot_status_t files_absolute(const char *path, char absolute[PATH_MAX])
 {
-    char directory[PATH_MAX] = "";
-    if (path[0] != '/' && getcwd(directory, sizeof(directory)) == NULL)
+    absolute[0] = '\0';
+    if (path[0] != '/' && getcwd(absolute, PATH_MAX) == NULL)
         return files_read_failed(-errno, "finding the working directory for", path);
-    const size_t length = strlen(directory);
-    *size = length + 1 + strlen(path) + 1;
-    *absolute = memory_allocate(allocator, *size);
-    if (*absolute == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path %s", path);
-    memcpy(*absolute, directory, length);
-    (*absolute)[length] = '/';
-    memcpy(*absolute + length + (length != 0), path, strlen(path) + 1);
-    return INGOT_SUCCESS;
+    const size_t length = strlen(absolute);
+    const int size = snprintf(absolute + length, PATH_MAX - length, "%s%s", length != 0 ? "/" : "", path);
+    return (size_t)size < PATH_MAX - length ? INGOT_SUCCESS
+                                            : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the path is too long");
 }
 
 int files_open_parent(const char *path, const char **name)
@@ -208,9 +193,7 @@ int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got)
 {
     *got = 0;
     while (*got < size) {
-        const ssize_t count = pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got));
-        if (count < 0 && errno == EINTR)
-            continue;
+        const ssize_t count = TEMP_FAILURE_RETRY(pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got)));
         if (count < 0)
             return -errno;
         if (count == 0)
@@ -236,10 +219,8 @@ static int write_all(int fd, const uint64_t *offset, size_t size, const void *by
     size_t done = 0;
     while (done < size) {
         const char *rest = (const char *)bytes + done;
-        const ssize_t count =
-            offset == NULL ? write(fd, rest, size - done) : pwrite(fd, rest, size - done, (off_t)(*offset + done));
-        if (count < 0 && errno == EINTR)
-            continue;
+        const ssize_t count = TEMP_FAILURE_RETRY(
+            offset == NULL ? write(fd, rest, size - done) : pwrite(fd, rest, size - done, (off_t)(*offset + done)));
         if (count <= 0)
             return count < 0 ? -errno : -EIO;
         done += (size_t)count;
@@ -259,11 +240,7 @@ int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
 
 int files_truncate(int fd, uint64_t size_bytes)
 {
-    int result;
-    do {
-        result = files_result_of(ftruncate(fd, (off_t)size_bytes));
-    } while (result == -EINTR);
-    return result;
+    return FILES_RESULT_OF(ftruncate(fd, (off_t)size_bytes));
 }
 
 uint64_t files_size_limit(void)
@@ -272,20 +249,16 @@ uint64_t files_size_limit(void)
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-int files_set_time(int fd, uint64_t time_ns)
+int files_set_time(int at, const char *path, uint64_t time_ns)
 {
     const struct timespec times[2] = {{0, UTIME_OMIT},
                                       {(time_t)(time_ns / NS_PER_SECOND), (long)(time_ns % NS_PER_SECOND)}};
-    return files_result_of(futimens(fd, times));
+    return files_result_of(utimensat(at, path, times, AT_SYMLINK_NOFOLLOW));
 }
 
 int files_sync(int fd)
 {
-    int result;
-    do {
-        result = files_result_of(fsync(fd));
-    } while (result == -EINTR);
-    return result;
+    return FILES_RESULT_OF(fsync(fd));
 }
 
 int files_rename(int from_at, const char *from, int to_at, const char *to)

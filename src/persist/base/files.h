@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <ingot/ingot.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 struct file_facts {
     uint64_t size_bytes;
@@ -33,6 +35,9 @@ static inline int files_result_of(int result)
 {
     return result < 0 ? -errno : result;
 }
+
+/* Does the same, and repeats the call while signals interrupt it. */
+#define FILES_RESULT_OF(call) files_result_of((int)TEMP_FAILURE_RETRY(call))
 
 /* Returns the effective user. */
 uint32_t files_user(void);
@@ -69,11 +74,9 @@ ingot_status_t files_lock_failed(int error, const char *name);
  * directory that this user owns and that no other user may write to), and how to fix it. */
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
-/* Opens the root directory of a store. The path's last component must not be a symbolic link. What these two functions
- * return can be used only as the `at` of other functions, and to get facts. */
-int files_open_root(const char *path);
-/* Creates and opens the root directory of a store. If makes_parents is set, also creates the directories in which it
- * is. The path is absolute and does not end with a slash. No link below the first directory that exists is followed. */
+/* Creates and opens the root directory of a store, like files_open_place. If makes_parents is set, also creates the
+ * directories in which it is. The path is absolute and does not end with a slash. No link below the first directory
+ * that exists is followed. */
 int files_make_root(const char *path, bool makes_parents);
 
 /* Reads what the symbolic link at a path names, if only this user and the superuser can have made the link: one of them
@@ -81,9 +84,8 @@ int files_make_root(const char *path, bool makes_parents);
  * negated errno, which is -EINVAL if there is no link, and -ELOOP if it is not such a link. */
 int files_read_own_link(const char *path, char *target);
 
-/* Makes an absolute copy of a path, which then does not depend on the working directory. The caller must free the copy,
- * which has *size bytes. */
-ingot_status_t files_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute, size_t *size);
+/* Makes an absolute copy of a path, which then does not depend on the working directory. */
+ingot_status_t files_absolute(const char *path, char absolute[PATH_MAX]);
 
 /* Opens the directory that contains the object at a path. Sets *name to the path's last component. */
 int files_open_parent(const char *path, const char **name);
@@ -118,8 +120,8 @@ int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
 /* Returns the size of the largest file that the process may write. Writing beyond it raises a signal. */
 uint64_t files_size_limit(void);
-/* Sets the time at which an open file was last modified. */
-int files_set_time(int fd, uint64_t time_ns);
+/* Sets the time at which a file was last modified. */
+int files_set_time(int at, const char *path, uint64_t time_ns);
 int files_sync(int fd);
 
 int files_make_directory(int at, const char *path);

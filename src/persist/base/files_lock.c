@@ -18,10 +18,7 @@ static struct flock one_byte(short type, uint64_t byte)
 static int set_lock(int fd, short type, uint64_t byte)
 {
     struct flock lock = one_byte(type, byte);
-    int result;
-    do {
-        result = files_result_of(fcntl(fd, F_OFD_SETLK, &lock));
-    } while (result == -EINTR);
+    const int result = FILES_RESULT_OF(fcntl(fd, F_OFD_SETLK, &lock));
     return result == -EACCES ? -EAGAIN : result;
 }
 
@@ -52,11 +49,7 @@ int files_find_lock(int fd, uint64_t byte, enum files_lock *found)
 
 int files_try_lock_whole(int fd)
 {
-    int result;
-    do {
-        result = files_result_of(flock(fd, LOCK_EX | LOCK_NB));
-    } while (result == -EINTR);
-    return result;
+    return FILES_RESULT_OF(flock(fd, LOCK_EX | LOCK_NB));
 }
 
 int files_unlock_whole(int fd)

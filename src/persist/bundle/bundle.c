@@ -21,7 +21,6 @@
 #include "util/kept_file.h"
 
 struct bundle {
-    ingot_allocator_t allocator;
     bool accepts_any_owner; /* if true, every blob must be sealed */
     struct kept_file descriptor;
     struct bundle_file file;
@@ -48,10 +47,9 @@ static size_t bundle_entry_size(const struct bundle_record *record)
 static void destroy_bundle(void *self)
 {
     struct bundle *bundle = self;
-    const ingot_allocator_t allocator = bundle->allocator;
-    memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
+    memory_free(&memory_c_allocator, bundle->index, index_size(&bundle->file) + 1);
     kept_file_end(&bundle->descriptor);
-    memory_free(&allocator, bundle, sizeof(*bundle));
+    memory_free(&memory_c_allocator, bundle, sizeof(*bundle));
 }
 
 static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, uint64_t size, uint8_t *bytes)
@@ -75,7 +73,7 @@ static ingot_status_t load_record(const struct bundle *bundle, const struct bund
                                 ? files_check_limit(bundle_entry_size(record), "an entry of the bundle")
                                 : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
-        status = memory_make_buffer(&bundle->allocator, bundle_entry_size(record), &buffer, &bytes);
+        status = memory_make_buffer(&memory_c_allocator, bundle_entry_size(record), &buffer, &bytes);
     /* if the distance from the id to the blob is the same in the file as in memory, one system call reads both */
     const bool is_one_piece = record->blob_offset == record->id_offset + lead;
     if (status == INGOT_SUCCESS)
@@ -129,7 +127,7 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
 static ingot_status_t read_id(const struct bundle *bundle, const struct bundle_record *record, ingot_buffer_t *id)
 {
     uint8_t *bytes;
-    ingot_status_t status = memory_make_buffer(&bundle->allocator, (size_t)record->id_size, id, &bytes);
+    ingot_status_t status = memory_make_buffer(&memory_c_allocator, (size_t)record->id_size, id, &bytes);
     if (status == INGOT_SUCCESS)
         status = read_range(bundle, record->id_offset, record->id_size, bytes);
     if (status == INGOT_SUCCESS && checksum_bucket_of(id->size, bytes) != record->hash)
@@ -147,7 +145,6 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
         const ingot_status_t status = read_id(bundle, &record, &id);
         const bool is_sound = status == INGOT_SUCCESS;
         ingot_persist_entry_t entry = {
-            .struct_size = sizeof(entry),
             .name_space = "",
             .status = status,
             .reason = is_sound ? "" : ingot_last_error_detail(),
@@ -220,7 +217,7 @@ static ingot_status_t read_index(struct bundle *bundle)
         bundle->accepts_any_owner ? files_check_limit(size, "the bundle's index") : INGOT_SUCCESS;
     if (small != INGOT_SUCCESS)
         return small;
-    bundle->index = memory_allocate(&bundle->allocator, size + 1);
+    bundle->index = memory_allocate(&memory_c_allocator, size + 1);
     if (bundle->index == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle's index");
     const ingot_status_t status = read_range(bundle, bundle->file.index_offset, size, bundle->index);
@@ -231,7 +228,6 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
 {
     static const ingot_storage_ops_t ops = {
         .struct_size = sizeof(ops), .load = load_from_bundle, .destroy = destroy_bundle};
-    ingot_allocator_t allocator;
     ingot_persist_info_t info;
     bool accepts_any_owner;
     if (storage == NULL || path == NULL || path[0] == '\0')
@@ -239,20 +235,17 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
     ingot_status_t status = trust_make_info(&info, trust, &accepts_any_owner);
     if (status != INGOT_SUCCESS)
         return status;
-    (void)memory_init(&allocator, NULL);
-    struct bundle *bundle = memory_allocate(&allocator, sizeof(*bundle));
+    struct bundle *bundle = memory_allocate(&memory_c_allocator, sizeof(*bundle));
     if (bundle == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
-    *bundle =
-        (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
+    *bundle = (struct bundle){.accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
     status = open_bundle_file(bundle, path);
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
     if (status == INGOT_SUCCESS)
-        status = storage_create(storage, STORAGE_BUNDLE, &ops, NULL, bundle, &allocator, &info);
+        status =
+            storage_create(storage, STORAGE_BUNDLE, &ops, NULL, bundle, &memory_c_allocator, &info, accepts_any_owner);
     if (status != INGOT_SUCCESS)
         destroy_bundle(bundle);
-    else if (accepts_any_owner)
-        trust_must_require_seals(*storage);
     return status;
 }

@@ -147,8 +147,6 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
                                           void *user, uint64_t *entry_count)
 {
     struct writing writing = {.storage = storage, .select = select, .user = user, .end = BUNDLE_HEADER_SIZE};
-    if (storage == NULL || path == NULL || path[0] == '\0')
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     writing.allocator = *storage_allocator(storage);
     bytes_writer_init(&writing.entries, &writing.allocator);
     ingot_status_t status = replacement_begin(&writing.replacement, path);

@@ -1,6 +1,6 @@
 /*
  * build_lock.c - lets only one process at a time build a program, limits how many builds run at the same time, and
- * gives roles to processes, by locks on bytes of the file `lock`; see build_lock.h and ingot/private/wish.h.
+ * gives roles to processes, by locks on bytes of the file `lock`; see directory.h and ingot/private/wish.h.
  *
  * Each program has a byte. A process keeps the byte locked while it builds the program and stores it. If the process
  * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
@@ -22,7 +22,7 @@
  * before a fork, because a thread that holds it could need a lock that another library's fork handler holds. Therefore,
  * the list can be walked at any moment. The child makes the mutex and the list again.
  */
-#include "persist/directory/build_lock.h"
+#include "persist/directory/directory.h"
 
 #include <errno.h>
 #include <ingot/backend.h>

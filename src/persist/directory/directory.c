@@ -11,15 +11,12 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/account.h"
-#include "persist/directory/build_lock.h"
 #include "persist/directory/evict.h"
 #include "persist/directory/lookup.h"
 #include "persist/directory/state.h"
-#include "persist/directory/wishes.h"
 #include "persist/request/record.h"
 #include "persist/storage/events.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/trust.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
@@ -80,17 +77,17 @@ static void tell_unstamped(struct directory *directory, int error, const char *e
                    "uses cannot be recorded, so the oldest entries are evicted first");
 }
 
-/* Notes the use of an entry that was found, whose kernel.bin is open. The time of an entry is the time at which its
- * kernel.bin was last modified. A load sets it only if the eviction order depends on it, and at most once per second
- * and entry. If the entry exceeds the age limit, returns INGOT_NOT_FOUND, and removes the entry if the store is
- * writable and its lock is free. A read-only store notes nothing, so there an entry's age counts from the last use that
- * was noted. */
+/* Notes the use of an entry that was found. The time of an entry is the time at which its kernel.bin was last modified.
+ * A load sets it only if the eviction order depends on it, and at most once per second and entry. If the entry exceeds
+ * the age limit, returns INGOT_NOT_FOUND, and removes the entry if the store is writable and its lock is free. A
+ * read-only store notes nothing, so there an entry's age counts from the last use that was noted. */
 static ingot_status_t note_use(const struct root *root, const struct lookup *found)
 {
     if (!root->directory->order->follows_use && root->directory->max_age_ns == UINT64_MAX)
         return INGOT_SUCCESS;
     const uint64_t now_ns = files_wall_clock_ns();
-    const uint64_t then_ns = found->kernel.time_ns;
+    const uint64_t then_ns = found->time_ns;
+    char kernel[PATH_CAPACITY];
     if (directory_age_ns(now_ns, then_ns) > root->directory->max_age_ns) {
         counters_add(&root->directory->counters, COUNTER_EXPIRED, 1);
         if (!root->directory->is_read_only)
@@ -100,8 +97,9 @@ static ingot_status_t note_use(const struct root *root, const struct lookup *fou
     if (!root->directory->order->follows_use || root->directory->is_read_only ||
         then_ns / NS_PER_SECOND == now_ns / NS_PER_SECOND)
         return INGOT_SUCCESS;
-    const int result = files_set_time(found->kernel.fd, now_ns);
-    if (result < 0)
+    paths_join(kernel, found->path, "kernel.bin");
+    const int result = files_set_time(root->fd, kernel, now_ns);
+    if (result < 0 && result != -ENOENT) /* -ENOENT: it was evicted meanwhile */
         tell_unstamped(root->directory, result, found->path);
     return INGOT_SUCCESS;
 }
@@ -115,10 +113,9 @@ static ingot_status_t load_from_directory(void *self, size_t id_size, const uint
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = root_open(directory, false, &root);
     if (status == INGOT_SUCCESS)
-        status = lookup_find(&root, id_size, id, &found, blob, true);
+        status = lookup_find(&root, id_size, id, &found, blob);
     if (status == INGOT_SUCCESS) {
         status = note_use(&root, &found);
-        (void)files_close(found.kernel.fd);
         if (status != INGOT_SUCCESS)
             memory_release_buffer(blob);
     }
@@ -168,7 +165,7 @@ static ingot_status_t remove_from_directory(void *self, size_t id_size, const ui
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     ingot_status_t status = root_open(directory, false, &root);
     if (status == INGOT_SUCCESS)
-        status = lookup_find(&root, id_size, id, &found, NULL, false);
+        status = lookup_find(&root, id_size, id, &found, NULL);
     if (status == INGOT_SUCCESS) {
         status = lookup_take_away(&root, directory->name_space, &found.hash, found.inode, account_deadline(directory));
         if (status == INGOT_NOT_FOUND)
@@ -183,10 +180,9 @@ static void destroy_directory(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
-    if (directory->path != NULL)
+    if (directory->path[0] != '\0')
         account_settle(directory);
     build_lock_fini(directory);
-    root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
     memory_free(&allocator, directory, sizeof(*directory));
 }
@@ -266,12 +262,9 @@ static void take_directory_info(struct directory *directory, const ingot_persist
 
 static ingot_status_t check_name_space(const struct root *root)
 {
-    struct file_facts facts;
-    if (root->directory->name_space[0] == '\0' || files_facts_at(root->fd, root->directory->name_space, &facts) < 0)
-        return INGOT_SUCCESS;
-    if (!facts.is_directory || !files_are_private(&facts, root->directory->owner))
-        return files_untrusted(&facts, true, root->directory->owner, root->directory->name_space);
-    return INGOT_SUCCESS;
+    const char *name = root->directory->name_space;
+    const ingot_status_t status = name[0] != '\0' ? root_check_directory(root, name) : INGOT_SUCCESS;
+    return status == INGOT_UNTRUSTED ? status : INGOT_SUCCESS;
 }
 
 /* ---- other namespaces ---- */
@@ -297,7 +290,7 @@ static bool look_in_name_space(void *user, const char *name)
     paths_entry(path, name, &elsewhere->hash);
     const struct entry_place place = {elsewhere->root->fd, path, directory->owner};
     const ingot_status_t status =
-        entry_read(&place, elsewhere->id_size, elsewhere->id, &directory->allocator, &key, NULL, NULL);
+        entry_read(&place, elsewhere->id_size, elsewhere->id, &directory->allocator, &key, NULL, NULL, NULL);
     elsewhere->is_found = status == INGOT_SUCCESS;
     if (elsewhere->is_found)
         memcpy(elsewhere->name_space, name, strlen(name) + 1);
@@ -358,11 +351,9 @@ static ingot_status_t open_directory(ingot_storage_t *storage, const ingot_persi
     if (status != INGOT_SUCCESS)
         goto done;
     status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory->is_read_only ? &own_read_only : &own,
-                            directory, &allocator, info);
+                            directory, &allocator, info, directory->accepts_any_owner);
     if (status != INGOT_SUCCESS)
         goto done;
-    if (directory->accepts_any_owner)
-        trust_must_require_seals(*storage);
     if (!directory->is_read_only)
         evict_expired(&root); /* only now, when opening can no longer fail */
     record_begin(*storage, info);

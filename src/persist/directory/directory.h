@@ -1,6 +1,6 @@
 /*
- * directory.h - tells whose a directory store is, stores a blob in it, and lets only one process at a time build a
- * program.
+ * directory.h - tells whose a directory store is, stores a blob in it, lets only one process at a time build a program,
+ * and limits how many builds run at the same time on a machine, by locks on bytes of the file `lock`, and keeps wishes.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_DIRECTORY_H
 #define INGOT_PERSIST_DIRECTORY_DIRECTORY_H
@@ -20,5 +20,20 @@ const char *directory_path(ingot_storage_t storage);
 /* Stores a blob. If `replaces` is false, an entry that already has the id stays, and that counts as success. */
 ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_size, const uint8_t *id,
                              size_t blob_size, const uint8_t *blob);
+
+/* ---- build_lock.c ---- */
+
+/* The operations of the locks. Their `self` is the struct directory. */
+extern const struct build_locks build_lock_operations;
+
+/* Releases the locks by which the store tells other processes that waiting for a program is useless. */
+void build_lock_fini(struct directory *directory);
+
+/* ---- wishes.c ---- */
+
+/* look_wish of struct storage_own_ops. */
+ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id);
+/* leave_wish of ingot_storage_ops_t, after wishes_look. */
+ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id);
 
 #endif

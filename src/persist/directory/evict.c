@@ -47,14 +47,10 @@ static void correct_future_times(const struct scan *scan, uint64_t now_ns)
         if (entry->time_ns <= now_ns)
             continue;
         const bool is_far = entry->time_ns - now_ns > CLOCK_SKEW_NS && now_ns > UNSET_CLOCK_NS;
-        scan_path(scan, entry, path);
+        paths_entry(path, scan_name_of(scan, entry), &entry->hash);
         paths_join(file, path, "kernel.bin");
-        const int fd = is_far ? files_open_read(scan->root->fd, file) : -ENOENT;
-        if (fd >= 0) {
-            (void)files_set_time(fd, now_ns);
-            (void)files_close(fd);
+        if (is_far && files_set_time(scan->root->fd, file, now_ns) == 0)
             entry->time_ns = now_ns;
-        }
     }
 }
 
@@ -104,7 +100,7 @@ static ingot_status_t remove_some(struct eviction *eviction)
         const struct scan_entry *entry = scan_entry_at(scan, eviction->next);
         char path[PATH_CAPACITY];
         uint64_t time_ns;
-        scan_path(scan, entry, path);
+        paths_entry(path, scan_name_of(scan, entry), &entry->hash);
         (void)entry_bytes(scan->root->fd, path, &time_ns);
         /* it stays if another one has its place by now, or if it was used since */
         result = time_ns == entry->time_ns ? temporary_take(scan->root, path, asides[count]) : -ENOENT;
@@ -146,7 +142,7 @@ static ingot_status_t remove_oldest(struct scan *scan, const struct evict_limits
                                 .bytes = scan->total_bytes,
                                 .left = scan->entry_count};
     correct_future_times(scan, eviction.now_ns);
-    scan_sort_by_time(scan);
+    scan_sort(scan, scan_compare_times);
     ingot_status_t status = INGOT_SUCCESS;
     while (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && is_over(&eviction) &&
            files_steady_clock_ns() < end_ns)
@@ -173,53 +169,29 @@ uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns)
     return age_ms < UINT64_MAX / NS_PER_MS ? age_ms * NS_PER_MS : UINT64_MAX;
 }
 
-/* True if only the store's owner may write to a namespace. */
-static bool is_private(const struct root *root, const char *name_space)
-{
-    struct file_facts facts;
-    return files_facts_at(root->fd, name_space[0] != '\0' ? name_space : ".", &facts) == 0 &&
-           files_are_private(&facts, root->directory->owner);
-}
-
 /* Corrects a namespace's totals after a complete count, unless they might become too low because entries could not be
- * read, or the directory is perhaps not a namespace. */
+ * read. */
 static ingot_status_t correct_totals(const struct scan *scan, const struct scan_name_space *counted)
 {
-    if (scan->watch->ended != INGOT_SUCCESS || counted->unread_count != 0 || scan->root->directory->is_read_only ||
-        (!counted->is_recorded && counted->entry_count == 0) || !is_private(scan->root, counted->name))
+    if (scan->watch->ended != INGOT_SUCCESS || counted->unread_count != 0 || scan->root->directory->is_read_only)
         return INGOT_SUCCESS;
     return account_correct(scan->root, counted->name, &counted->before, counted->total_bytes, counted->entry_count);
 }
 
-ingot_status_t evict_to_limits(const struct root *root, const char *name_space, const struct evict_limits *limits,
-                               const char *reason, struct upkeep_watch *watch)
+ingot_status_t evict_on_request(const struct root *root, const struct evict_limits *limits, struct upkeep_watch *watch,
+                                ingot_persist_count_t *count)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     struct scan scan;
-    ingot_status_t status = scan_init(&scan, root, name_space, watch);
-    if (status == INGOT_SUCCESS)
-        status = scan_all(&scan);
-    for (size_t i = 0; i < scan.name_space_count && status == INGOT_SUCCESS; ++i)
-        status = correct_totals(&scan, scan_name_space_at(&scan, i));
-    if (status == INGOT_SUCCESS)
-        status = remove_oldest(&scan, limits, SIZE_MAX, UINT64_MAX, watch);
-    scan_fini(&scan);
-    tell_evicted_entries(root->directory, status, started_ns, reason, watch);
-    return status;
-}
-
-ingot_status_t evict_recount(const struct root *root, const char *name_space, struct upkeep_watch *watch,
-                             ingot_persist_count_t *count)
-{
-    struct scan scan;
     bool is_any_in_use = false;
-    count->is_recorded = 1;
-    ingot_status_t status = scan_init(&scan, root, name_space, watch);
+    *count = (ingot_persist_count_t){.is_recorded = 1};
+    ingot_status_t status = scan_init(&scan, root, directory_name_space(root->directory), watch);
     if (status == INGOT_SUCCESS)
         status = scan_all(&scan);
     for (size_t i = 0; i < scan.name_space_count && status == INGOT_SUCCESS; ++i) {
         const struct scan_name_space *each = scan_name_space_at(&scan, i);
-        if ((!each->is_recorded && each->entry_count == 0) || !is_private(root, each->name))
+        if ((!each->is_recorded && each->entry_count == 0) ||
+            root_check_directory(root, each->name[0] != '\0' ? each->name : ".") != INGOT_SUCCESS)
             continue; /* perhaps an unrelated directory */
         is_any_in_use = true;
         count->is_recorded = count->is_recorded && each->is_recorded;
@@ -228,8 +200,11 @@ ingot_status_t evict_recount(const struct root *root, const char *name_space, st
         count->counted_bytes += each->total_bytes;
         status = correct_totals(&scan, each);
     }
-    scan_fini(&scan);
     count->is_recorded = count->is_recorded && is_any_in_use;
+    if (status == INGOT_SUCCESS && limits != NULL)
+        status = remove_oldest(&scan, limits, SIZE_MAX, UINT64_MAX, watch);
+    scan_fini(&scan);
+    tell_evicted_entries(root->directory, status, started_ns, "on request", watch);
     return status;
 }
 

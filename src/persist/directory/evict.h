@@ -23,11 +23,11 @@ struct evict_limits {
 /* Converts an age limit of the public interface to nanoseconds. */
 uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns);
 
-/* Evicts entries of one namespace, or of all namespaces together if name_space is NULL, until the limits are met, and
- * corrects size.txt. The watch's progress says how many. Returns INGOT_SUCCESS even if the watch ends the work early.
- */
-ingot_status_t evict_to_limits(const struct root *root, const char *name_space, const struct evict_limits *limits,
-                               const char *reason, struct upkeep_watch *watch);
+/* Counts the entries of the store's namespace, or of all together if it has none, and corrects size.txt, unless the
+ * store is read-only. Then evicts entries until the limits are met, unless these are NULL; the watch's progress says
+ * how many. Returns INGOT_SUCCESS even if the watch ends the work early. */
+ingot_status_t evict_on_request(const struct root *root, const struct evict_limits *limits, struct upkeep_watch *watch,
+                                ingot_persist_count_t *count);
 
 /* Counts the entries of the store's namespace, corrects size.txt, and evicts what is too old and, if an entry of
  * wanted_bytes does not fit, the oldest entries down to the low-water mark, and further ones until it fits. If the
@@ -42,10 +42,5 @@ void evict_expired(const struct root *root);
 
 /* Notes in the store that entries with these hashes were evicted. */
 void evicted_note(const struct root *root, size_t count, const struct checksum *hashes);
-
-/* Adds to `count` the entries of one namespace, or of all if name_space is NULL, and corrects size.txt, unless the
- * store is read-only. Returns INGOT_SUCCESS even if the watch ends the work early. */
-ingot_status_t evict_recount(const struct root *root, const char *name_space, struct upkeep_watch *watch,
-                             ingot_persist_count_t *count);
 
 #endif

@@ -40,8 +40,6 @@ ingot_status_t ingot_persist_find_evicted(ingot_storage_t storage, size_t id_siz
     struct root root;
     uint8_t slots[PART * SLOT_SIZE];
     size_t got = sizeof(slots);
-    if (id == NULL || time_ns == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id or time_ns is NULL");
     *time_ns = 0;
     const ingot_status_t status = root_open_of(storage, false, &root);
     const struct checksum hash = checksum_of(id_size, id);

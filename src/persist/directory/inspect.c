@@ -20,7 +20,6 @@
 #include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
 #include "util/error_text.h"
-#include "util/struct_size.h"
 
 #define REASON_CAPACITY 256u
 
@@ -58,6 +57,7 @@ static ingot_status_t read_entry_of_inode(const struct root *root, const char *n
     char path[PATH_CAPACITY];
     struct file_facts facts;
     struct entry_place pinned;
+    uint64_t time_ns;
     paths_entry(path, name_space, hash);
     const struct entry_place place = {root->fd, path, root->directory->owner};
     memset(key, 0, sizeof(*key));
@@ -66,7 +66,7 @@ static ingot_status_t read_entry_of_inode(const struct root *root, const char *n
         status = pin_entry_of_inode(&place, inode, &pinned);
     if (status != INGOT_SUCCESS)
         return status;
-    status = entry_read_whole(&pinned, &root->directory->allocator, key, id, blob);
+    status = entry_read(&pinned, 0, NULL, &root->directory->allocator, key, id, blob, &time_ns);
     (void)files_close(pinned.at);
     if (status == INGOT_SUCCESS && memcmp(hash, &key->id_checksum, sizeof(*hash)) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not the place of its id", path);
@@ -103,7 +103,7 @@ static ingot_status_t begin_listing(struct listing *listing, ingot_storage_t sto
     listing->scan.is_inspection = true;
     if (status == INGOT_SUCCESS)
         status = scan_all(&listing->scan);
-    scan_sort_by_place(&listing->scan);
+    scan_sort(&listing->scan, scan_compare_places);
     if (status != INGOT_SUCCESS)
         end_listing(listing);
     return status;
@@ -124,7 +124,6 @@ static ingot_status_t visit_listed(const struct listing *listing, ingot_persist_
         if (status != INGOT_SUCCESS)
             error_text_copy(reason, sizeof(reason), ingot_last_error_detail());
         ingot_persist_entry_t entry = {
-            .struct_size = sizeof(entry),
             .name_space = name_space,
             .status = status,
             .reason = reason,
@@ -146,8 +145,6 @@ static ingot_status_t visit_listed(const struct listing *listing, ingot_persist_
 ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user)
 {
     struct listing listing;
-    if (visit == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
     if (bundle_of(storage) != NULL)
         return bundle_for_each(bundle_of(storage), visit, user);
     ingot_status_t status = begin_listing(&listing, storage, false);
@@ -163,25 +160,14 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
 
 /* ---- single entries ---- */
 
-/* Copies the caller's entry. A caller that was compiled with an older version passes a shorter structure, but the
- * fields that identify the entry have always been part of it. */
-static ingot_status_t copy_given_entry(ingot_persist_entry_t *known, const ingot_persist_entry_t *given)
-{
-    if (!STRUCT_READ(*known, given) || given->struct_size < offsetof(ingot_persist_entry_t, bytes))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry or its struct_size is missing");
-    return INGOT_SUCCESS;
-}
-
-/* Opens the root, and finds the path of the caller's entry below it. Does not check whether the entry is there. The
- * caller closes the root, even on failure. */
+/* Opens the root, and finds the path of an entry below it. Does not check whether the entry is there. The caller closes
+ * the root, even on failure. */
 static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct root *root,
                                    struct checksum *hash, char path[PATH_CAPACITY])
 {
     *root = (struct root){NULL, -1};
-    if (entry->name_space == NULL || (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's namespace is missing or not valid");
-    if (memchr(entry->place, '\0', sizeof(entry->place)) == NULL || !paths_parse_place(entry->place, hash))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's place is not valid");
+    if (!paths_parse_place(entry->place, hash))
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the entry has no place in a store");
     paths_entry(path, entry->name_space, hash);
     return root_open_of(storage, false, root);
 }
@@ -207,14 +193,9 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
 ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry, int with_seal,
                                         ingot_buffer_t *blob)
 {
-    ingot_persist_entry_t known;
     ingot_buffer_t id = INGOT_BUFFER_INIT;
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
-    if (blob == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    ingot_status_t status = copy_given_entry(&known, entry);
-    if (status == INGOT_SUCCESS)
-        status = load_kept(storage, &known, &id, &kept);
+    ingot_status_t status = load_kept(storage, entry, &id, &kept);
     if (status == INGOT_SUCCESS)
         status = trust_check_kept(storage, id.size, id.bytes, kept.size, kept.bytes);
     memory_release_buffer(&id);
@@ -229,23 +210,20 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
 
 ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry)
 {
-    struct root root = {NULL, -1};
-    ingot_persist_entry_t known;
+    struct root root;
     char path[PATH_CAPACITY];
     struct checksum hash;
     struct file_facts facts;
-    ingot_status_t status = copy_given_entry(&known, entry);
-    if (status == INGOT_SUCCESS)
-        status = locate_entry(storage, &known, &root, &hash, path);
+    ingot_status_t status = locate_entry(storage, entry, &root, &hash, path);
     const int result = status == INGOT_SUCCESS ? files_facts_at(root.fd, path, &facts) : 0;
     if (result < 0)
         status = files_read_failed(result, "examining", path);
-    else if (status == INGOT_SUCCESS && facts.inode != known.identity)
+    else if (status == INGOT_SUCCESS && facts.inode != entry->identity)
         status = fail_entry_replaced(path);
     else if (status == INGOT_SUCCESS && root.directory->is_read_only)
         status = ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     else if (status == INGOT_SUCCESS)
-        status = lookup_take_away(&root, known.name_space, &hash, known.identity, account_deadline(root.directory));
+        status = lookup_take_away(&root, entry->name_space, &hash, entry->identity, account_deadline(root.directory));
     root_close(&root);
     return status;
 }
@@ -258,7 +236,7 @@ struct verification {
     bool is_repair;
     ingot_persist_progress_t progress;
     void *user;
-    ingot_persist_verification_t so_far;
+    ingot_persist_verification_t *so_far;
 };
 
 /* Verifies an entry whose id was read. A repair removes it if it is damaged, or if it can never be loaded because other
@@ -266,7 +244,7 @@ struct verification {
 static ingot_status_t verify_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct verification *verification = user;
-    ingot_persist_verification_t *so_far = &verification->so_far;
+    ingot_persist_verification_t *so_far = verification->so_far;
     ingot_persist_entry_t verified = *entry;
     ingot_buffer_t id = INGOT_BUFFER_INIT;
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
@@ -302,8 +280,8 @@ static ingot_status_t verify_entry(const ingot_persist_entry_t *entry, void *use
 static ingot_status_t verify_directory(struct verification *verification)
 {
     struct listing listing;
-    ingot_persist_verification_t *so_far = &verification->so_far;
-    ingot_persist_count_t count_after = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_verification_t *so_far = verification->so_far;
+    ingot_persist_count_t count_after;
     ingot_status_t status = begin_listing(&listing, verification->storage, verification->is_repair);
     if (status != INGOT_SUCCESS)
         return status;
@@ -313,8 +291,7 @@ static ingot_status_t verify_directory(struct verification *verification)
     so_far->leftover_bytes = listing.scan.leftover_bytes;
     status = visit_listed(&listing, verify_entry, verification);
     if (verification->is_repair) { /* also removes the leftovers */
-        const ingot_status_t counted =
-            evict_recount(&listing.root, directory_name_space(listing.root.directory), &listing.watch, &count_after);
+        const ingot_status_t counted = evict_on_request(&listing.root, NULL, &listing.watch, &count_after);
         status = status == INGOT_SUCCESS ? counted : status;
     }
     end_listing(&listing);
@@ -324,19 +301,13 @@ static ingot_status_t verify_directory(struct verification *verification)
 ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
                                     ingot_persist_verification_t *found)
 {
-    struct verification verification = {storage, repair != 0, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
-    if (!STRUCT_IS_SET(found))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
-    ingot_status_t status = INGOT_SUCCESS;
+    struct verification verification = {storage, repair != 0, progress, user, found};
     struct bundle *bundle = bundle_of(storage);
-    if (bundle == NULL) {
-        status = verify_directory(&verification);
-    } else if (verification.is_repair) {
-        status = ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
-    } else {
-        verification.so_far.entry_count = bundle_entry_count(bundle);
-        status = bundle_for_each(bundle, verify_entry, &verification);
-    }
-    (void)STRUCT_WRITE(found, verification.so_far);
-    return status;
+    *found = (ingot_persist_verification_t){.entry_count = 0};
+    if (bundle == NULL)
+        return verify_directory(&verification);
+    if (verification.is_repair)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
+    found->entry_count = bundle_entry_count(bundle);
+    return bundle_for_each(bundle, verify_entry, &verification);
 }

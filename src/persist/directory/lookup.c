@@ -34,68 +34,52 @@ void lookup_refresh(const struct root *root, const char *entry_path)
 ingot_status_t lookup_examine_shard(const struct root *root, const char *name_space, uint8_t shard)
 {
     char path[PATH_CAPACITY];
-    struct file_facts facts;
     paths_shard(path, name_space, shard);
-    const int result = files_facts_at(root->fd, path, &facts);
-    if (result < 0)
-        return files_read_failed(result, "examining", path);
-    if (!facts.is_directory || !files_are_private(&facts, root->directory->owner))
-        return files_untrusted(&facts, true, root->directory->owner, path);
-    return INGOT_SUCCESS;
+    return root_check_directory(root, path);
 }
 
-/* The arguments of a search. */
-struct search {
-    const struct root *root;
-    struct lookup *found;
-    size_t id_size;
-    const uint8_t *id;
-    ingot_buffer_t *blob;
-    bool keeps_kernel;
-};
-
-static ingot_status_t read_place(const struct search *search, const struct entry_place *place)
+static ingot_status_t read_place(struct lookup *search, const struct entry_place *place)
 {
     struct file_facts facts = {0};
     struct key_file key;
     ingot_status_t status = entry_examine(place, &facts);
-    search->found->inode = facts.inode;
+    search->inode = facts.inode;
     if (status == INGOT_SUCCESS)
-        status = entry_read(place, search->id_size, search->id, &search->root->directory->allocator, &key, search->blob,
-                            search->keeps_kernel ? &search->found->kernel : NULL);
+        status = entry_read(place, search->id_size, search->id, &search->root->directory->allocator, &key, NULL,
+                            search->blob, &search->time_ns);
     return status;
 }
 
 /* Removes a bad entry, and returns `status`. Returns INGOT_NOT_FOUND if the entry is gone, and sets *is_replaced if
  * another one has its place: then nothing was wrong with either. */
-static ingot_status_t refuse_bad_entry(const struct search *search, ingot_status_t status, bool *is_replaced)
+static ingot_status_t refuse_bad_entry(const struct lookup *search, ingot_status_t status, bool *is_replaced)
 {
     const struct root *root = search->root;
     struct directory *directory = root->directory;
     struct file_facts facts;
-    const bool is_there = files_facts_at(root->fd, search->found->path, &facts) == 0;
-    *is_replaced = is_there && facts.inode != search->found->inode;
+    const bool is_there = files_facts_at(root->fd, search->path, &facts) == 0;
+    *is_replaced = is_there && facts.inode != search->inode;
     if (!is_there || *is_replaced)
         return INGOT_NOT_FOUND;
     counters_add(&directory->counters, COUNTER_REFUSED, 1);
     if (!directory->is_read_only)
-        (void)lookup_take_away(root, directory->name_space, &search->found->hash, search->found->inode, 0);
+        (void)lookup_take_away(root, directory->name_space, &search->hash, search->inode, 0);
     return status;
 }
 
 /* Reads the entry. If it is bad, reads it again through a handle of its directory, because it may have been replaced
  * while it was read; and once more each time that it was replaced and deleted meanwhile. */
-static ingot_status_t read_entry(const struct search *search)
+static ingot_status_t read_entry(struct lookup *search)
 {
     bool is_replaced = true;
     const struct root *root = search->root;
-    const struct entry_place place = {root->fd, search->found->path, root->directory->owner};
-    ingot_status_t status = lookup_examine_shard(root, root->directory->name_space, search->found->hash.bytes[0]);
+    const struct entry_place place = {root->fd, search->path, root->directory->owner};
+    ingot_status_t status = lookup_examine_shard(root, root->directory->name_space, search->hash.bytes[0]);
     if (status == INGOT_SUCCESS)
         status = read_place(search, &place);
     for (unsigned i = 0; i < MOST_REPLACEMENTS && is_replaced && (i != 0 || entry_is_bad(status)); ++i) {
         struct entry_place pinned;
-        lookup_refresh(root, search->found->path);
+        lookup_refresh(root, search->path);
         const ingot_status_t is_pinned = entry_pin(&place, &pinned);
         if (is_pinned == INGOT_UNTRUSTED) /* it is not a directory */
             return refuse_bad_entry(search, status, &is_replaced);
@@ -111,18 +95,17 @@ static ingot_status_t read_entry(const struct search *search)
 }
 
 ingot_status_t lookup_find(const struct root *root, size_t id_size, const uint8_t *id, struct lookup *found,
-                           ingot_buffer_t *blob, bool keeps_kernel)
+                           ingot_buffer_t *blob)
 {
-    const struct search search = {root, found, id_size, id, blob, keeps_kernel};
-    memset(found, 0, sizeof(*found));
-    found->hash = checksum_of(id_size, id);
+    *found =
+        (struct lookup){.root = root, .id_size = id_size, .id = id, .blob = blob, .hash = checksum_of(id_size, id)};
     paths_entry(found->path, root->directory->name_space, &found->hash);
-    ingot_status_t status = read_entry(&search);
+    ingot_status_t status = read_entry(found);
     /* another machine has deleted something meanwhile: what is found may change in a moment */
     for (unsigned i = 0; i < MOST_ATTEMPTS && status == INGOT_IO_ERROR && ingot_last_error_code() == ESTALE; ++i) {
         files_pause_ns(FIRST_PAUSE_NS << i);
         lookup_refresh(root, found->path);
-        status = read_entry(&search);
+        status = read_entry(found);
     }
     if (status == INGOT_NOT_FOUND)
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "no entry %s", found->path);

@@ -7,21 +7,22 @@
 #include "persist/directory/account.h"
 #include "persist/directory/format/entry.h"
 
-/* The result of a search for an id. */
+/* A search for an id, and its result. */
 struct lookup {
-    char path[PATH_CAPACITY];   /* the place of the id's entry, below the root */
-    struct checksum hash;       /* the hash of the id, which is the place in the namespace */
-    uint64_t inode;             /* of the entry that was found */
-    struct entry_kernel kernel; /* its kernel.bin; set only if the search kept it open */
+    const struct root *root;
+    size_t id_size;
+    const uint8_t *id;
+    ingot_buffer_t *blob;
+    char path[PATH_CAPACITY]; /* the place of the id's entry, below the root */
+    struct checksum hash;     /* the hash of the id, which is the place in the namespace */
+    uint64_t inode;           /* of the entry that was found */
+    uint64_t time_ns;         /* the time of this entry; set only with a blob */
 };
 
-/*
- * Searches for an id, and copies its blob out unless `blob` is NULL. Removes a bad entry that it finds. With
- * keeps_kernel, and after INGOT_SUCCESS, the caller closes found->kernel.fd. Returns INGOT_NOT_FOUND, also if the entry
- * there belongs to another id, or the reason why the entry was refused.
- */
+/* Searches for an id, and copies its blob out unless `blob` is NULL. Removes a bad entry that it finds. Returns
+ * INGOT_NOT_FOUND, also if the entry there belongs to another id, or the reason why the entry was refused. */
 ingot_status_t lookup_find(const struct root *root, size_t id_size, const uint8_t *id, struct lookup *found,
-                           ingot_buffer_t *blob, bool keeps_kernel);
+                           ingot_buffer_t *blob);
 
 /*
  * Makes a network file system ask its server about an entry, and the directories above it. Such a file system answers

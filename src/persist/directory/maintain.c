@@ -1,6 +1,5 @@
 /*
- * maintain.c - implements the public functions that return a store's statistics, evict, clear and recount, and that
- * remove what an earlier format left.
+ * maintain.c - returns a store's statistics, evicts and recounts on request, and removes what an earlier format left.
  */
 #include <errno.h>
 #include <ingot/backend.h>
@@ -42,6 +41,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     struct root root = {NULL, -1};
     struct upkeep_watch watch = upkeep_watch_of(NULL, NULL);
     ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
+    ingot_persist_count_t counted;
     ingot_status_t status = INGOT_INVALID_ARGUMENTS;
     if (!STRUCT_READ_OVER(known, limits))
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
@@ -53,7 +53,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
                                             limit_of(known.max_entries, directory->max_entries),
                                             evict_age_ns(known.max_age_ms, directory->max_age_ns)};
         watch = upkeep_watch_of(known.on_progress, known.user);
-        status = evict_to_limits(&root, directory_name_space(directory), &wanted, "on request", &watch);
+        status = evict_on_request(&root, &wanted, &watch, &counted);
         if (status == INGOT_SUCCESS)
             status = watch.ended;
     }
@@ -65,39 +65,15 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     return status;
 }
 
-ingot_status_t ingot_persist_clear(ingot_storage_t storage)
-{
-    static const struct evict_limits nothing = {0, 0, UINT64_MAX};
-    struct root root;
-    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_status_t status = root_open_of(storage, true, &root);
-    const char *name_space = status == INGOT_SUCCESS ? directory_name_space(root.directory) : NULL;
-    if (status == INGOT_SUCCESS)
-        status = evict_to_limits(&root, name_space, &nothing, "cleared", &nobody);
-    if (status == INGOT_SUCCESS)
-        status = evict_recount(&root, name_space, &nobody, &count);
-    root_close(&root);
-    return status;
-}
-
 ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count)
 {
     struct root root;
-    ingot_persist_count_t counted = INGOT_PERSIST_COUNT_INIT;
-    if (!STRUCT_READ_OVER(counted, count))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
-    struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
-    /* clears the results that the caller passed in */
-    counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0;
+    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_status_t status = root_open_of(storage, false, &root);
     if (status == INGOT_SUCCESS)
-        status = evict_recount(&root, directory_name_space(root.directory), &watch, &counted);
+        status = evict_on_request(&root, NULL, &nobody, count);
     root_close(&root);
-    if (status != INGOT_SUCCESS)
-        return status;
-    (void)STRUCT_WRITE(count, counted);
-    return watch.ended;
+    return status;
 }
 
 /* ---- format 3 ---- */
@@ -154,7 +130,6 @@ ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint6
             status = files_write_failed(old.result, "removing", "entries of an earlier format");
     }
     root_close(&root);
-    if (count != NULL)
-        *count = old.count;
+    *count = old.count;
     return status;
 }

@@ -74,27 +74,6 @@ static ingot_status_t check_entry_sizes(struct directory *directory, size_t id_s
 
 /* ---- the namespace and the shard ---- */
 
-/* Creates a directory unless it exists, and checks it. One that this user has opened to others is closed again, because
- * each entry in it is checked by itself; a namespace, which the user has made, is not changed. */
-static ingot_status_t ready_directory(const struct root *root, const char *path, bool is_shard)
-{
-    struct file_facts facts;
-    int result = files_facts_at(root->fd, path, &facts);
-    if (result == -ENOENT) {
-        result = files_make_directory(root->fd, path);
-        if (result == 0 || result == -EEXIST)
-            result = files_facts_at(root->fd, path, &facts);
-    }
-    if (result == 0 && is_shard && facts.is_directory && (facts.mode & 0722) != 0700 &&
-        files_make_private(root->fd, path) == 0)
-        result = files_facts_at(root->fd, path, &facts);
-    if (result < 0)
-        return files_write_failed(result, "making", path);
-    if (!facts.is_directory || !files_are_private(&facts, root->directory->owner))
-        return files_untrusted(&facts, true, root->directory->owner, path);
-    return INGOT_SUCCESS;
-}
-
 /* Creates the shard, and its namespace, and checks them, unless this store has found the shard in order before: later
  * changes do no harm, because loads check all directories. */
 static ingot_status_t ready_shard(const struct publication *publication, bool must_look)
@@ -107,9 +86,9 @@ static ingot_status_t ready_shard(const struct publication *publication, bool mu
     if (!must_look && (atomic_load_explicit(good, memory_order_relaxed) & bit) != 0)
         return INGOT_SUCCESS;
     ingot_status_t status =
-        directory->name_space[0] != '\0' ? ready_directory(root, directory->name_space, false) : INGOT_SUCCESS;
+        directory->name_space[0] != '\0' ? root_make_directory(root, directory->name_space, false) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
-        status = ready_directory(root, publication->shard, true);
+        status = root_make_directory(root, publication->shard, true);
     if (status == INGOT_SUCCESS)
         (void)atomic_fetch_or_explicit(good, bit, memory_order_relaxed);
     return status;
@@ -158,8 +137,7 @@ static ingot_status_t judge_occupant(const struct publication *publication, bool
     struct lookup found;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     lookup_refresh(publication->root, publication->path);
-    const ingot_status_t status =
-        lookup_find(publication->root, publication->id_size, publication->id, &found, &blob, false);
+    const ingot_status_t status = lookup_find(publication->root, publication->id_size, publication->id, &found, &blob);
     *is_good =
         status == INGOT_SUCCESS && (!publication->replaces || (blob.size == publication->key.blob_size_bytes &&
                                                                memcmp(blob.bytes, publication->blob, blob.size) == 0));

@@ -14,10 +14,8 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/base/memory.h"
 #include "persist/storage/storage.h"
 
-#define ROOT_PATH_MAX 4096u
 #define MAX_LINKS 8u
 #define MOST_LOOKS 3u
 
@@ -41,12 +39,8 @@ static void mark_root(const struct root *root)
  * follow a link. */
 static ingot_status_t set_root_path(struct directory *directory, const char *path)
 {
-    memory_free(&directory->allocator, directory->path, directory->path_size);
-    directory->path = NULL;
-    const ingot_status_t status = files_absolute(path, &directory->allocator, &directory->path, &directory->path_size);
+    const ingot_status_t status = files_absolute(path, directory->path);
     size_t length = status == INGOT_SUCCESS ? strlen(directory->path) : 0;
-    if (length >= ROOT_PATH_MAX)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is too long");
     while (length > 1 && directory->path[length - 1] == '/')
         directory->path[--length] = '\0';
     return status;
@@ -119,7 +113,7 @@ static ingot_status_t open_root(struct directory *directory, bool makes, struct 
     int result = -ESTALE; /* another machine has deleted it, so the path leads elsewhere now */
     for (unsigned i = 0; i < MOST_LOOKS && result == -ESTALE; ++i) {
         root_close(root);
-        root->fd = files_open_root(path);
+        root->fd = files_open_place(AT_FDCWD, path);
         result = root->fd < 0 ? root->fd : files_facts(root->fd, facts);
     }
     if (result == -ENOENT && makes) {
@@ -135,11 +129,12 @@ static ingot_status_t open_root(struct directory *directory, bool makes, struct 
     return result < 0 ? files_read_failed(result, "opening", path) : INGOT_SUCCESS;
 }
 
-/* Checks the root against the store's owner. */
-static ingot_status_t check_root(const struct directory *directory, const struct file_facts *facts)
+/* Checks the root, or a directory below it. */
+static ingot_status_t check_facts(const struct directory *directory, const struct file_facts *facts, const char *name)
 {
-    return files_are_private(facts, directory->owner) ? INGOT_SUCCESS
-                                                      : files_untrusted(facts, true, directory->owner, directory->path);
+    return facts->is_directory && files_are_private(facts, directory->owner)
+               ? INGOT_SUCCESS
+               : files_untrusted(facts, true, directory->owner, name);
 }
 
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info, struct root *root)
@@ -159,22 +154,17 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
     directory->owner = directory->is_read_only && facts.owner == 0 ? 0 : files_user();
     if (directory->accepts_any_owner)
         directory->owner = FILES_ANY_USER;
-    status = check_root(directory, &facts);
+    status = check_facts(directory, &facts, directory->path);
     if (status == INGOT_SUCCESS && !directory->is_read_only)
         mark_root(root);
     return status;
-}
-
-void root_fini(struct directory *directory)
-{
-    memory_free(&directory->allocator, directory->path, directory->path_size);
 }
 
 ingot_status_t root_open(struct directory *directory, bool makes, struct root *root)
 {
     struct file_facts facts;
     const ingot_status_t status = open_root(directory, makes, root, &facts);
-    return status == INGOT_SUCCESS ? check_root(directory, &facts) : status;
+    return status == INGOT_SUCCESS ? check_facts(directory, &facts, directory->path) : status;
 }
 
 ingot_status_t root_open_of(ingot_storage_t storage, bool must_be_writable, struct root *root)
@@ -189,4 +179,28 @@ ingot_status_t root_open_of(ingot_storage_t storage, bool must_be_writable, stru
     if (must_be_writable && directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     return root_open(directory, true, root);
+}
+
+ingot_status_t root_check_directory(const struct root *root, const char *path)
+{
+    struct file_facts facts;
+    const int result = files_facts_at(root->fd, path, &facts);
+    return result < 0 ? files_read_failed(result, "examining", path) : check_facts(root->directory, &facts, path);
+}
+
+/* Closes shards, because each entry in one is checked by itself; a namespace, which the user has made, is not changed.
+ */
+ingot_status_t root_make_directory(const struct root *root, const char *path, bool closes)
+{
+    struct file_facts facts;
+    int result = files_facts_at(root->fd, path, &facts);
+    if (result == -ENOENT) {
+        result = files_make_directory(root->fd, path);
+        if (result == 0 || result == -EEXIST)
+            result = files_facts_at(root->fd, path, &facts);
+    }
+    if (result == 0 && closes && facts.is_directory && (facts.mode & 0722) != 0700 &&
+        files_make_private(root->fd, path) == 0)
+        result = files_facts_at(root->fd, path, &facts);
+    return result < 0 ? files_write_failed(result, "making", path) : check_facts(root->directory, &facts, path);
 }

@@ -191,7 +191,7 @@ void scan_forget_entries(struct scan *scan)
     scan->total_bytes = 0;
 }
 
-static int compare_places(const void *left_entry, const void *right_entry)
+int scan_compare_places(const void *left_entry, const void *right_entry)
 {
     const struct scan_entry *left = left_entry;
     const struct scan_entry *right = right_entry;
@@ -199,27 +199,16 @@ static int compare_places(const void *left_entry, const void *right_entry)
     return result != 0 ? result : (left->name_space > right->name_space) - (left->name_space < right->name_space);
 }
 
-static int compare_times(const void *left_entry, const void *right_entry)
+int scan_compare_times(const void *left_entry, const void *right_entry)
 {
     const struct scan_entry *left = left_entry;
     const struct scan_entry *right = right_entry;
     const int result = (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-    return result != 0 ? result : compare_places(left_entry, right_entry);
+    return result != 0 ? result : scan_compare_places(left_entry, right_entry);
 }
 
-void scan_sort_by_time(struct scan *scan)
+void scan_sort(struct scan *scan, int (*compare)(const void *left, const void *right))
 {
     if (scan->entry_count > 1)
-        qsort(scan->entries.bytes, scan->entry_count, sizeof(struct scan_entry), compare_times);
-}
-
-void scan_sort_by_place(struct scan *scan)
-{
-    if (scan->entry_count > 1)
-        qsort(scan->entries.bytes, scan->entry_count, sizeof(struct scan_entry), compare_places);
-}
-
-void scan_path(const struct scan *scan, const struct scan_entry *entry, char path[PATH_CAPACITY])
-{
-    paths_entry(path, scan_name_of(scan, entry), &entry->hash);
+        qsort(scan->entries.bytes, scan->entry_count, sizeof(struct scan_entry), compare);
 }

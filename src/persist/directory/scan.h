@@ -108,11 +108,10 @@ int scan_shard(struct scan *scan, uint32_t name_space, uint8_t shard);
 /* Empties the list of entries. */
 void scan_forget_entries(struct scan *scan);
 
-/* Sorts the entries by time, the oldest first. Entries with equal times are sorted by hash and namespace. */
-void scan_sort_by_time(struct scan *scan);
-/* Sorts the entries by hash and namespace. */
-void scan_sort_by_place(struct scan *scan);
-
-void scan_path(const struct scan *scan, const struct scan_entry *entry, char path[PATH_CAPACITY]);
+/* Sorts the entries by an order: by hash and namespace, or by time, the oldest first, and entries with equal times by
+ * hash and namespace. */
+void scan_sort(struct scan *scan, int (*compare)(const void *left, const void *right));
+int scan_compare_places(const void *left_entry, const void *right_entry);
+int scan_compare_times(const void *left_entry, const void *right_entry);
 
 #endif

@@ -8,6 +8,7 @@
 #define INGOT_PERSIST_DIRECTORY_STATE_H
 
 #include <ingot/persist.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -30,8 +31,6 @@ const struct eviction_order *eviction_order_of(ingot_persist_eviction_t value);
 
 struct directory {
     ingot_allocator_t allocator;
-    char *path; /* absolute path of the root */
-    size_t path_size;
     uint32_t owner; /* the user that must own the root and everything in it */
     bool makes_parents;
     bool accepts_any_owner; /* if true, the store is read-only, and every blob must be sealed */
@@ -65,6 +64,7 @@ struct directory {
     struct build_lock *kept_locks[STATE_MAX_KEPT]; /* that others find shared; build_lock.c's mutex guards these */
     unsigned next_kept;
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
+    char path[PATH_MAX];                /* absolute path of the root */
 };
 
 /* The root of a store, which is open for one operation (root.h). All paths of the operation are relative to it. */
@@ -93,15 +93,18 @@ void directory_tell(const struct directory *directory, ingot_event_kind_t kind, 
 /* ---- root.c ---- */
 
 /* Opens the root at info's path, or creates it, and checks it. Remembers its path and its owner. Returns
- * INGOT_UNTRUSTED, INGOT_READ_ONLY or another status on failure. In any case, call root_close and root_fini. */
+ * INGOT_UNTRUSTED, INGOT_READ_ONLY or another status on failure. In any case, call root_close. */
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info, struct root *root);
-void root_fini(struct directory *directory);
 
 /* Opens whatever directory has the path now, and checks it. If it is missing, creates it if `makes` is set and the
  * store is not read-only. Otherwise returns INGOT_NOT_FOUND, or the statuses of root_init. The caller closes the root,
  * even on failure. */
 ingot_status_t root_open(struct directory *directory, bool makes, struct root *root);
 void root_close(struct root *root);
+/* Checks a directory of the store. Returns INGOT_NOT_FOUND, INGOT_UNTRUSTED or INGOT_IO_ERROR on failure. */
+ingot_status_t root_check_directory(const struct root *root, const char *path);
+/* Creates it unless it exists, and checks it. closes: one that this user has opened to others is closed again. */
+ingot_status_t root_make_directory(const struct root *root, const char *path, bool closes);
 
 /* Opens the root of a storage's directory store for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage
  * is NULL, INGOT_UNIMPLEMENTED if it is of another kind, INGOT_READ_ONLY if it must be writable and is not, or the

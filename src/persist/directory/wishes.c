@@ -4,7 +4,7 @@
  * The content of a file is an id, and its name the id's checksum, so a file is whole or useless. Several processes may
  * leave, read and remove a wish at once: a rename and an unlink decide.
  */
-#include "persist/directory/wishes.h"
+#include "persist/directory/directory.h"
 
 #include <ingot/backend.h>
 #include <ingot/private/wish.h>
@@ -13,7 +13,6 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/build_lock.h"
 #include "persist/storage/storage.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"
@@ -42,30 +41,19 @@ static void close_folder(struct folder *folder)
 static ingot_status_t open_folder(struct directory *directory, bool makes, struct folder *folder)
 {
     char path[PATH_CAPACITY];
-    struct file_facts facts;
     *folder = (struct folder){{NULL, -1}, -1, 0};
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    const ingot_status_t status = root_open(directory, makes, &folder->root);
+    ingot_status_t status = root_open(directory, makes, &folder->root);
+    paths_in_name_space(path, directory->name_space, PATHS_WANTED);
+    if (status == INGOT_SUCCESS && makes && directory->name_space[0] != '\0')
+        status = root_make_directory(&folder->root, directory->name_space, false);
+    if (status == INGOT_SUCCESS)
+        status = makes ? root_make_directory(&folder->root, path, false) : root_check_directory(&folder->root, path);
     if (status != INGOT_SUCCESS)
         return status;
-    paths_in_name_space(path, directory->name_space, PATHS_WANTED);
     folder->fd = files_open_place(folder->root.fd, path);
-    if (folder->fd == -ENOENT && !makes)
-        return INGOT_NOT_FOUND;
-    if (folder->fd == -ENOENT) {
-        const char *name_space = directory->name_space;
-        int made = name_space[0] != '\0' ? files_make_directory(folder->root.fd, name_space) : 0;
-        if (made == 0 || made == -EEXIST)
-            made = files_make_directory(folder->root.fd, path);
-        folder->fd = made == 0 || made == -EEXIST ? files_open_place(folder->root.fd, path) : made;
-    }
-    const int result = folder->fd >= 0 ? files_facts(folder->fd, &facts) : folder->fd;
-    if (result < 0)
-        return files_write_failed(result, "making", path);
-    return facts.is_directory && files_are_private(&facts, directory->owner)
-               ? INGOT_SUCCESS
-               : files_untrusted(&facts, true, directory->owner, path);
+    return folder->fd >= 0 ? INGOT_SUCCESS : files_write_failed(folder->fd, "opening", path);
 }
 
 /* Does the same for the folder of a storage. */
@@ -239,8 +227,6 @@ static bool visit_wish(void *user, const char *name)
 ingot_status_t ingot_persist_visit_wishes(ingot_storage_t storage, ingot_wish_visitor_t visit, void *user)
 {
     struct folder folder;
-    if (visit == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
     ingot_status_t status = open_folder_of(storage, &folder);
     struct visit visiting = {&folder, visit, user, NULL};
     if (status == INGOT_SUCCESS) {
@@ -258,8 +244,6 @@ ingot_status_t ingot_persist_take_wish(ingot_storage_t storage, size_t id_size, 
 {
     struct folder folder;
     char name[NAME_DIGITS + 1];
-    if (id == NULL || id_size == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id is missing or empty");
     ingot_status_t status = open_folder_of(storage, &folder);
     if (status == INGOT_SUCCESS) {
         name_wish(name, id_size, id);
@@ -283,22 +267,16 @@ ingot_status_t ingot_persist_leave_wish(ingot_storage_t storage, size_t id_size,
                : ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
 }
 
-ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t *size, char *path)
+ingot_status_t ingot_persist_get_wish_folder(ingot_storage_t storage, size_t capacity, char *path)
 {
     struct folder folder;
     char below[PATH_CAPACITY];
-    if (size == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "size is NULL");
     ingot_status_t status = open_folder_of(storage, &folder);
     if (status == INGOT_SUCCESS) {
         const struct directory *directory = folder.root.directory;
-        const size_t capacity = path != NULL ? *size : 0;
         paths_in_name_space(below, directory->name_space, PATHS_WANTED);
-        *size = strlen(directory->path) + 1 + strlen(below) + 1;
-        if (path != NULL && capacity >= *size)
-            (void)snprintf(path, capacity, "%s/%s", directory->path, below);
-        else if (path != NULL)
-            status = ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the path has %zu bytes", *size);
+        if ((size_t)snprintf(path, capacity, "%s/%s", directory->path, below) >= capacity)
+            status = ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the path of the wishes is too long");
     }
     close_folder(&folder);
     return status;

@@ -20,7 +20,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/request/wish.h"
+#include "persist/request/record.h"
 #include "persist/storage/deferred.h"
 #include "persist/storage/events.h"
 #include "persist/storage/miss.h"

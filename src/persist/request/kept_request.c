@@ -9,6 +9,7 @@
 
 #include <ingot/backend.h>
 #include <ingot/private/artifact.h>
+#include <ingot/private/wish.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -97,6 +98,35 @@ int ingot_request_is_id(size_t id_size, const uint8_t *id)
 {
     struct id_fields fields;
     return read_id(&fields, id_size, id);
+}
+
+static void take_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    ingot_kept_request_t *request = user;
+    (void)is_text;
+    if (strcmp(path, "backend") == 0 && size < sizeof(request->backend))
+        memcpy(request->backend, value, size);
+    else if (strcmp(path, "request.blake2b") == 0 && size == sizeof(request->digest))
+        memcpy(request->digest, value, size);
+}
+
+ingot_status_t ingot_wish_get_request_id(size_t id_size, const uint8_t *id, size_t *request_id_size,
+                                         uint8_t *request_id)
+{
+    ingot_kept_request_t request = {.backend = ""};
+    struct kept_request_id made;
+    ingot_status_t status = ingot_cache_blob_id_visit(id_size, id, take_field, &request);
+    if (status == INGOT_SUCCESS && request.backend[0] == '\0')
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "these bytes are not the id of a program");
+    if (status == INGOT_SUCCESS)
+        status = kept_request_make_id(&made, request.backend, request.digest);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (made.size > *request_id_size)
+        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the id has %zu bytes", made.size);
+    *request_id_size = made.size;
+    memcpy(request_id, made.bytes, made.size);
+    return INGOT_SUCCESS;
 }
 
 /* ---- compression ---- */
@@ -314,8 +344,6 @@ ingot_status_t ingot_request_open(ingot_kept_request_t *request, size_t id_size,
     struct id_fields fields;
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     ingot_buffer_t value = INGOT_BUFFER_INIT;
-    if (request == NULL || blob == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "request or blob is NULL");
     if (!read_id(&fields, id_size, id))
         return fail_corrupt("its id is not that of a request");
     ingot_status_t status = ingot_artifact_unpack(id_size, id, blob, &value);
@@ -440,8 +468,6 @@ ingot_status_t ingot_request_unpack(const ingot_kept_request_t *request, ingot_s
 {
     uint8_t digest[INGOT_REQUEST_DIGEST_SIZE];
     ingot_buffer_t rest = INGOT_BUFFER_INIT;
-    if (request == NULL || bytes == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "request or bytes is NULL");
     *bytes = (ingot_buffer_t)INGOT_BUFFER_INIT;
     ingot_status_t status = decompress(request->packed_size, request->packed, &rest);
     if (status == INGOT_SUCCESS && rest.size > MAX_REQUEST_BYTES)
@@ -468,8 +494,6 @@ ingot_status_t ingot_request_describe(size_t id_size, const uint8_t *id, size_t 
     ingot_buffer_t borrowed = {blob_size, blob, NULL, NULL};
     ingot_buffer_t bytes = INGOT_BUFFER_INIT;
     ingot_kept_request_t request;
-    if (visit == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
     ingot_status_t status = ingot_request_open(&request, id_size, id, &borrowed);
     if (status != INGOT_SUCCESS)
         return status;

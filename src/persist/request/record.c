@@ -1,5 +1,6 @@
 /*
- * record.c - records the requests for programs in stores; see record.h.
+ * record.c - records the requests for programs in stores, and asks builders for programs; see record.h and
+ * doc/builders.md.
  *
  * A request that a store has is only looked up, which also notes that it is still used. Nothing of a storage's
  * recording changes after the storage was opened, so it needs no lock.
@@ -8,6 +9,7 @@
 
 #include <ingot/private/program.h>
 #include <ingot/private/request.h>
+#include <ingot/private/wish.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #include "persist/storage/events.h"
 #include "persist/storage/kinds.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/turns/build_turn.h"
 #include "util/nanoseconds.h"
 
 /* WHICH_OWN: the storage itself, without a reference. WHICH_OTHER: the store of record_path. */
@@ -114,8 +117,10 @@ static ingot_status_t make_blob(const char *name_space, ingot_storage_t store, c
 
 /* ---- recording ---- */
 
-ingot_status_t record_request_in(ingot_storage_t store, const char *name_space, const_ingot_program_desc_t desc,
-                                 const_ingot_program_t program)
+/* Stores the request of a program in a storage that is not a chain, unless it has the request. name_space: where its
+ * results are wanted. program: for the build time; NULL: unknown. */
+static ingot_status_t record_request_in(ingot_storage_t store, const char *name_space, const_ingot_program_desc_t desc,
+                                        const_ingot_program_t program)
 {
     uint8_t digest[INGOT_REQUEST_DIGEST_SIZE];
     struct kept_request_id id;
@@ -162,6 +167,70 @@ void ingot_persist_record_request(ingot_storage_t storage, const_ingot_program_d
     }
     events_leave(before);
     kept_error_restore(&kept);
+}
+
+/* ---- wishes ---- */
+
+/* What builders need to know of a program. */
+struct wished {
+    const_ingot_program_desc_t desc;
+    size_t id_size;
+    const uint8_t *id;
+};
+
+static ingot_status_t leave_in(ingot_storage_t tier, const struct wished *wanted)
+{
+    char reason[512];
+    const uint64_t started_ns = files_steady_clock_ns();
+    /* An application may begin many programs at once. If there is a wish, somebody has stored its request. */
+    ingot_status_t status = storage_look_wish(tier, wanted->id_size, wanted->id);
+    if (status == INGOT_SUCCESS)
+        status = record_request_in(tier, storage_name_space(tier), wanted->desc, NULL);
+    if (status == INGOT_SUCCESS)
+        status = storage_leave_wish(tier, wanted->id_size, wanted->id);
+    if (status == INGOT_SUCCESS)
+        return ingot_set_error_detail(INGOT_BUSY, "the program is not there yet, and is wished for");
+    if (status != INGOT_BUSY && status != INGOT_BUILD_FAILED && status != INGOT_NOT_CACHEABLE) {
+        (void)snprintf(reason, sizeof(reason), "a wish for a program is not left: %s", ingot_last_error_detail());
+        storage_tell(tier, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
+    }
+    return status;
+}
+
+/* Returns INGOT_BUSY if a tier has the wish, and otherwise the status of the first tier that keeps wishes. */
+static ingot_status_t leave_in_tiers(ingot_storage_t storage, const struct wished *wanted)
+{
+    ingot_status_t found = INGOT_NOT_FOUND;
+    if (storage_takes_wishes(storage))
+        return leave_in(storage, wanted);
+    for (size_t i = 0; storage_tier(storage, i) != NULL; ++i) {
+        const ingot_status_t status = leave_in_tiers(storage_tier(storage, i), wanted);
+        if (status == INGOT_BUSY || found == INGOT_NOT_FOUND)
+            found = status;
+    }
+    return found;
+}
+
+ingot_status_t wish_leave(ingot_storage_t storage, const_ingot_program_desc_t desc)
+{
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    struct wished wanted = {.desc = desc};
+    ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &wanted.id_size, &wanted.id);
+    if (status == INGOT_SUCCESS)
+        status = ingot_program_desc_get_info(desc, &info);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (info.device_count != 1)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "builders compile for one device, and this program has %zu",
+                                      info.device_count);
+    if (wanted.id_size > INGOT_WISH_MAX_SIZE)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the program's id has %zu bytes, more than a wish",
+                                      wanted.id_size);
+    status = leave_in_tiers(storage, &wanted);
+    if (status == INGOT_BUSY)
+        build_turn_note_wish(storage, wanted.id_size, wanted.id);
+    return status == INGOT_NOT_FOUND ? ingot_set_error_detail(status, "no store that can be written keeps wishes")
+                                     : status;
 }
 
 /* ---- beginning and end ---- */

@@ -1,5 +1,5 @@
 /*
- * record.h - records the requests for programs in stores.
+ * record.h - records the requests for programs in stores, and asks builders for a program that a storage lacks.
  */
 #ifndef INGOT_PERSIST_REQUEST_RECORD_H
 #define INGOT_PERSIST_REQUEST_RECORD_H
@@ -10,9 +10,10 @@
  * that store cannot be opened, an event reports that. */
 void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info);
 
-/* Stores the request of a program in a storage that is not a chain, unless it has the request. name_space: where its
- * results are wanted. program: for the build time; NULL: unknown. */
-ingot_status_t record_request_in(ingot_storage_t store, const char *name_space, const_ingot_program_desc_t desc,
-                                 const_ingot_program_t program);
+/* Stores the program's request, and leaves a wish for it, in each tier of the storage that keeps wishes. Returns
+ * INGOT_BUSY if there is a wish for it now, or somebody compiles it. Otherwise nobody will: INGOT_NOT_FOUND, no tier
+ * keeps wishes; INGOT_NOT_CACHEABLE, no builder could compile it; INGOT_BUILD_FAILED, one has just failed; or the
+ * failure of a tier, which an event has reported. */
+ingot_status_t wish_leave(ingot_storage_t storage, const_ingot_program_desc_t desc);
 
 #endif

@@ -4,8 +4,6 @@
  * Each operation opens the file by its path again. Another process may replace the file by renaming a new one over it,
  * and a descriptor that stayed open would then refer to the old file.
  */
-#include "persist/single_file/single_file.h"
-
 #include <errno.h>
 #include <ingot/backend.h>
 #include <string.h>
@@ -17,23 +15,12 @@
 #include "persist/directory/format/entry.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
-#include "util/little_endian.h"
 
 struct single_file {
-    ingot_allocator_t allocator;
     bool accepts_any_owner; /* if true, every blob must be sealed */
     size_t path_size;       /* including the NUL */
     char path[];
 };
-
-ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
-{
-    /* The header and the id have the form of a directory store's key.bin, so they are decoded like a key.bin that ends
-     * where the blob begins. If the header is too short, the blob's size does not matter, because decoding the header
-     * fails. */
-    const uint64_t blob_size = header_size >= KEY_FILE_HEADER_SIZE ? le_get_u64(header + KEY_BIN_AT_BLOB_SIZE) : 0;
-    return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
-}
 
 static ingot_status_t read_file_header(const struct single_file *file, int fd, struct key_file *key)
 {
@@ -46,7 +33,7 @@ static ingot_status_t read_file_header(const struct single_file *file, int fd, s
         return files_untrusted(&facts, false, files_user(), file->path);
     const size_t size = facts.size_bytes < sizeof(header) ? (size_t)facts.size_bytes : sizeof(header);
     const ingot_status_t status = files_read_all(fd, "the file", 0, size, header);
-    return status == INGOT_SUCCESS ? single_file_decode(key, facts.size_bytes, size, header) : status;
+    return status == INGOT_SUCCESS ? key_file_decode_single(key, facts.size_bytes, size, header) : status;
 }
 
 static ingot_status_t read_single_file(const struct single_file *file, int fd, size_t id_size, const uint8_t *id,
@@ -59,14 +46,14 @@ static ingot_status_t read_single_file(const struct single_file *file, int fd, s
         status = INGOT_BLOB_MISMATCH;
     if (status == INGOT_SUCCESS)
         status = entry_read_key(fd, "the file", KEY_FILE_HEADER_SIZE + (uint64_t)id_size, &key, id_size, id,
-                                &file->allocator, NULL);
+                                &memory_c_allocator, NULL);
     if (status == INGOT_BLOB_MISMATCH)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
     /* The id may come from this file: `ingot show` and `ingot explain` read it there. */
     if (status == INGOT_SUCCESS && !checksum_holds(&key.id_checksum, id_size, id))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the id in the file does not match");
     return status == INGOT_SUCCESS
-               ? entry_read_blob(fd, "the file", KEY_FILE_HEADER_SIZE + id_size, &key, owner, &file->allocator, blob)
+               ? entry_read_blob(fd, "the file", KEY_FILE_HEADER_SIZE + id_size, &key, owner, &memory_c_allocator, blob)
                : status;
 }
 
@@ -165,8 +152,7 @@ static ingot_status_t remove_from_single_file(void *self, size_t id_size, const 
 static void destroy_single_file(void *self)
 {
     struct single_file *file = self;
-    const ingot_allocator_t allocator = file->allocator;
-    memory_free(&allocator, file, sizeof(*file) + file->path_size);
+    memory_free(&memory_c_allocator, file, sizeof(*file) + file->path_size);
 }
 
 static ingot_status_t check_single_file_path(const char *path)
@@ -188,7 +174,6 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
                                             .store = store_in_single_file,
                                             .remove = remove_from_single_file,
                                             .destroy = destroy_single_file};
-    ingot_allocator_t allocator;
     ingot_persist_info_t info;
     bool accepts_any_owner;
     if (storage == NULL || path == NULL || path[0] == '\0')
@@ -198,19 +183,15 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
         status = check_single_file_path(path);
     if (status != INGOT_SUCCESS)
         return status;
-    (void)memory_init(&allocator, NULL);
     const size_t path_size = strlen(path) + 1;
-    struct single_file *file = memory_allocate(&allocator, sizeof(*file) + path_size);
+    struct single_file *file = memory_allocate(&memory_c_allocator, sizeof(*file) + path_size);
     if (file == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
-    file->allocator = allocator;
     file->accepts_any_owner = accepts_any_owner;
     file->path_size = path_size;
     memcpy(file->path, path, path_size);
-    status = storage_create(storage, STORAGE_OTHER, &ops, NULL, file, &allocator, &info);
+    status = storage_create(storage, STORAGE_OTHER, &ops, NULL, file, &memory_c_allocator, &info, accepts_any_owner);
     if (status != INGOT_SUCCESS)
         destroy_single_file(file);
-    else if (accepts_any_owner)
-        trust_must_require_seals(*storage);
     return status;
 }

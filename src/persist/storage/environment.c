@@ -10,11 +10,12 @@
 
 #include <ingot/backend.h>
 #include <ingot/private/event.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "persist/base/memory.h"
 #include "persist/directory/format/paths.h"
 #include "util/environment.h"
 #include "util/struct_size.h"
@@ -30,9 +31,7 @@ struct environment {
 struct environment_settings {
     ingot_persist_info_t info; /* info.trust points to the next field */
     ingot_persist_trust_t trust;
-    ingot_allocator_t allocator;
-    char *root; /* owned; NULL if a variable has the whole path */
-    size_t root_size;
+    char root[PATH_MAX]; /* unless a variable has the whole path */
 };
 
 /* Returns the value of an environment variable, or NULL if it is unset or empty. */
@@ -136,14 +135,8 @@ static ingot_status_t read_policies(const struct environment *environment, ingot
 /* Sets the root to a folder of `directory`. */
 static ingot_status_t set_root_folder(struct environment_settings *settings, const char *directory, const char *folder)
 {
-    const size_t length = strlen(directory);
-    const size_t folder_size = strlen(folder) + 1;
-    settings->root_size = length + folder_size;
-    settings->root = memory_allocate(&settings->allocator, settings->root_size);
-    if (settings->root == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path of the store");
-    memcpy(settings->root, directory, length);
-    memcpy(settings->root + length, folder, folder_size);
+    if (snprintf(settings->root, sizeof(settings->root), "%s%s", directory, folder) >= PATH_MAX)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the path of the store is too long");
     settings->info.path = settings->root;
     settings->info.flags |= INGOT_PERSIST_MAKE_PARENTS;
     return INGOT_SUCCESS;
@@ -188,9 +181,7 @@ static ingot_status_t take_defaults(struct environment_settings *settings, const
     if (settings->info.trust != NULL && !STRUCT_READ_OVER(settings->trust, settings->info.trust))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of defaults->trust is missing");
     settings->info.trust = &settings->trust;
-    return memory_init(&settings->allocator, settings->info.allocator) == INGOT_SUCCESS
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an allocator needs both of its functions");
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t read_environment(struct environment_settings *settings, const ingot_persist_info_t *defaults,
@@ -232,9 +223,5 @@ ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_pe
     if (status == INGOT_SUCCESS && settings.info.adjust != NULL)
         status = settings.info.adjust(&settings.info, settings.info.adjust_user);
     settings.info.flags &= ~(uint32_t)INGOT_PERSIST_FROM_ENVIRONMENT;
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_open(storage, &settings.info);
-    if (settings.root != NULL)
-        memory_free(&settings.allocator, settings.root, settings.root_size);
-    return status;
+    return status == INGOT_SUCCESS ? ingot_persist_open(storage, &settings.info) : status;
 }

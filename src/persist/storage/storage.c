@@ -81,7 +81,7 @@ static void finish_storage(ingot_storage_t storage);
 
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
-                              const ingot_persist_info_t *info)
+                              const ingot_persist_info_t *info, bool must_require_seals)
 {
     static const struct storage_own_ops none = {.store_new = NULL};
     static atomic_uint_fast64_t newest_number;
@@ -96,7 +96,8 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
                                    .ops = copy,
                                    .own = own != NULL ? own : &none,
                                    .self = self,
-                                   .allocator = *allocator};
+                                   .allocator = *allocator,
+                                   .must_require_seals = must_require_seals};
     atomic_init(&made->references, 1);
     atomic_init(&made->weak_references, 1);
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
@@ -124,7 +125,6 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
 ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self)
 {
     ingot_storage_ops_t copy;
-    ingot_allocator_t allocator;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     if (STRUCT_READ(copy, ops) && copy.load == NULL)
@@ -132,8 +132,7 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
     if (STRUCT_READ(copy, ops) && (copy.take_lease == NULL) != (copy.end_lease == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "take_lease and end_lease are set together, or not at all");
-    (void)memory_init(&allocator, NULL);
-    return storage_create(storage, STORAGE_OTHER, ops, NULL, self, &allocator, NULL);
+    return storage_create(storage, STORAGE_OTHER, ops, NULL, self, &memory_c_allocator, NULL, false);
 }
 
 void ingot_storage_retain(ingot_storage_t storage)
@@ -294,11 +293,6 @@ ingot_status_t ingot_storage_get_self(ingot_storage_t storage, void (*destroy)(v
 const ingot_storage_ops_t *storage_ops(ingot_storage_t storage)
 {
     return &storage->ops;
-}
-
-uint64_t storage_number(ingot_storage_t storage)
-{
-    return storage->number;
 }
 
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage)

@@ -11,10 +11,11 @@
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. info may be NULL; otherwise
  * the caller has checked it. Of its fields, only those that do not concern a directory are used: the read-only flag,
- * the callback, when to store, the trust policy and the keys. own: NULL, or constant. */
+ * the callback, when to store, the trust policy and the keys. own: NULL, or constant. must_require_seals: the storage
+ * accepts only policies that require seals, because its files may belong to any user. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
-                              const ingot_persist_info_t *info);
+                              const ingot_persist_info_t *info, bool must_require_seals);
 
 /* False in a child that was forked from the process that opened the storage. There, another thread of the parent may
  * have held any lock, or been in the middle of any change. So every function that uses a storage's state begins with
@@ -84,8 +85,6 @@ ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const u
 /* Returns a storage's `self`, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
 const ingot_storage_ops_t *storage_ops(ingot_storage_t storage);
-/* Returns a number that identifies the storage in this process, also after its end. */
-uint64_t storage_number(ingot_storage_t storage);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 
 /* Returns the namespace of a directory store, "" for none or for any other storage. */

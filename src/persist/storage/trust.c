@@ -203,11 +203,6 @@ ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_t
     return INGOT_SUCCESS;
 }
 
-void trust_must_require_seals(ingot_storage_t storage)
-{
-    storage->must_require_seals = true;
-}
-
 ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust)
 {
     ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;

@@ -12,9 +12,6 @@
 /* Makes an info for storage_create with the policy in `trust`, or without a policy if it is NULL. Sets *requires to
  * true if the policy requires seals. Returns INGOT_INVALID_ARGUMENTS if trust's struct_size is not set. */
 ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires);
-/* From now on, the storage accepts only policies that require seals, because its files may belong to any user. May be
- * called only right after the storage's creation. */
-void trust_must_require_seals(ingot_storage_t storage);
 
 /*
  * The functions below apply the policies of a storage and of all its tiers: the strictest counts.

@@ -230,11 +230,11 @@ static ingot_status_t fill_random(size_t size, uint8_t *bytes)
 {
     size_t done = 0;
     while (done < size) {
-        const ssize_t count = getrandom(bytes + done, size - done, 0);
-        if (count < 0 && errno != EINTR)
+        const ssize_t count = TEMP_FAILURE_RETRY(getrandom(bytes + done, size - done, 0));
+        if (count < 0)
             return ingot_set_error(INGOT_IO_ERROR, errno, "the system provided no random bytes for a key (errno %d)",
                                    errno);
-        done += count > 0 ? (size_t)count : 0;
+        done += (size_t)count;
     }
     return INGOT_SUCCESS;
 }
@@ -272,8 +272,6 @@ ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind
 ingot_status_t ingot_persist_key_describe(const char *path, ingot_persist_key_info_t *info)
 {
     struct key key;
-    if (path == NULL || path[0] == '\0' || !STRUCT_IS_SET(info))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path, info or its struct_size is missing");
     const ingot_status_t status = key_disk_read(path, &key);
     if (status == INGOT_SUCCESS)
         describe_key(&key, info);

@@ -145,8 +145,7 @@ ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_
 {
     ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
-    if (!STRUCT_READ_OVER(known, info) || report == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, report or its struct_size is missing");
+    (void)STRUCT_READ_OVER(known, info);
     *report = (ingot_remote_report_t){.step = INGOT_REMOTE_STEP_OPEN};
     struct check *check = calloc(1, sizeof(*check));
     ingot_status_t status = check != NULL ? tier_read_environment(&known, &trust)

@@ -124,8 +124,6 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
     char key[OBJECT_KEY_CAPACITY];
     struct tier_request asked;
     size_t size = 0;
-    if (id == NULL || id_size == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id is missing or empty");
     ingot_status_t status = tier_find(storage, &tier);
     if (status != INGOT_SUCCESS)
         return status;

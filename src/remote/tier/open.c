@@ -212,25 +212,21 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
 ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats)
 {
     struct tier *tier = NULL;
-    if (!STRUCT_IS_SET(stats))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "stats or its struct_size is missing");
     const ingot_status_t status = tier_find(storage, &tier);
     if (status != INGOT_SUCCESS)
         return status;
     tier_lock(tier);
     const bool is_active = tier->active != NULL;
-    ingot_remote_stats_t known = tier->counts;
-    known.struct_size = sizeof(known);
-    known.waiting = tier->waiting_count + is_active;
+    *stats = tier->counts;
+    stats->waiting = tier->waiting_count + is_active;
     /* an upload that failed is not yet back in the queue when the pause begins */
-    known.is_uploading = !tier_pauses_uploads(tier) || is_active;
+    stats->is_uploading = !tier_pauses_uploads(tier) || is_active;
     guard_lock();
-    known.pauses = tier->guard->pause_count;
-    known.lost_ns = tier->guard->total_ns;
-    known.is_asking = !guard_is_paused(tier->guard);
+    stats->pauses = tier->guard->pause_count;
+    stats->lost_ns = tier->guard->total_ns;
+    stats->is_asking = !guard_is_paused(tier->guard);
     guard_unlock();
     tier_unlock(tier);
-    (void)STRUCT_WRITE(stats, known);
     return INGOT_SUCCESS;
 }
 

@@ -31,8 +31,6 @@ ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms,
 {
     struct tier *tier = NULL;
     struct tier_request asked;
-    if (wish == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "wish is NULL");
     ingot_status_t status = tier_find(storage, &tier);
     if (status != INGOT_SUCCESS)
         return status;

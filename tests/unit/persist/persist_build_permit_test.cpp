@@ -18,7 +18,7 @@
 extern "C" {
 #include "persist/storage/kinds.h"
 
-extern const struct build_locks build_lock_operations; /* build_lock.h is not valid C++ */
+extern const struct build_locks build_lock_operations; /* directory.h is not valid C++ */
 
 struct directory *directory_of(ingot_storage_t storage);
 }

@@ -410,7 +410,7 @@ TEST_F(BuildTurn, OfADeviceThatGeneratesCodeAtLaunchIsAwaitedUnlessOnlyAFlushSto
     go_.open();
     done_.wait();
     finish(builder);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(Store(info_).get()));
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(Store(info_).get()));
 
     info_.store_mode = INGOT_PERSIST_STORE_AUTO;
     builder = start(
@@ -440,7 +440,7 @@ TEST_F(BuildTurn, OfAThreadOfTheSameProcessIsNotAwaited)
         const Result result = request(other, each->get(), "kernel twice x 2 *\n");
         EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
         EXPECT_FALSE(result.has_waited);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+        ASSERT_EQ(INGOT_SUCCESS, clear_store(store.get()));
     }
     go_.open();
     thread.join();

@@ -426,8 +426,8 @@ static void expect_refused(ingot_storage_t storage)
     ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ingot_persist_count_t count = {};
+    ingot_persist_verification_t found = {};
     const uint8_t id = 1;
     const ingot_status_t all[] = {
         ingot_persist_get_settings(storage, &settings),
@@ -436,7 +436,7 @@ static void expect_refused(ingot_storage_t storage)
         ingot_persist_set_trust(storage, nullptr),
         ingot_persist_verify(storage, 0, nullptr, nullptr, &found),
         ingot_persist_evict(storage, &limits, nullptr, nullptr),
-        ingot_persist_clear(storage),
+        clear_store(storage),
         ingot_persist_recount(storage, &count),
         ingot_storage_remove(storage, sizeof(id), &id),
     };

@@ -57,11 +57,11 @@ TEST_F(PersistDescriptors, AStoreKeepsNone)
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(kOther));
     EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ingot_persist_count_t count = {};
+    ingot_persist_verification_t found = {};
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, clear_store(store.get()));
     EXPECT_EQ(0u, store.stats().bytes);
     EXPECT_EQ(before, stray_close::open_descriptors());
 }

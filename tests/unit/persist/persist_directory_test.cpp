@@ -333,14 +333,14 @@ TEST_F(PersistDirectory, ClearsItsNamespaceOrAll)
     for (const Store *store : {&whole, &one, &two})
         for (unsigned i = 0; i < 40; ++i)
             ASSERT_EQ(INGOT_SUCCESS, store->put(numbered_id(i), kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(one.get()));
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(one.get()));
     EXPECT_EQ(INGOT_NOT_FOUND, one.load(numbered_id(7)));
     EXPECT_EQ(INGOT_SUCCESS, two.load(numbered_id(7)));
     EXPECT_EQ(80u, entries_of(root_).size());
     EXPECT_EQ(bytes_in(root_), text_total(root_) + text_total(root_ / "two"));
     EXPECT_EQ(0u, text_total(root_ / "one"));
     write_file(root_ / "size.txt", bytes_of("0"));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(whole.get()));
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(whole.get()));
     EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(0u, text_total(root_));
     EXPECT_EQ(0u, text_total(root_ / "two"));
@@ -365,7 +365,7 @@ TEST_F(PersistDirectory, WritesNothingWhenOpenedReadOnly)
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, reader.load(kId));
     EXPECT_EQ(INGOT_READ_ONLY, reader.put(numbered_id(1), kBlob));
     EXPECT_EQ(INGOT_READ_ONLY, reader.remove(kId));
-    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_clear(reader.get()));
+    EXPECT_EQ(INGOT_READ_ONLY, clear_store(reader.get()));
     EXPECT_EQ(1u, entries_of(root_).size());
 }
 

@@ -148,7 +148,7 @@ TEST_F(PersistEntry, ForeignThingsInTheRootAreLeftAlone)
     fs::remove(root_ / "size.txt");
     expect_store_goes_on("foreign things");
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("other"), kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store_.get()));
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(store_.get()));
     EXPECT_TRUE(fs::exists(root_ / "007"));
     EXPECT_TRUE(fs::exists(root_ / "some where" / "1" / "0"));
     EXPECT_TRUE(fs::exists(root_ / "12345"));

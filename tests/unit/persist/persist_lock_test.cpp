@@ -61,7 +61,7 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
     EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "the first one does not wait";
     close(stopped); /* it continues */
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(50), kBlob));
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t count = {};
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_EQ(34u, count.entry_count);
     EXPECT_EQ(count.counted_bytes, count.recorded_bytes) << "what it owed was added";
@@ -93,7 +93,7 @@ TEST(PersistLock, AStoreThatIsFullWaitsForTheLock)
         EXPECT_EQ(12u, entries_of(root).size());
     }
     const Store store(info); /* closing has added what was owed */
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t count = {};
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_EQ(count.counted_bytes, count.recorded_bytes);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(20), kBlob));

@@ -160,7 +160,7 @@ TEST_P(PersistOpenToOthers, IsRepaired)
 TEST_P(PersistOpenToOthers, IsCleared)
 {
     Store store(root);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, clear_store(store.get()));
     EXPECT_EQ(0u, entries_of(root).size());
 }
 

@@ -116,7 +116,7 @@ TEST_F(PersistPolicy, TheDefaultAndLruKeepWhatWasLoadedLatelyAndTellSecondsApart
         EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(2)));
         EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(3)));
         EXPECT_EQ(0u, store.stats().unstamped);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+        ASSERT_EQ(INGOT_SUCCESS, clear_store(store.get()));
     }
 }
 
@@ -245,7 +245,7 @@ TEST_F(PersistPolicy, ClearsAllThoughTheTotalIsLostMeanwhile)
         while (goes_on)
             unlink((path + "/size.txt").c_str());
     });
-    const ingot_status_t status = ingot_persist_clear(store.get());
+    const ingot_status_t status = clear_store(store.get());
     goes_on = false;
     remover.join();
     EXPECT_EQ(INGOT_SUCCESS, status);

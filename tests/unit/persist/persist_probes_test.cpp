@@ -298,7 +298,7 @@ TEST_F(PersistProbes, AreEvictedLikeOtherEntries)
     for (int i = 0; i < 6; ++i)
         (void)run_with(Store(small).get(), {i});
     EXPECT_GE(2u, count_probes());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_clear(Store(info()).get()));
+    EXPECT_EQ(INGOT_SUCCESS, clear_store(Store(info()).get()));
     EXPECT_EQ(0u, count_probes());
     EXPECT_EQ(1u, run({1}));
 }

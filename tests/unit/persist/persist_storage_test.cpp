@@ -76,7 +76,7 @@ TEST(PersistStorage, RefusesMalformedArguments)
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     for (const ingot_status_t status :
-         {ingot_persist_flush(nullptr, nullptr, nullptr), ingot_persist_clear(nullptr),
+         {ingot_persist_flush(nullptr, nullptr, nullptr), clear_store(nullptr),
           ingot_storage_load(nullptr, kId.size(), kId.data(), &blob), ingot_storage_load(storage, 0, kId.data(), &blob),
           ingot_storage_load(storage, kId.size(), nullptr, &blob),
           ingot_storage_load(storage, kId.size(), kId.data(), nullptr),
@@ -85,7 +85,7 @@ TEST(PersistStorage, RefusesMalformedArguments)
           ingot_storage_remove(storage, 0, kId.data()), ingot_persist_get_stats(nullptr, &stats),
           ingot_persist_get_stats(storage, nullptr)})
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status);
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_clear(storage));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, clear_store(storage));
 }
 
 /* When the storage is released, this thread first stores a program that was waiting. That fails, and destroying the

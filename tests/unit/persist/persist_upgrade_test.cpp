@@ -54,7 +54,7 @@ TEST_F(PersistUpgrade, LeavesTheEarlierFormatAlone)
     ASSERT_EQ(INGOT_SUCCESS, store.put(id, bytes_of("new")));
     EXPECT_EQ(size_text(2 * 4096, 1), totals_of(root_)) << "the earlier totals count for nothing";
     EXPECT_EQ(0u, store.stats().evictions);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(store.get()));
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(id));
     EXPECT_EQ(4u, old_entries());
     EXPECT_TRUE(fs::exists(root_ / "index.bin"));
@@ -85,5 +85,6 @@ TEST_F(PersistUpgrade, ANamespaceFindsItsOwn)
     info.name_space = nullptr;
     Store reader(info);
     EXPECT_EQ(3u, find_old(reader, 0));
-    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_find_old(reader.get(), 1, nullptr));
+    uint64_t count = 0;
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_find_old(reader.get(), 1, &count));
 }

@@ -55,7 +55,7 @@ struct Cost {
     double skipped = 0; /* the time of all other loads, which only use the processor */
     double longest = 0;
     uint64_t hits = 0;
-    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    ingot_remote_stats_t stats = {};
 };
 
 /* For four seconds, loads a different program every few milliseconds, as an application does. Returns what that

@@ -64,7 +64,7 @@ struct Cost {
     double lateness = 0; /* seconds by which the machine delayed the process */
     uint64_t longest_late_ns = 0;
     bool is_good = false;
-    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    ingot_remote_stats_t stats = {};
 };
 
 /* A server in its own network namespace. */

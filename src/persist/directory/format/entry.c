@@ -154,36 +154,15 @@ static ingot_status_t read_entry_blob(const struct entry_place *place, int fd, c
 
 /* Opens both files before it reads either, because the kernel finds the second one faster directly after the first. */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
-                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob,
-                          struct entry_kernel *kernel)
+                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *copy,
+                          ingot_buffer_t *blob, uint64_t *time_ns)
 {
-    uint64_t time_ns = 0;
     const int key_fd = open_entry_file(place, "key.bin");
     const int blob_fd = blob != NULL ? open_entry_file(place, "kernel.bin") : -ENOENT;
-    ingot_status_t status = read_key(place, key_fd, key, id_size, id, allocator, NULL);
+    ingot_status_t status = read_key(place, key_fd, key, id_size, id, allocator, copy);
     if (status == INGOT_SUCCESS && blob != NULL)
-        status = read_entry_blob(place, blob_fd, key, allocator, blob, &time_ns);
+        status = read_entry_blob(place, blob_fd, key, allocator, blob, time_ns);
     close_entry_file(key_fd);
-    if (status == INGOT_SUCCESS && kernel != NULL)
-        *kernel = (struct entry_kernel){blob_fd, time_ns};
-    else
-        close_entry_file(blob_fd);
-    return status;
-}
-
-ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
-                                struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob)
-{
-    uint64_t time_ns;
-    memset(key, 0, sizeof(*key));
-    *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
-    const int key_fd = open_entry_file(place, "key.bin");
-    ingot_status_t status = read_key(place, key_fd, key, 0, NULL, allocator, id);
-    close_entry_file(key_fd);
-    if (status != INGOT_SUCCESS || blob == NULL)
-        return status;
-    const int blob_fd = open_entry_file(place, "kernel.bin");
-    status = read_entry_blob(place, blob_fd, key, allocator, blob, &time_ns);
     close_entry_file(blob_fd);
     return status;
 }
@@ -216,10 +195,9 @@ uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
     return round_up(KEY_FILE_HEADER_SIZE + (uint64_t)id_size) + round_up(blob_size);
 }
 
-/* Writes a file of two parts. If more_size is 0, one system call writes it. If time_ns is not 0, sets the file's time,
- * because the clock of a file system does not tell two entries apart that are stored within some milliseconds. */
+/* Writes a file of two parts. If more_size is 0, one system call writes it. */
 static ingot_status_t write_file(int at, const char *path, size_t size, const uint8_t *bytes, size_t more_size,
-                                 const uint8_t *more, uint64_t time_ns)
+                                 const uint8_t *more)
 {
     const int fd = files_create(at, path);
     if (fd < 0)
@@ -227,8 +205,6 @@ static ingot_status_t write_file(int at, const char *path, size_t size, const ui
     int result = files_write(fd, size, bytes);
     if (result == 0 && more_size != 0)
         result = files_write(fd, more_size, more);
-    if (result == 0 && time_ns != 0)
-        (void)files_set_time(fd, time_ns);
     const int closed = files_close(fd);
     if (result == 0)
         result = closed;
@@ -246,9 +222,12 @@ ingot_status_t entry_write(int at, const char *entry_path, const struct key_file
     memcpy(small + KEY_FILE_HEADER_SIZE, id, together);
     paths_join(path, entry_path, "key.bin");
     ingot_status_t status =
-        write_file(at, path, KEY_FILE_HEADER_SIZE + together, small, id_size - together, id + together, 0);
+        write_file(at, path, KEY_FILE_HEADER_SIZE + together, small, id_size - together, id + together);
     paths_join(path, entry_path, "kernel.bin");
     if (status == INGOT_SUCCESS)
-        status = write_file(at, path, (size_t)key->blob_size_bytes, blob, 0, NULL, key->created_ns);
+        status = write_file(at, path, (size_t)key->blob_size_bytes, blob, 0, NULL);
+    /* the clock of a file system does not tell two entries apart that are stored within some milliseconds */
+    if (status == INGOT_SUCCESS)
+        (void)files_set_time(at, path, key->created_ns);
     return status;
 }

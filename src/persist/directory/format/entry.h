@@ -20,12 +20,6 @@ struct entry_place {
     uint32_t owner;
 };
 
-/* An open kernel.bin, and the time of the entry, which is the time at which this file was last modified. */
-struct entry_kernel {
-    int fd;
-    uint64_t time_ns;
-};
-
 /*
  * Checks the entry's directory. Sets *facts to those of whatever has the entry's name. Returns INGOT_NOT_FOUND if
  * nothing has the name, INGOT_UNTRUSTED if another user owns it or may write to it, INGOT_UNTRUSTED for anything but a
@@ -41,15 +35,15 @@ ingot_status_t entry_examine(const struct entry_place *place, struct file_facts 
 ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned);
 
 /*
- * Verifies the entry, and copies out its header and its blob. If `blob` is NULL, reads and verifies key.bin only. If
- * `kernel` is not NULL, sets it to kernel.bin, which stays
- * open after INGOT_SUCCESS; the caller closes it. Returns INGOT_BLOB_MISMATCH if what was read is valid but belongs to
- * another id, INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT if the entry is damaged, INGOT_BLOB_VERSION if it has another
- * format, INGOT_UNTRUSTED, INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY.
+ * Verifies the entry, and copies out its header, its id unless `copy` is NULL, and its blob. If `blob` is NULL, reads
+ * and verifies key.bin only; otherwise also sets *time_ns to the time of the entry, at which kernel.bin was last
+ * modified. Even on failure, sets *key and *copy if these are valid. Returns INGOT_BLOB_MISMATCH if `id` is not NULL
+ * and what was read is valid but belongs to another id, INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT if the entry is
+ * damaged, INGOT_BLOB_VERSION if it has another format, INGOT_UNTRUSTED, INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY.
  */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
-                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob,
-                          struct entry_kernel *kernel);
+                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *copy,
+                          ingot_buffer_t *blob, uint64_t *time_ns);
 
 /*
  * Read parts of an open file, which error details call `name`. entry_read_key reads and verifies a header at the
@@ -61,11 +55,6 @@ ingot_status_t entry_read_key(int fd, const char *name, uint64_t size, struct ke
                               const uint8_t *id, const ingot_allocator_t *allocator, ingot_buffer_t *copy);
 ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key, uint32_t owner,
                                const ingot_allocator_t *allocator, ingot_buffer_t *blob);
-
-/* Does the same as entry_read, but for an entry with any id, and copies the id out. If `blob` is NULL, does not read
- * kernel.bin. Even on failure, sets *key and *id if these are valid; otherwise their sizes are 0. */
-ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
-                                struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob);
 
 /* True if a status means that the entry is damaged and must be removed. */
 bool entry_is_bad(ingot_status_t status);

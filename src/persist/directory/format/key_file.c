@@ -76,3 +76,11 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
     key->flags = flags;
     return INGOT_SUCCESS;
 }
+
+ingot_status_t key_file_decode_single(struct key_file *key, uint64_t file_size, size_t header_size,
+                                      const uint8_t *header)
+{
+    /* If the header is too short, the blob's size does not matter, because decoding the header fails. */
+    const uint64_t blob_size = header_size >= KEY_FILE_HEADER_SIZE ? le_get_u64(header + KEY_BIN_AT_BLOB_SIZE) : 0;
+    return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
+}

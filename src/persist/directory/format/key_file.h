@@ -36,4 +36,8 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
  */
 ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header);
 
+/* Does the same for a single file (doc/bundle-format.md): a key.bin that ends where the blob begins. */
+ingot_status_t key_file_decode_single(struct key_file *key, uint64_t file_size, size_t header_size,
+                                      const uint8_t *header);
+
 #endif

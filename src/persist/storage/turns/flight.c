@@ -21,7 +21,7 @@
 
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
-#include "persist/storage/storage.h"
+#include "persist/storage/state.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"
 
@@ -33,7 +33,7 @@
 
 /* What is known about an id whose flight has ended, or has not begun. */
 struct note {
-    uint64_t storage; /* storage_number(): unique in this process; 0: nothing is noted here */
+    uint64_t storage; /* its number, unique in this process; 0: nothing is noted here */
     uint64_t id_hash;
     uint64_t useless_until_ns; /* waiting for the id is useless until then; 0: it is not */
     uint64_t waiting_since_ns; /* a wait for another process, which may consist of several calls, began then */
@@ -86,7 +86,7 @@ void flight_init(struct flight *flight, ingot_storage_t storage, size_t id_size,
 {
     *flight = (struct flight){.began_ns = FLIGHT_NO_TIME,
                               .thread = thread_number(),
-                              .storage = storage_number(storage),
+                              .storage = storage->number,
                               .id_size = id_size,
                               .id = id};
 }

@@ -18,7 +18,7 @@ struct flight {
     uint64_t limit_ns;   /* how long they wait after began_ns */
     uint64_t began_ns;   /* FLIGHT_NO_TIME while the thread still waits for another process */
     uint64_t thread;     /* which thread made it; constant, as are all fields that follow */
-    uint64_t storage;    /* storage_number() */
+    uint64_t storage;    /* its number */
     size_t id_size;
     const uint8_t *id; /* lives as long as the flight */
 };
