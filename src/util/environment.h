@@ -1,8 +1,7 @@
 /*
  * environment.h - lists the names of the INGOT_* environment variables, and parses their values for all libraries.
  *
- * Words and suffixes may be in upper or lower case. An empty value counts as unset. Callers read the variables
- * themselves, with secure_getenv.
+ * Words and suffixes may be in upper or lower case. An empty value counts as unset.
  */
 #ifndef INGOT_UTIL_ENVIRONMENT_H
 #define INGOT_UTIL_ENVIRONMENT_H
@@ -10,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/limit.h"
@@ -69,6 +69,13 @@ static inline const char *const *environment_names(void)
         NULL,
     };
     return names;
+}
+
+/* Returns the value of a variable, or NULL if it is unset or empty. */
+static inline const char *environment_value(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
 /* Sets *chosen to the index of the text among `count` words. Returns false if it is not one of them. */

@@ -15,9 +15,10 @@ extern "C" {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const std::string text(reinterpret_cast<const char *>(data), size);
-    url parsed;
+    struct access access = {};
+    const url &parsed = access.url;
     transport opened = {};
-    if (url_parse(&parsed, text.c_str()) != INGOT_SUCCESS)
+    if (url_parse(&access.url, text.c_str()) != INGOT_SUCCESS)
         return 0;
     if (std::strlen(parsed.host) > 255 || std::strlen(parsed.port) > 5)
         abort();
@@ -25,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (parsed.scheme == URL_REDIS_UNIX ? parsed.path[0] != '/' : parsed.host[0] == '\0')
         abort();
-    if (parsed.scheme >= URL_HTTP && http_open(&opened, &parsed, "default") == INGOT_SUCCESS)
+    if (parsed.scheme >= URL_HTTP && http_open(&opened, &access, "default") == INGOT_SUCCESS)
         opened.ops->destroy(opened.self);
     return 0;
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "remote/curl/set_option.h"
+
 /* Checks that a file can be read. Whether it has what it should have, connecting shows. */
 static ingot_status_t check_file(const char *what, const char *path)
 {
@@ -19,9 +21,10 @@ static ingot_status_t check_file(const char *what, const char *path)
                            strerror(errno));
 }
 
-ingot_status_t access_init(struct access *access, const struct url *url)
+ingot_status_t access_init(struct access *access, const char *text)
 {
-    ingot_status_t status = url_parse(&access->url, url->text);
+    const struct url *url = &access->url;
+    ingot_status_t status = url_parse(&access->url, text);
     if (status != INGOT_SUCCESS)
         return status;
     if (strlen(url->region) > 64 || strpbrk(url->region, ":/") != NULL)
@@ -44,43 +47,31 @@ void access_fini(struct access *access)
 
 CURLcode access_apply_certificates(const struct access *access, CURL *easy)
 {
-    CURLcode code = CURLE_OK;
-    if (access->url.ca[0] !=
-        '\0') /* those of the file alone: libcurl would trust those in the system's folder as well */
-        code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    if (code == CURLE_OK && access->url.ca[0] != '\0')
-        code = curl_easy_setopt(easy, CURLOPT_CAINFO, access->url.ca);
-    if (code != CURLE_OK || access->url.key[0] == '\0')
-        return code;
-    code = curl_easy_setopt(easy, CURLOPT_SSLCERT, access->url.certificate);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_SSLKEY, access->url.key);
+    const struct url *url = &access->url;
+    if (url->ca[0] != '\0') { /* those of the file alone: libcurl would trust those in the system's folder as well */
+        SET_OPTION(easy, CURLOPT_CAPATH, NULL);
+        SET_OPTION(easy, CURLOPT_CAINFO, url->ca);
+    }
+    if (url->key[0] == '\0')
+        return CURLE_OK;
+    SET_OPTION(easy, CURLOPT_SSLCERT, url->certificate);
+    SET_OPTION(easy, CURLOPT_SSLKEY, url->key);
     /* Without a password, OpenSSL would ask for the one of an encrypted key at the terminal. */
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "") : code;
-}
-
-static CURLcode apply_secret(const struct access *access, CURL *easy)
-{
-    if (access->url.user[0] == '\0')
-        return curl_easy_setopt(easy, CURLOPT_USERPWD, access->secret);
-    const CURLcode code = curl_easy_setopt(easy, CURLOPT_USERNAME, access->url.user);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PASSWORD, access->secret) : code;
+    return curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "");
 }
 
 CURLcode access_apply(const struct access *access, CURL *easy)
 {
-    CURLcode code = CURLE_OK;
     switch (access->url.auth) {
-    case URL_AUTH_NONE: break;
-    case URL_AUTH_PASSWORD:
-        code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-        return code == CURLE_OK ? apply_secret(access, easy) : code;
+    case URL_AUTH_NONE: return CURLE_OK;
+    case URL_AUTH_PASSWORD: SET_OPTION(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC); break;
     case URL_AUTH_BEARER:
-        code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
-        return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, access->secret) : code;
-    case URL_AUTH_S3:
-        code = curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, access->provider);
-        return code == CURLE_OK ? apply_secret(access, easy) : code;
+        SET_OPTION(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        return curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, access->secret);
+    case URL_AUTH_S3: SET_OPTION(easy, CURLOPT_AWS_SIGV4, access->provider); break;
     }
-    return code;
+    if (access->url.user[0] == '\0')
+        return curl_easy_setopt(easy, CURLOPT_USERPWD, access->secret);
+    SET_OPTION(easy, CURLOPT_USERNAME, access->url.user);
+    return curl_easy_setopt(easy, CURLOPT_PASSWORD, access->secret);
 }

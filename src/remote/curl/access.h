@@ -16,10 +16,10 @@ struct access {
     char provider[160];           /* for libcurl's option that signs requests to S3 */
 };
 
-/* Takes everything from the URL, reads the credentials, and checks the files. The access, whose bytes are 0, must not
- * move. Whether the files have what they should have, and key and certificate belong together, connecting shows.
+/* Parses the URL, reads the credentials, and checks the files. The access, whose bytes are 0, must not move. Whether
+ * the files have what they should have, and key and certificate belong together, connecting shows.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR */
-ingot_status_t access_init(struct access *access, const struct url *url);
+ingot_status_t access_init(struct access *access, const char *url);
 /* Overwrites the credentials. */
 void access_fini(struct access *access);
 /* Sets the options of a libcurl handle that use the certificates. */

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "remote/curl/set_option.h"
 #include "util/nanoseconds.h"
 
 #define LONGEST_HEAD_START_MS 200L
@@ -87,13 +88,11 @@ CURLcode handle_apply(struct handle *handle, const struct request *request, cons
         {CURLOPT_CONNECTTIMEOUT_MS, limit_ms},
         {CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, head_start_ms},
     };
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->error);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && code == CURLE_OK; ++i)
-        code = curl_easy_setopt(easy, numbers[i].option, numbers[i].value);
-    if (code == CURLE_OK)
-        code = sockets_apply(&handle->sockets, easy);
+    SET_OPTION(easy, CURLOPT_ERRORBUFFER, handle->error);
+    SET_OPTION(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i)
+        SET_OPTION(easy, numbers[i].option, numbers[i].value);
+    const CURLcode code = sockets_apply(&handle->sockets, easy);
     return code == CURLE_OK ? access_apply_certificates(access, easy) : code;
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "remote/curl/set_option.h"
+
 /* Handles that were given up, so that leak checkers find them. Adding one (release) pairs with nothing. */
 static _Atomic(struct sockets *) abandoned;
 
@@ -64,12 +66,10 @@ static int close_socket(void *user, curl_socket_t fd)
 
 CURLcode sockets_apply(struct sockets *sockets, CURL *easy)
 {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, sockets);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, sockets) : code;
+    SET_OPTION(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    SET_OPTION(easy, CURLOPT_OPENSOCKETDATA, sockets);
+    SET_OPTION(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, sockets);
 }
 
 size_t sockets_count(const struct sockets *sockets)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "remote/curl/library.h"
+#include "remote/curl/set_option.h"
 #include "remote/curl/sockets.h"
 #include "util/nanoseconds.h"
 #include "util/write_signals.h"
@@ -88,13 +89,6 @@ static bool add_header(struct transfer *transfer, const char *header)
     return longer != NULL;
 }
 
-#define SET(option, value)                                                                                             \
-    do {                                                                                                               \
-        const CURLcode set_code = curl_easy_setopt(easy, option, value);                                               \
-        if (set_code != CURLE_OK)                                                                                      \
-            return set_code;                                                                                           \
-    } while (0)
-
 static CURLcode set_method(struct transfer *transfer, CURL *easy)
 {
     const struct exchange *exchange = transfer->exchange;
@@ -103,8 +97,8 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     unsigned char hash[crypto_hash_sha256_BYTES];
     switch (exchange->method) {
     case HTTP_GET: break;
-    case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
-    case HTTP_DELETE: SET(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
+    case HTTP_HEAD: SET_OPTION(easy, CURLOPT_NOBODY, 1L); break;
+    case HTTP_DELETE: SET_OPTION(easy, CURLOPT_CUSTOMREQUEST, "DELETE"); break;
     case HTTP_PUT:
         /* The header "Expect:" without a value makes libcurl send the object without asking first. It is not added for
          * S3, because libcurl 7.88 signs this header as if it were sent. So libcurl asks S3 first, and S3 can refuse
@@ -112,9 +106,9 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
         if ((!is_s3 && !add_header(transfer, "Expect:")) ||
             !add_header(transfer, "Content-Type: application/octet-stream"))
             return CURLE_OUT_OF_MEMORY;
-        SET(CURLOPT_UPLOAD, 1L);
-        SET(CURLOPT_EXPECT_100_TIMEOUT_MS, EXPECT_LIMIT_MS);
-        SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->sent_size);
+        SET_OPTION(easy, CURLOPT_UPLOAD, 1L);
+        SET_OPTION(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, EXPECT_LIMIT_MS);
+        SET_OPTION(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->sent_size);
         break;
     }
     if (is_s3) { /* S3 requires the hash of the body and wants it signed; older releases of libcurl do not add it */
@@ -123,7 +117,7 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
         if (!add_header(transfer, header))
             return CURLE_OUT_OF_MEMORY;
     }
-    SET(CURLOPT_HTTPHEADER, transfer->headers);
+    SET_OPTION(easy, CURLOPT_HTTPHEADER, transfer->headers);
     return CURLE_OK;
 }
 
@@ -133,14 +127,14 @@ static CURLcode set_transfer_options(struct transfer *transfer)
     char url[URL_OF_OBJECT_CAPACITY];
     (void)snprintf(url, sizeof(url), "%s%s", transfer->exchange->base, transfer->exchange->path);
     curl_easy_reset(easy); /* keeps the connection */
-    SET(CURLOPT_URL, url);
-    SET(CURLOPT_USERAGENT, "ingot");
-    SET(CURLOPT_WRITEFUNCTION, on_received);
-    SET(CURLOPT_WRITEDATA, transfer);
-    SET(CURLOPT_READFUNCTION, on_sending);
-    SET(CURLOPT_READDATA, transfer);
-    SET(CURLOPT_SEEKFUNCTION, on_rewind);
-    SET(CURLOPT_SEEKDATA, transfer);
+    SET_OPTION(easy, CURLOPT_URL, url);
+    SET_OPTION(easy, CURLOPT_USERAGENT, "ingot");
+    SET_OPTION(easy, CURLOPT_WRITEFUNCTION, on_received);
+    SET_OPTION(easy, CURLOPT_WRITEDATA, transfer);
+    SET_OPTION(easy, CURLOPT_READFUNCTION, on_sending);
+    SET_OPTION(easy, CURLOPT_READDATA, transfer);
+    SET_OPTION(easy, CURLOPT_SEEKFUNCTION, on_rewind);
+    SET_OPTION(easy, CURLOPT_SEEKDATA, transfer);
     CURLcode code = handle_apply(transfer->handle, transfer->exchange->request, transfer->exchange->access);
     if (code == CURLE_OK)
         code = access_apply(transfer->exchange->access, easy);

@@ -21,12 +21,10 @@
 
 struct http {
     struct transport_ops ops;
-    bool is_flat;
-    char name_space[72];
-    char base[BASE_CAPACITY];  /* of the URLs of objects, without a slash at its end */
-    char root[BASE_CAPACITY];  /* for S3, the base without the path; "": the server cannot list objects */
-    char prefix[URL_CAPACITY]; /* the path, without a slash at its end */
-    struct access access;
+    const struct access *access;
+    const char *name_space;
+    char base[BASE_CAPACITY]; /* of the URLs of objects, without a slash at its end */
+    char root[BASE_CAPACITY]; /* for S3, the base without the path; "": the server cannot list objects */
     struct pool pool;
 };
 
@@ -35,7 +33,7 @@ struct http {
 /* Writes the path of an object in the server's folder, or that of the namespace's folder if the key is "". */
 static void write_path(const struct http *http, const char *key, char path[PATH_CAPACITY])
 {
-    if (http->is_flat)
+    if (http->access->url.is_flat)
         (void)snprintf(path, PATH_CAPACITY, "/%s", key);
     else if (key[0] == '\0')
         (void)snprintf(path, PATH_CAPACITY, "/ingot-1/%s/", http->name_space);
@@ -50,7 +48,7 @@ static enum outcome perform_key_exchange(struct http *http, struct request *requ
     write_path(http, key, path);
     exchange->base = http->base;
     exchange->path = path;
-    exchange->access = &http->access;
+    exchange->access = http->access;
     exchange->request = request;
     return exchange_perform(&http->pool, exchange);
 }
@@ -114,15 +112,16 @@ static void append_escaped(size_t capacity, char *path, const char *text)
 static bool write_list_path(const struct http *http, const char *key, size_t capacity, char *path)
 {
     char object[PATH_CAPACITY];
-    const size_t slash = http->prefix[0] == '\0'; /* a key does not begin with one */
+    const char *prefix = http->access->url.path;
+    const size_t slash = prefix[0] == '\0'; /* a key does not begin with one */
     write_path(http, "", object);
     (void)snprintf(path, capacity, "/?list-type=2&max-keys=1000&prefix="); /* in the order that is signed */
-    append_escaped(capacity, path, http->prefix);
+    append_escaped(capacity, path, prefix);
     append_escaped(capacity, path, object + slash);
     if (key[0] != '\0') {
         write_path(http, key, object);
         (void)snprintf(path + strlen(path), capacity - strlen(path), "&start-after=");
-        append_escaped(capacity, path, http->prefix);
+        append_escaped(capacity, path, prefix);
         append_escaped(capacity, path, object + slash);
     }
     return strlen(path) + 4 < capacity;
@@ -138,7 +137,7 @@ static enum outcome s3_list_objects(void *self, struct request *request, char cu
     struct exchange exchange = {.method = HTTP_GET,
                                 .base = http->root,
                                 .path = path,
-                                .access = &http->access,
+                                .access = http->access,
                                 .body = {.max_size = MOST_LIST_BYTES},
                                 .request = request};
     if (!write_list_path(http, cursor, sizeof(path), path))
@@ -163,7 +162,6 @@ static void destroy_http(void *self)
 {
     struct http *http = self;
     exchange_end_pool(&http->pool);
-    access_fini(&http->access);
     free(http);
 }
 
@@ -176,7 +174,6 @@ static ingot_status_t take_target(struct http *http, const struct url *url)
     size_t length = strlen(url->endpoint);
     while (length != 0 && url->endpoint[length - 1] == '/')
         --length;
-    http->is_flat = url->is_flat;
     if (url->scheme != URL_S3) {
         (void)snprintf(http->base, sizeof(http->base), "%s://%s%s%s%s%s", url->scheme == URL_HTTPS ? "https" : "http",
                        url->host, colon, url->port, slash, url->path);
@@ -191,44 +188,38 @@ static ingot_status_t take_target(struct http *http, const struct url *url)
         (void)snprintf(http->root, sizeof(http->root), "https://%s.s3.%s.amazonaws.com", url->host, url->region);
     else
         (void)snprintf(http->root, sizeof(http->root), "%.*s/%s", (int)length, url->endpoint, url->host);
-    (void)snprintf(http->prefix, sizeof(http->prefix), "%s", url->path);
     (void)snprintf(http->base, sizeof(http->base), "%.*s%s%s", (int)BASE_CAPACITY / 2, http->root, slash, url->path);
     if (url->is_flat) /* other objects may be there */
         http->root[0] = '\0';
     return INGOT_SUCCESS;
 }
 
-ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
+ingot_status_t http_open(struct transport *transport, const struct access *access, const char *name_space)
 {
+    const bool has_password = access->url.auth == URL_AUTH_PASSWORD || access->url.auth == URL_AUTH_S3;
+    /* if the URL names no user, the file must have it */
+    if (has_password && access->url.user[0] == '\0' && strchr(access->secret, ':') == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the first line of the file with the credentials is not %s",
+                                      access->url.auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    (void)snprintf(http->name_space, sizeof(http->name_space), "%s", name_space);
-    ingot_status_t status = take_target(http, url);
-    if (status == INGOT_SUCCESS)
-        status = access_init(&http->access, url);
-    const struct access *access = &http->access;
-    const bool has_password = access->url.auth == URL_AUTH_PASSWORD || access->url.auth == URL_AUTH_S3;
-    /* if the URL names no user, the file must have it */
-    if (status == INGOT_SUCCESS && has_password && access->url.user[0] == '\0' && strchr(access->secret, ':') == NULL)
-        status =
-            ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the first line of the file with the credentials is not %s",
-                                   access->url.auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
-    if (status == INGOT_SUCCESS)
-        status = library_init();
-    if (status == INGOT_SUCCESS) {
-        pool_init(&http->pool);
-        http->ops = (struct transport_ops){.get = http_get_object,
-                                           .put = http_put_object,
-                                           .remove = http_remove_object,
-                                           .has = http_has_object,
-                                           .probe = http_probe_server,
-                                           .destroy = destroy_http,
-                                           .list = http->root[0] != '\0' ? s3_list_objects : NULL};
-        *transport = (struct transport){&http->ops, http};
+    http->access = access;
+    http->name_space = name_space;
+    const ingot_status_t status = take_target(http, &access->url);
+    if (status != INGOT_SUCCESS) {
+        free(http);
         return status;
     }
-    access_fini(&http->access);
-    free(http);
+    pool_init(&http->pool);
+    http->ops = (struct transport_ops){.get = http_get_object,
+                                       .put = http_put_object,
+                                       .remove = http_remove_object,
+                                       .has = http_has_object,
+                                       .probe = http_probe_server,
+                                       .destroy = destroy_http,
+                                       .list = http->root[0] != '\0' ? s3_list_objects : NULL};
+    *transport = (struct transport){&http->ops, http};
     return status;
 }

@@ -7,10 +7,10 @@
 #include <ingot/ingot.h>
 
 #include "remote/base/transport.h"
-#include "remote/settings/url.h"
+#include "remote/curl/access.h"
 
-/* Does not connect yet.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY */
-ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space);
+/* Does not connect yet. access, name_space: valid as long as the transport.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
+ingot_status_t http_open(struct transport *transport, const struct access *access, const char *name_space);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/curl/set_option.h"
 #include "util/nanoseconds.h"
 
 #define ALERT " alert "
@@ -36,26 +37,18 @@ static CURLcode set_connection_options(struct handle *handle, const struct redis
                                        const struct request *request)
 {
     CURL *easy = handle->easy;
-    const struct {
-        CURLoption option;
-        const char *text;
-    } texts[] = {
-        {CURLOPT_URL, server->url},
-        {CURLOPT_UNIX_SOCKET_PATH, server->socket_path[0] != '\0' ? server->socket_path : NULL},
-        {CURLOPT_PROXY, ""}, /* the variables for proxies do not apply to Redis */
-    };
-    CURLcode code = handle_apply(handle, request, &server->access);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && code == CURLE_OK; ++i)
-        code = curl_easy_setopt(easy, texts[i].option, texts[i].text);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_text);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_DEBUGDATA, handle);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) : code;
+    const struct url *url = &server->access->url;
+    const CURLcode code = handle_apply(handle, request, server->access);
+    if (code != CURLE_OK)
+        return code;
+    SET_OPTION(easy, CURLOPT_URL, server->url);
+    SET_OPTION(easy, CURLOPT_UNIX_SOCKET_PATH, url->scheme == URL_REDIS_UNIX ? url->path : NULL);
+    SET_OPTION(easy, CURLOPT_PROXY, ""); /* the variables for proxies do not apply to Redis */
+    SET_OPTION(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
+    SET_OPTION(easy, CURLOPT_DEBUGFUNCTION, on_text);
+    SET_OPTION(easy, CURLOPT_DEBUGDATA, handle);
+    SET_OPTION(easy, CURLOPT_VERBOSE, 1L);
+    return curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 }
 
 static enum outcome connect_to(struct redis_connection *connection, const struct redis_server *server,

@@ -29,9 +29,8 @@ typedef int redis_element_count_t;
 
 /* A server, which is constant. */
 struct redis_server {
-    char url[REDIS_URL_CAPACITY];          /* of the scheme https if connections are encrypted, otherwise http */
-    char socket_path[REDIS_PATH_CAPACITY]; /* of a Unix socket; "": none */
-    struct access access;
+    char url[REDIS_URL_CAPACITY]; /* of the scheme https if connections are encrypted, otherwise http */
+    const struct access *access;
 };
 
 struct redis_connection {

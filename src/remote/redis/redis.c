@@ -22,7 +22,6 @@
 #define MOST_WISHES 4096u
 #define WISH_TIME_S 3600u
 #define DEFAULT_PORT "6379"
-#define DATABASE_CAPACITY 8u
 #define NAME_CAPACITY 200u /* "ingot:1:", a namespace of at most 64 bytes, ":", 64 digits, and ":lease" */
 #define NUMBER_CAPACITY 24u
 #define LIVELY_NS NS_PER_SECOND /* a connection that was used since then is not dead */
@@ -30,8 +29,7 @@
 
 struct redis {
     struct redis_server server;
-    char name_space[72];
-    char database[DATABASE_CAPACITY]; /* "": database 0 */
+    const char *name_space;
     char time_to_live[NUMBER_CAPACITY];
     struct pool pool;
 };
@@ -72,7 +70,8 @@ static enum outcome introduce(struct redis_connection *connection, struct reques
 
 static enum outcome open_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
 {
-    const struct access *access = &redis->server.access;
+    const struct access *access = redis->server.access;
+    const char *database = access->url.scheme != URL_REDIS_UNIX ? access->url.path : "";
     enum outcome outcome = redis_connection_open(&redis->server, request, connection);
     if (outcome != OUTCOME_DONE)
         return outcome;
@@ -82,8 +81,8 @@ static enum outcome open_connection(struct redis *redis, struct request *request
         outcome = introduce(*connection, request, "AUTH %s", access->secret);
     if (outcome == OUTCOME_BAD_ANSWER)
         outcome = OUTCOME_REFUSED; /* Redis 5 answers ERR to a wrong password */
-    if (outcome == OUTCOME_DONE && redis->database[0] != '\0')
-        outcome = introduce(*connection, request, "SELECT %s", redis->database);
+    if (outcome == OUTCOME_DONE && database[0] != '\0' && strcmp(database, "0") != 0)
+        outcome = introduce(*connection, request, "SELECT %s", database);
     if (outcome != OUTCOME_DONE)
         redis_connection_close(*connection);
     return outcome;
@@ -375,35 +374,10 @@ static void destroy_redis(void *self)
     struct redis *redis = self;
     close_idle_connections(redis);
     (void)pthread_mutex_destroy(&redis->pool.lock);
-    access_fini(&redis->server.access);
     free(redis);
 }
 
-static ingot_status_t take_settings(struct redis *redis, const struct url *url, const char *name_space,
-                                    uint64_t time_to_live_s)
-{
-    struct redis_server *server = &redis->server;
-    const bool is_unix = url->scheme == URL_REDIS_UNIX;
-    if (is_unix && strlen(url->path) >= sizeof(server->socket_path))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "the path of the Unix socket has %zu bytes, and the system allows %zu",
-                                      strlen(url->path), sizeof(server->socket_path) - 1);
-    if (is_unix) {
-        memcpy(server->socket_path, url->path, strlen(url->path) + 1);
-        (void)snprintf(server->url, sizeof(server->url), "http://localhost");
-    } else {
-        (void)snprintf(server->url, sizeof(server->url), "%s://%s:%s", url->scheme == URL_REDIS_TLS ? "https" : "http",
-                       url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
-        if (strcmp(url->path, "0") != 0)
-            memcpy(redis->database, url->path, strlen(url->path) + 1);
-    }
-    (void)snprintf(redis->name_space, sizeof(redis->name_space), "%s", name_space);
-    if (time_to_live_s != 0)
-        (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
-    return access_init(&server->access, url);
-}
-
-ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
+ingot_status_t redis_open(struct transport *transport, const struct access *access, const char *name_space,
                           uint64_t time_to_live_s)
 {
     static const struct lease_transport_ops leases = {redis_take_lease, redis_read_lease, redis_extend_lease,
@@ -412,16 +386,26 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
     static const struct transport_ops ops = {redis_get_object, redis_put_object,   redis_remove_object,
                                              redis_has_object, redis_probe_server, destroy_redis,
                                              &leases,          redis_list_objects, &wishes};
+    const struct url *url = &access->url;
+    const bool is_unix = url->scheme == URL_REDIS_UNIX;
+    if (is_unix && strlen(url->path) >= REDIS_PATH_CAPACITY)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the path of the Unix socket has %zu bytes, and the system allows %u",
+                                      strlen(url->path), REDIS_PATH_CAPACITY - 1);
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     pool_init(&redis->pool);
-    ingot_status_t status = library_init();
-    if (status == INGOT_SUCCESS)
-        status = take_settings(redis, url, name_space, time_to_live_s);
-    if (status == INGOT_SUCCESS)
-        *transport = (struct transport){&ops, redis};
+    redis->server.access = access;
+    redis->name_space = name_space;
+    if (is_unix)
+        (void)snprintf(redis->server.url, sizeof(redis->server.url), "http://localhost");
     else
-        destroy_redis(redis);
-    return status;
+        (void)snprintf(redis->server.url, sizeof(redis->server.url), "%s://%s:%s",
+                       url->scheme == URL_REDIS_TLS ? "https" : "http", url->host,
+                       url->port[0] != '\0' ? url->port : DEFAULT_PORT);
+    if (time_to_live_s != 0)
+        (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
+    *transport = (struct transport){&ops, redis};
+    return INGOT_SUCCESS;
 }

@@ -86,11 +86,8 @@ ingot_status_t secret_file_read(const char *what, const char *path, char secret[
     if (status != INGOT_SUCCESS)
         return status;
     while (size < SECRET_CAPACITY && count > 0) {
-        count = read(fd, secret + size, SECRET_CAPACITY - size);
-        if (count < 0 && errno == EINTR)
-            count = 1;
-        else if (count > 0)
-            size += (size_t)count;
+        count = TEMP_FAILURE_RETRY(read(fd, secret + size, SECRET_CAPACITY - size));
+        size += count > 0 ? (size_t)count : 0;
     }
     if (count < 0)
         status = ingot_set_error(INGOT_IO_ERROR, errno, "%s: reading %s: %s", what, path, strerror(errno));

@@ -212,8 +212,7 @@ ingot_status_t url_parse(struct url *url, const char *text)
                         .certificate = "",
                         .key = "",
                         .region = "",
-                        .endpoint = "",
-                        .text = text};
+                        .endpoint = ""};
     const size_t length = strnlen(text, URL_CAPACITY);
     if (length == URL_CAPACITY)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL has more than %u bytes", URL_CAPACITY - 1);

@@ -26,8 +26,7 @@ struct url {
     const char *key;
     const char *region;
     const char *endpoint;
-    bool is_flat;     /* objects are directly below `path`, not in folders for the namespace and the key */
-    const char *text; /* what was parsed, in the caller's memory */
+    bool is_flat; /* objects are directly below `path`, not in folders for the namespace and the key */
     char memory[URL_CAPACITY + 16];
 };
 

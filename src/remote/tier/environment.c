@@ -8,16 +8,8 @@
 
 #include <ingot/backend.h>
 #include <ingot/private/event.h>
-#include <stdlib.h>
 
 #include "remote/tier/tier.h"
-
-/* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
-static const char *variable_value(const char *name)
-{
-    const char *value = secure_getenv(name);
-    return value != NULL && value[0] != '\0' ? value : NULL;
-}
 
 static const struct setting trust_policy = {.name = "INGOT_PERSIST_TRUST",
                                             .size = 4,
@@ -40,7 +32,7 @@ static const struct setting settings[] = {
 
 static ingot_status_t read_setting(const struct setting *setting, void *info)
 {
-    const char *value = variable_value(setting->name);
+    const char *value = environment_value(setting->name);
     if (value == NULL || setting_read(setting, value, info))
         return INGOT_SUCCESS;
     return ingot_environment_refuse(setting->name, "%s: \"%.80s\" is not %s", setting->name, value,
@@ -53,13 +45,13 @@ ingot_status_t tier_read_environment(ingot_remote_info_t *info, ingot_persist_tr
     ingot_status_t status = INGOT_SUCCESS;
     if ((info->flags & (uint32_t)INGOT_REMOTE_FROM_ENVIRONMENT) == 0)
         return status;
-    info->url = info->url != NULL ? info->url : variable_value("INGOT_PERSIST_REMOTE");
+    info->url = info->url != NULL ? info->url : environment_value("INGOT_PERSIST_REMOTE");
     if (info->url == NULL)
         return status;
     if (info->name_space == NULL)
-        info->name_space = variable_value("INGOT_PERSIST_NAMESPACE");
+        info->name_space = environment_value("INGOT_PERSIST_NAMESPACE");
     if (info->trust == NULL) {
-        trust->key_files = variable_value("INGOT_PERSIST_KEYS");
+        trust->key_files = environment_value("INGOT_PERSIST_KEYS");
         status = read_setting(&trust_policy, trust);
         info->trust = trust;
     }

@@ -1,9 +1,11 @@
 /*
- * load.c - loads blobs from the server, or from the pending uploads, and answers the tool's questions about the server.
+ * load.c - loads blobs from the server, or from the pending uploads, leaves and takes wishes there (doc/builders.md),
+ * and answers the tool's questions about the server.
  */
 #include <ingot/backend.h>
 #include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
+#include <ingot/private/wish.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +138,63 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
     return status == INGOT_SUCCESS
                ? conclude_load(tier, &asked, tier->transport.ops->has(tier->transport.self, &asked.request, key))
                : status;
+}
+
+/* ---- wishes ---- */
+
+static ingot_status_t conclude_wish(const struct tier_request *asked, enum outcome outcome, const char *doing,
+                                    ingot_status_t missing, const char *why_missing)
+{
+    if (outcome == OUTCOME_DONE)
+        return INGOT_SUCCESS;
+    return outcome == OUTCOME_MISSING
+               ? ingot_set_error_detail(missing, "%s", why_missing)
+               : ingot_set_error_detail(tier_status_of(outcome), "%s a wish failed: %s", doing, asked->request.failure);
+}
+
+ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id)
+{
+    struct tier *tier = self;
+    struct tier_request asked;
+    if (id_size > INGOT_WISH_MAX_SIZE)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the id has %zu bytes, more than a wish may have", id_size);
+    const ingot_status_t status = tier_admit(tier, &asked, NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const enum outcome outcome = tier->transport.ops->wishes->leave(tier->transport.self, &asked.request, id_size, id);
+    tier_settle_outcome(tier, &asked, outcome);
+    return conclude_wish(&asked, outcome, "leaving", INGOT_BUSY, "the server has this wish already");
+}
+
+/* Finds the tier of a storage, which must keep wishes. */
+static ingot_status_t find_tier_with_wishes(ingot_storage_t storage, struct tier **tier)
+{
+    const ingot_status_t status = tier_find(storage, tier);
+    return status == INGOT_SUCCESS && (*tier)->transport.ops->wishes == NULL
+               ? ingot_set_error_detail(INGOT_UNIMPLEMENTED,
+                                        "the server keeps no wishes: only Redis does, and directories")
+               : status;
+}
+
+ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms, ingot_buffer_t *wish)
+{
+    struct tier *tier = NULL;
+    struct tier_request asked;
+    const ingot_status_t status = find_tier_with_wishes(storage, &tier);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (tier_admit(tier, &asked, NULL) != INGOT_SUCCESS)
+        return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
+    const enum outcome outcome = tier->transport.ops->wishes->take(tier->transport.self, &asked.request, wait_ms, wish);
+    tier_settle(tier, &asked, tier_finding_of(outcome), NS_NEVER, asked.request.failure); /* waiting is no loss */
+    return conclude_wish(&asked, outcome, "taking", INGOT_NOT_FOUND, "the server has no wish");
+}
+
+ingot_status_t ingot_remote_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct tier *tier = NULL;
+    const ingot_status_t status = find_tier_with_wishes(storage, &tier);
+    return status == INGOT_SUCCESS ? tier_leave_wish(tier, id_size, id) : status;
 }
 
 /* ---- all objects ---- */

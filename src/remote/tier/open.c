@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/curl/library.h"
 #include "remote/http/http.h"
 #include "remote/redis/redis.h"
-#include "remote/settings/url.h"
 #include "remote/tier/tier.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
@@ -64,21 +64,25 @@ void tier_free(struct tier *tier)
     (void)pthread_cond_destroy(&tier->has_changed);
     (void)pthread_mutex_destroy(&tier->lock);
     tier->transport.ops->destroy(tier->transport.self);
+    access_fini(&tier->access);
     free(tier);
 }
 
 static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_t *info)
 {
-    struct url url;
+    const struct url *url = &tier->access.url;
     const uint64_t time_to_live_ms = limit_of(info->time_to_live_ms, DEFAULT_TIME_TO_LIVE_MS);
     const uint64_t time_to_live_s = time_to_live_ms / 1000 + (time_to_live_ms % 1000 != 0); /* Redis counts seconds */
-    const ingot_status_t status = url_parse(&url, info->url);
+    ingot_status_t status = access_init(&tier->access, info->url);
+    if (status == INGOT_SUCCESS)
+        status = library_init();
     if (status != INGOT_SUCCESS)
         return status;
-    tier->protocol = url.scheme == URL_S3 ? "s3" : url.scheme >= URL_HTTP ? "http" : "redis";
-    if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
-        return http_open(&tier->transport, &url, tier->name_space);
-    return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
+    tier->protocol = url->scheme == URL_S3 ? "s3" : url->scheme >= URL_HTTP ? "http" : "redis";
+    if (url->scheme >= URL_HTTP)
+        return http_open(&tier->transport, &tier->access, tier->name_space);
+    return redis_open(&tier->transport, &tier->access, tier->name_space,
+                      time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
 }
 
 ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
@@ -108,6 +112,7 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
     atomic_init(&tier->has_told_no_time, false);
     status = open_transport(tier, info);
     if (status != INGOT_SUCCESS) {
+        access_fini(&tier->access);
         free(tier);
         return status;
     }

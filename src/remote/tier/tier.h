@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "remote/base/transport.h"
+#include "remote/curl/access.h"
 #include "remote/guard/guard.h"
 #include "remote/object/envelope.h"
 
@@ -35,6 +36,7 @@ struct tier {
     uint64_t max_waiting_bytes;
     size_t max_waiting;
     const char *protocol; /* "redis", "http" or "s3" */
+    struct access access;
     struct transport transport;
     struct guard *guard; /* the server's */
     pthread_mutex_t lock;
@@ -128,6 +130,8 @@ ingot_status_t tier_status_of(enum outcome outcome);
 
 /* The operation `load` of ingot_storage_ops_t; self is a tier, here and below. */
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+/* The operation `leave_wish`, for a protocol that has wishes. */
+ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id);
 
 /* ---- upload.c ---- */
 
@@ -156,11 +160,6 @@ bool tier_wait_for_uploads(struct tier *tier, uint64_t moment_ns, bool with_leas
 /* Lets the thread work for as long as the tier's exit time and the time that may be lost allow, and then ends it. Drops
  * the pending uploads; an event reports how many. */
 void tier_finish(struct tier *tier);
-
-/* ---- wishes.c ---- */
-
-/* The operation `leave_wish`, for a protocol that has wishes. */
-ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id);
 
 /* ---- leases.c ---- */
 
