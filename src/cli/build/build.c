@@ -15,20 +15,16 @@
 #include "cli/build/schedule.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
+#include "util/environment.h"
 
 struct building {
     struct common_options common;
+    struct worker_setup setup;
     bool is_stale;                 /* --stale: builds the requests that the store keeps beside results */
-    bool is_watch;                 /* --watch */
-    bool is_check;                 /* --check */
     const char *url;               /* --remote; NULL: INGOT_PERSIST_REMOTE */
-    uint64_t idle_ns;              /* --idle; 0: never */
-    bool is_for_users;             /* --while-used */
-    bool is_pull;                  /* loads from a server, and compiles nothing */
     struct text_list paths;        /* the stores with requests */
     bool is_required;              /* --require: for the requests' seals; INGOT_PERSIST_TRUST may require more */
     const char *key_files;         /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
-    struct text_list selectors;    /* the values of --device; if there are none, all devices are chosen */
     struct schedule_limits limits; /* 0 if not given */
     ingot_persist_trust_t trust;   /* for the requests */
     struct plan plan;
@@ -44,25 +40,25 @@ static const struct command_option build_options[] = {
     {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
      .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
-    {"check", 'c', VALUE_NONE, NULL, offsetof(struct building, is_check),
+    {"check", 'c', VALUE_NONE, NULL, offsetof(struct building, setup.is_check),
      .help = "Build and store nothing: load what the store has for the requests, or a server behind it, and list what "
              "this machine would compile. Exit status 0: nothing"},
-    {"watch", 'w', VALUE_NONE, NULL, offsetof(struct building, is_watch),
+    {"watch", 'w', VALUE_NONE, NULL, offsetof(struct building, setup.is_watch),
      .help = "Build what applications wish for, until the command is ended: wishes in the store, or in the Redis that "
              "--remote or INGOT_PERSIST_REMOTE names. Each is reported when it is answered"},
 #if INGOT_WITH_REMOTE
     {"remote", 'R', VALUE_TEXT, "URL", offsetof(struct building, url),
      .help = "For --watch: the Redis whose wishes are answered, and which gets the programs, too"},
 #endif
-    {"idle", 'I', VALUE_TIME, "TIME", offsetof(struct building, idle_ns),
+    {"idle", 'I', VALUE_TIME, "TIME", offsetof(struct building, setup.idle_ns),
      .help = "For --watch: end after this time without a wish. Default: never"},
-    {"while-used", 'U', VALUE_NONE, NULL, offsetof(struct building, is_for_users),
+    {"while-used", 'U', VALUE_NONE, NULL, offsetof(struct building, setup.is_for_users),
      .help = "For --watch: build what is wished for in the store, also if a server is named, and end with the last "
              "application that may start a builder (INGOT_BUILDERS), which runs the tool with this option. Does "
              "nothing if the store's namespace has such a builder on this machine"},
     {"into", 'i', VALUE_TEXT, "DIR", offsetof(struct building, common.directory),
      .help = "The store, created if it is missing; the same as --dir"},
-    {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, selectors), .flags = OPTION_REPEATED,
+    {"device", 'D', VALUE_TEXT, "TEXT", offsetof(struct building, setup.selectors), .flags = OPTION_REPEATED,
      .help = "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case, or compile for an "
              "architecture that this machine need not have (hip:gfx90a); may be repeated. Default: all"},
     {"jobs", 'J', VALUE_COUNT, "COUNT", offsetof(struct building, limits.job_count),
@@ -81,8 +77,7 @@ static const struct command_option build_options[] = {
 static bool has_server(void)
 {
 #if INGOT_WITH_REMOTE
-    const char *url = secure_getenv(REMOTE);
-    return url != NULL && url[0] != '\0';
+    return environment_value(REMOTE) != NULL;
 #else
     return false;
 #endif
@@ -98,21 +93,23 @@ static bool is_redis(const char *url)
 static int check_build_arguments(const struct building *building)
 {
     const char *wrong = NULL;
-    if (building->paths.count == 0 && !building->is_stale && !building->is_watch)
+    if (building->paths.count == 0 && !building->is_stale && !building->setup.is_watch)
         wrong = "name a store that holds requests, or use --stale or --watch";
-    else if (building->is_watch && building->is_check)
+    else if (building->setup.is_watch && building->setup.is_check)
         wrong = "--check is for requests, and --watch for wishes";
-    else if (building->is_watch && (building->is_stale || building->paths.count != 0))
+    else if (building->setup.is_watch && (building->is_stale || building->paths.count != 0))
         wrong = "--watch builds what is wished for, and nothing else";
-    else if (!building->is_watch && (building->url != NULL || building->idle_ns != 0 || building->is_for_users))
+    else if (!building->setup.is_watch &&
+             (building->url != NULL || building->setup.idle_ns != 0 || building->setup.is_for_users))
         wrong = "--remote, --idle and --while-used are for --watch";
-    else if (building->is_watch && !building->is_for_users && has_server() && !is_redis(secure_getenv(REMOTE)))
+    else if (building->setup.is_watch && !building->setup.is_for_users && has_server() &&
+             !is_redis(environment_value(REMOTE)))
         wrong = "--watch: only a Redis keeps wishes, as redis://, rediss:// or redis+unix://, and HTTP and S3 do not";
     else if (building->is_stale && building->paths.count != 0)
         wrong = "--stale builds the requests that the store keeps, into the store: name no other store";
     else if (building->is_stale && (building->is_required || building->key_files != NULL))
         wrong = "--require and --keys are for other stores: INGOT_PERSIST_TRUST is this store's policy";
-    else if (building->is_watch && (building->is_required || building->key_files != NULL))
+    else if (building->setup.is_watch && (building->is_required || building->key_files != NULL))
         wrong = "--require and --keys are not for --watch: INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS are its policy";
     else if (building->limits.job_count > SCHEDULE_MOST_JOBS)
         wrong = "--jobs: use a number of processes from 1 to 1024";
@@ -156,7 +153,7 @@ static int read_requests(struct building *building)
     if (building->key_files != NULL)
         options.key_files = building->key_files;
     int code = store_read_trust(&building->trust, &options);
-    if (code == EXIT_DONE && !building->is_check)
+    if (code == EXIT_DONE && !building->setup.is_check)
         code = pull_sources(building);
     return code == EXIT_DONE ? plan_read(&building->plan, building->paths.count, building->paths.items,
                                          &building->common, &building->trust)
@@ -166,46 +163,41 @@ static int read_requests(struct building *building)
 /* Answers the requests. */
 static int build_requests(struct building *building)
 {
-    struct worker_setup setup = {.plan = &building->plan,
-                                 .options = &building->common,
-                                 .selectors = &building->selectors,
-                                 .asks_server = has_server() || building->is_pull,
-                                 .is_pull = building->is_pull,
-                                 .is_watch = building->is_watch,
-                                 .is_for_users = building->is_for_users,
-                                 .is_check = building->is_check,
-                                 .idle_ns = building->idle_ns};
-    const enum report_kind kind = building->is_pull    ? REPORT_PULL
-                                  : building->is_check ? REPORT_CHECK
-                                  : building->is_watch ? REPORT_WATCH
+    struct worker_setup *setup = &building->setup;
+    const enum report_kind kind = setup->is_pull       ? REPORT_PULL
+                                  : setup->is_check    ? REPORT_CHECK
+                                  : setup->is_watch    ? REPORT_WATCH
                                   : building->is_stale ? REPORT_STALE
                                                        : REPORT_BUILD;
     const char *directory = building->common.directory;
     const bool is_new = directory == NULL || access(directory, F_OK) != 0;
     ingot_storage_t store = NULL;
     struct ingot_held_role *role = NULL;
+    setup->plan = &building->plan;
+    setup->options = &building->common;
+    setup->asks_server = has_server() || setup->is_pull;
     schedule_take_defaults(&building->limits);
-    int code = building->is_watch ? EXIT_DONE : read_requests(building);
+    int code = setup->is_watch ? EXIT_DONE : read_requests(building);
     if (code == EXIT_DONE && !building->is_stale) /* creates the store, so that workers only open it */
         code = store_open(&store, &building->common,
-                          building->is_check ? STORE_READ
-                          : is_new           ? STORE_MAKE
-                                             : STORE_WRITE,
+                          setup->is_check ? STORE_READ
+                          : is_new        ? STORE_MAKE
+                                          : STORE_WRITE,
                           NULL);
-    if (code == EXIT_DONE && building->is_for_users) { /* this process keeps the role and the store until it ends */
+    if (code == EXIT_DONE && setup->is_for_users) { /* this process keeps the role and the store until it ends */
         const ingot_status_t status = ingot_persist_take_role(store, INGOT_ROLE_BUILDER, &role);
         code = status == INGOT_SUCCESS || status == INGOT_BUSY ? EXIT_DONE
                                                                : store_failed("becoming the store's builder", status);
-        setup.used = status == INGOT_SUCCESS ? store : NULL;
+        setup->used = status == INGOT_SUCCESS ? store : NULL;
     }
-    if (setup.used == NULL)
+    if (setup->used == NULL)
         ingot_storage_release(store);
-    if (code != EXIT_DONE || (building->is_for_users && setup.used == NULL)) /* there is another builder */
+    if (code != EXIT_DONE || (setup->is_for_users && setup->used == NULL)) /* there is another builder */
         return code;
     report_init(&building->report, &building->plan, building->common.is_json, kind);
     interrupt_catch();
-    if (building->plan.request_count != 0 || building->is_watch)
-        code = schedule_run(&setup, &building->limits, &building->report);
+    if (building->plan.request_count != 0 || setup->is_watch)
+        code = schedule_run(setup, &building->limits, &building->report);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         report_finish(&building->report, code == EXIT_INTERRUPTED);
     else
@@ -216,7 +208,7 @@ static int build_requests(struct building *building)
 int build_pull(const struct common_options *options, const struct text_list *requests)
 {
     static struct building building;
-    building = (struct building){.common = *options, .is_pull = true, .paths = *requests};
+    building = (struct building){.common = *options, .setup = {.is_pull = true}, .paths = *requests};
     return build_requests(&building);
 }
 
@@ -226,7 +218,7 @@ static int run_build(void *values)
     if (building->url != NULL && setenv(REMOTE, building->url, 1) != 0)
         return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
     const int code = check_build_arguments(building);
-    if (building->is_watch)
+    if (building->setup.is_watch)
         store_take_namespace(&building->common);
     building->common.keeps_requests = store_is_on("INGOT_PERSIST_REQUESTS");
     return code == EXIT_DONE ? build_requests(building) : code;

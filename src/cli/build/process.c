@@ -94,8 +94,7 @@ bool process_end(struct process *process, size_t text_size, char *text)
     int status = 0;
     /* Kills the group before the worker is reaped: afterwards, its PID, and so the group, may belong to others. */
     (void)kill(-process->pid, SIGKILL);
-    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    (void)TEMP_FAILURE_RETRY(waitpid(process->pid, &status, 0));
     if (WIFSIGNALED(status))
         (void)snprintf(text, text_size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
@@ -110,10 +109,7 @@ bool message_send(int socket, cJSON *message)
 {
     char *text = cJSON_PrintUnformatted(message);
     const size_t size = strlen(text);
-    ssize_t sent = 0;
-    do {
-        sent = send(socket, text, size, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
+    const ssize_t sent = TEMP_FAILURE_RETRY(send(socket, text, size, MSG_NOSIGNAL));
     cJSON_free(text);
     cJSON_Delete(message);
     return sent == (ssize_t)size;
@@ -124,8 +120,7 @@ cJSON *message_receive(int socket)
     static char text[MESSAGE_SIZE];
     ssize_t size = 0;
     cJSON *message = NULL;
-    while (message == NULL && (size = recv(socket, text, sizeof(text), MSG_DONTWAIT)) != 0 &&
-           (size > 0 || errno == EINTR))
-        message = size > 0 ? cJSON_ParseWithLength(text, (size_t)size) : NULL;
+    while (message == NULL && (size = TEMP_FAILURE_RETRY(recv(socket, text, sizeof(text), MSG_DONTWAIT))) > 0)
+        message = cJSON_ParseWithLength(text, (size_t)size);
     return message;
 }

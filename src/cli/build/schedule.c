@@ -147,7 +147,7 @@ static void take_devices(struct schedule *schedule, const cJSON *message)
     report_begin(schedule->report, message);
     /* without --device, a stale program without a device is no error: its driver may have been removed */
     if (cJSON_GetArraySize(schedule->report->devices) != 0 ||
-        (schedule->report->kind == REPORT_STALE && schedule->setup.selectors->count == 0))
+        (schedule->report->kind == REPORT_STALE && schedule->setup.selectors.count == 0))
         return;
     stop_work(schedule, "no device of this machine is selected for these programs",
               cJSON_GetArraySize(devices) == 0 ? "; no driver reports a device" : "; there are:");

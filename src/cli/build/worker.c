@@ -26,9 +26,6 @@
 #include "cli/build/device/device.h"
 #include "cli/build/process.h"
 #include "cli/build/wishes.h"
-#if INGOT_WITH_REMOTE
-#include "cli/store/server.h"
-#endif
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/hex.h"
@@ -246,7 +243,7 @@ static void tell_outcome(struct worker *worker, const char *outcome)
 
 static bool is_device_chosen(const struct worker *worker, size_t number)
 {
-    const struct text_list *selectors = worker->setup->selectors;
+    const struct text_list *selectors = &worker->setup->selectors;
     bool is_chosen = selectors->count == 0 || worker->devices.items[number].architecture != NULL;
     for (size_t i = 0; i < selectors->count && !is_chosen; ++i)
         is_chosen = text_contains(worker->devices.items[number].text, selectors->items[i]);
@@ -264,8 +261,8 @@ static void list_devices(struct worker *worker)
             is_needed = strcmp(plan->requests[j].kept.backend, device_backends[i]->name) == 0;
         if (is_needed)
             device_backends[i]->add_all(&worker->devices);
-        for (size_t j = 0; j < worker->setup->selectors->count && is_needed; ++j)
-            device_add_named(&worker->devices, device_backends[i], worker->setup->selectors->items[j]);
+        for (size_t j = 0; j < worker->setup->selectors.count && is_needed; ++j)
+            device_add_named(&worker->devices, device_backends[i], worker->setup->selectors.items[j]);
     }
     for (size_t i = 0; i < worker->devices.count; ++i) {
         for (size_t j = 0; j < plan->request_count && is_device_chosen(worker, i); ++j) {

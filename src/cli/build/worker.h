@@ -25,7 +25,7 @@
 struct worker_setup {
     struct plan *plan;
     const struct common_options *options; /* they name the store, which exists, but not its namespace */
-    const struct text_list *selectors;    /* the chosen devices; none: all */
+    struct text_list selectors;           /* the chosen devices; none: all */
     bool asks_server;                     /* asks the server that the environment names before it compiles */
     bool is_pull;                         /* compiles nothing */
     bool is_check;                        /* compiles and stores nothing, and loads what there is */

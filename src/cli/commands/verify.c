@@ -266,9 +266,7 @@ static int verify_for_machine(const struct common_options *common)
     const pid_t worker = fork();
     if (worker == 0)
         _exit(run_machine(common));
-    while (worker > 0 && waitpid(worker, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (worker > 0 && WIFEXITED(status))
+    if (worker > 0 && TEMP_FAILURE_RETRY(waitpid(worker, &status, 0)) > 0 && WIFEXITED(status))
         return WEXITSTATUS(status);
     (void)fprintf(stderr, "ingot: the process that loads the drivers failed: %s\n",
                   worker > 0 ? strsignal(WTERMSIG(status)) : strerror(errno));

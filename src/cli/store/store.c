@@ -1,5 +1,5 @@
 /*
- * store.c - opens stores; see store.h.
+ * store.c - opens stores and servers; see store.h.
  *
  * A store is opened for writing only if it exists, so that a mistyped directory is not changed.
  */
@@ -20,7 +20,7 @@
 
 #define NO_STORE "%s is not a store: it has neither lock nor CACHEDIR.TAG"
 
-enum { LOCK_TIMEOUT_MS = 10000 };
+enum { LOCK_TIMEOUT_MS = 10000, CONNECT_MS = 5000, STALL_MS = 30000 };
 
 /* A store that is being opened. */
 struct opening {
@@ -67,25 +67,18 @@ static bool is_file(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
-static const char *get_environment_value(const char *name)
-{
-    const char *value = secure_getenv(name);
-    return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 bool store_is_on(const char *name)
 {
     uint64_t is_on = 0;
-    if (get_environment_value(name) != NULL)
-        (void)environment_parse(ENVIRONMENT_SWITCH, get_environment_value(name), &is_on);
+    if (environment_value(name) != NULL)
+        (void)environment_parse(ENVIRONMENT_SWITCH, environment_value(name), &is_on);
     return is_on != 0;
 }
 
 void store_take_namespace(struct common_options *options)
 {
     if (options->name_space == NULL)
-        options->name_space = get_environment_value("INGOT_PERSIST_NAMESPACE");
+        options->name_space = environment_value("INGOT_PERSIST_NAMESPACE");
 }
 
 ingot_persist_trust_policy_t store_policy(bool is_required, const char *key_files)
@@ -98,7 +91,7 @@ ingot_persist_trust_policy_t store_policy(bool is_required, const char *key_file
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options)
 {
     static const char *const words[] = {"none", "verify", "require"}; /* in the order of ingot_persist_trust_policy_t */
-    const char *word = options->ignores_trust_variable ? NULL : get_environment_value("INGOT_PERSIST_TRUST");
+    const char *word = options->ignores_trust_variable ? NULL : environment_value("INGOT_PERSIST_TRUST");
     size_t chosen = 0;
     *trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
     if (word != NULL && !environment_choose(word, sizeof(words) / sizeof(words[0]), words, &chosen)) {
@@ -108,7 +101,7 @@ int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *
     trust->policy = (ingot_persist_trust_policy_t)chosen;
     if (options->trust_policy > trust->policy)
         trust->policy = options->trust_policy;
-    trust->key_files = options->key_files != NULL ? options->key_files : get_environment_value("INGOT_PERSIST_KEYS");
+    trust->key_files = options->key_files != NULL ? options->key_files : environment_value("INGOT_PERSIST_KEYS");
     if (trust->key_files == NULL || word != NULL || trust->policy != INGOT_PERSIST_TRUST_NONE)
         return EXIT_DONE;
     (void)fprintf(stderr,
@@ -220,3 +213,41 @@ int store_use(const struct common_options *options, enum store_access store_acce
     ingot_storage_release(storage);
     return code;
 }
+
+#if INGOT_WITH_REMOTE
+
+int server_make_info(ingot_remote_info_t *info, const char *url)
+{
+    if (url != NULL ? url[0] == '\0' : environment_value("INGOT_PERSIST_REMOTE") == NULL) {
+        (void)fprintf(stderr, "ingot: INGOT_PERSIST_REMOTE is not set; name a URL\n");
+        return EXIT_USAGE;
+    }
+    *info = (ingot_remote_info_t)INGOT_REMOTE_INFO_INIT;
+    info->url = url;
+    info->flags = INGOT_REMOTE_FROM_ENVIRONMENT;
+    return EXIT_DONE;
+}
+
+int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags)
+{
+    ingot_remote_info_t info;
+    ingot_persist_trust_t trust;
+    int code = server_make_info(&info, url);
+    if (code == EXIT_DONE)
+        code = store_read_trust(&trust, options);
+    if (code != EXIT_DONE)
+        return code;
+    info.trust = &trust; /* the options may demand more than the environment */
+    info.flags |= flags;
+    info.connect_timeout_ms = CONNECT_MS;
+    info.stall_timeout_ms = STALL_MS;
+    info.lost_time_ms = INGOT_UNLIMITED;
+    info.on_event = store_tell_event;
+    const ingot_status_t status = ingot_remote_open(server, &info);
+    if (status == INGOT_SUCCESS)
+        return EXIT_DONE;
+    (void)store_failed("opening the server", status);
+    return status == INGOT_OUT_OF_MEMORY ? EXIT_FAILED : EXIT_USAGE;
+}
+
+#endif

@@ -1,10 +1,11 @@
 /*
- * store.h - opens the store that the options or the environment name, and reports failures.
+ * store.h - opens the store and the server that the options or the environment name, and reports failures.
  */
 #ifndef INGOT_CLI_STORE_STORE_H
 #define INGOT_CLI_STORE_STORE_H
 
 #include <ingot/persist.h>
+#include <ingot/remote.h>
 #include <stdbool.h>
 
 #include "cli/base/options.h"
@@ -52,5 +53,18 @@ void store_tell_event(const ingot_event_t *event, void *unused);
 void store_tell_failure(ingot_status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Reports that `doing` failed, and returns EXIT_FAILED. */
 int store_failed(const char *doing, ingot_status_t status);
+
+#if INGOT_WITH_REMOTE
+
+/* Makes the settings of a server, which are read from the environment when it is opened. If `url` is NULL, uses the
+ * environment's URL. The namespace on the server is the environment's, whatever part of the store --namespace names,
+ * because applications and layers look there. Returns EXIT_DONE; on failure, prints a message and returns another
+ * exit_code. */
+int server_make_info(ingot_remote_info_t *info, const char *url);
+/* Opens the server with long time limits, because no application is waiting. Later failures of the server are reported
+ * on standard error. Returns EXIT_DONE; on failure, prints a message and returns another exit_code. */
+int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags);
+
+#endif
 
 #endif

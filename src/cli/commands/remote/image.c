@@ -67,8 +67,7 @@ static int run_skopeo(const struct image_options *image, const char *layout, boo
         (void)fprintf(stderr, "ingot: skopeo: %s\n", strerror(error));
     if (error != 0)
         return EXIT_FAILED;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    (void)TEMP_FAILURE_RETRY(waitpid(child, &status, 0));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return EXIT_DONE;
     (void)fprintf(stderr, "ingot: skopeo did not copy %s to %s\n", is_push ? local : remote, is_push ? remote : local);

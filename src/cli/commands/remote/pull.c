@@ -14,7 +14,6 @@
 #include <ingot/private/remote.h>
 
 #include "cli/commands/remote/image.h"
-#include "cli/store/server.h"
 #endif
 #include "cli/store/entry.h"
 #include "cli/store/store.h"

@@ -15,7 +15,6 @@
 #include "cli/commands/remote/image.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
-#include "cli/store/server.h"
 #include "cli/store/store.h"
 #include "util/entry_kind.h"
 
