@@ -55,7 +55,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/tests/support/child_process.h ${PROJECT_SOUR
 
 configure_package_config_file(cmake/ingotConfig.cmake.in ${PROJECT_BINARY_DIR}/ingotConfig.cmake
     INSTALL_DESTINATION ${ingot_package_dir} PATH_VARS ingot_conformance_dir NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/ingotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ingotConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ingotConfig.cmake ${PROJECT_BINARY_DIR}/ingotConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/IngotDependencies.cmake DESTINATION ${ingot_package_dir} COMPONENT core)
 

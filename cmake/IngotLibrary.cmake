@@ -1,10 +1,7 @@
 # Adds a library of Ingot, shared and static, from the same objects.
 
-# Before version 1.0, a minor version may change the interface, so that the soname has its number.
+# Only a major version may change or remove what applications use (CONTRIBUTING.md, "The interface of 1.x").
 set(INGOT_SOVERSION ${PROJECT_VERSION_MAJOR})
-if(PROJECT_VERSION_MAJOR EQUAL 0)
-    set(INGOT_SOVERSION 0.${PROJECT_VERSION_MINOR})
-endif()
 
 # ingot_add_library(<target> OUTPUT_NAME <file name> COMPONENT <package component> SOURCES ... HEADERS ...
 #                   [NEEDS <Ingot libraries>...] [PUBLIC_LIBS ...] [PRIVATE_LIBS ...])

@@ -6,7 +6,7 @@ say() {
     printf '\n== %s\n' "$*"
 }
 
-# version_of HEADER: prints the version, such as "0.2.0", that include/ingot/ingot.h or a copy of it states.
+# version_of HEADER: prints the version, such as "1.0.0", that include/ingot/ingot.h or a copy of it states.
 version_of() {
     sed -n 's/^#define INGOT_VERSION_[A-Z]* //p' "$1" | paste -sd .
 }

@@ -61,8 +61,8 @@
 extern "C" {
 #endif
 
-#define INGOT_VERSION_MAJOR 0
-#define INGOT_VERSION_MINOR 2
+#define INGOT_VERSION_MAJOR 1
+#define INGOT_VERSION_MINOR 0
 #define INGOT_VERSION_PATCH 0
 
 /** Returns the version and build revision of the loaded library, "MAJOR.MINOR.PATCH+REVISION". The string is static.

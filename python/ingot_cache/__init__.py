@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from ._key import Key
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "BUILD",

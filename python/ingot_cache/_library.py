@@ -146,9 +146,8 @@ _library: Any = None
 
 
 def soname() -> str:
-    """Returns the library's name for the system's loader. Before version 1.0, it has the minor version, too."""
-    major, minor, *_ = __version__.split(".")
-    return f"libingot-cache.so.{major}" if major != "0" else f"libingot-cache.so.{major}.{minor}"
+    """Returns the library's name for the system's loader."""
+    return f"libingot-cache.so.{__version__.split('.')[0]}"
 
 
 def path() -> str:
