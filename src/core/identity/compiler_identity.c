@@ -225,12 +225,12 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     if (driver == NULL)
         return error_set(INGOT_BACKEND_ERROR, "no loaded library contains the driver's function");
 
-    const ingot_allocator_t *allocator = identity_allocator(identity);
+    const ingot_allocator_t *allocator = identity->fields.allocator;
     struct library_set *set = memory_allocate_zeroed(allocator, sizeof(*set));
     if (set == NULL)
         return error_out_of_memory();
     arena_init(&set->arena, allocator);
-    set->memo = identity_memo(identity);
+    set->memo = identity->memo;
     if (compiler_libraries != NULL && *compiler_libraries != NULL)
         library_search_init(&set->search, &set->arena);
     set->libraries[set->count++].loaded = driver; /* the driver itself is added whatever its name is */

@@ -10,27 +10,6 @@
 #include "core/identity/identity_watch.h"
 #include "util/hex.h"
 
-struct ingot_identity {
-    struct bytes_writer fields;
-    struct ingot_header_memo *memo; /* NULL if there is none */
-    struct bytes_writer watched;
-};
-
-const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity)
-{
-    return identity->fields.allocator;
-}
-
-struct ingot_header_memo *identity_memo(const ingot_identity_t *identity)
-{
-    return identity->memo;
-}
-
-struct bytes_writer *identity_watched(ingot_identity_t *identity)
-{
-    return &identity->watched;
-}
-
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -20,20 +20,21 @@ struct device_identity {
     uint8_t *watched; /* the files and variables that it was made from (identity_watch.h), or NULL */
 };
 
+/* An identity to which a backend is adding fields. */
+struct ingot_identity {
+    struct bytes_writer fields;
+    struct ingot_header_memo *memo; /* NULL if there is none */
+    struct bytes_writer watched;    /* identity_watch.h appends to it */
+};
+
 /* Makes a device's identity. The memo, which may be NULL, remembers digests of libraries without a build-id. */
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       struct ingot_header_memo *memo, const ingot_backend_ops_t *ops, void *state,
                                       uint32_t device);
-/* Returns the allocator of an identity to which a backend is adding fields. */
-const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
-/* Returns the memo of such an identity, or NULL. */
-struct ingot_header_memo *identity_memo(const ingot_identity_t *identity);
 /* Sorts texts, so that an identity does not depend on the order in which they were found. */
 void identity_sort(size_t count, const char **texts);
 /* Returns what has changed since the identity was made, as a clause (a static string), or NULL if nothing has. */
 const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator);
-/* Returns what identity_watch.h appends to while a backend adds fields. */
-struct bytes_writer *identity_watched(ingot_identity_t *identity);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 
 #endif

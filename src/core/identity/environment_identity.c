@@ -91,10 +91,10 @@ ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const 
     struct bytes_writer text;
     if (identity == NULL || variables == NULL)
         return error_null_argument(identity == NULL ? "identity" : "variables");
-    bytes_writer_init(&text, identity_allocator(identity));
+    bytes_writer_init(&text, identity->fields.allocator);
     ingot_status_t status = environment_put(&text, variables);
     if (status == INGOT_SUCCESS)
-        identity_watch_environment(identity_watched(identity), variables, text.size, (const char *)text.bytes);
+        identity_watch_environment(&identity->watched, variables, text.size, (const char *)text.bytes);
     if (status == INGOT_SUCCESS && text.size != 0)
         status = ingot_identity_add(identity, "environment", text.size, text.bytes);
     bytes_writer_fini(&text);

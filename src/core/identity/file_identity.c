@@ -21,7 +21,7 @@ static ingot_status_t make_line(const ingot_identity_t *identity, struct arena *
     const char *name = slash != NULL ? slash + 1 : path;
     const size_t room = strlen(name) + CONTENT_HASH_TEXT + 2;
 
-    const ingot_status_t status = content_hash_of(identity_memo(identity), arena->allocator, path, hash);
+    const ingot_status_t status = content_hash_of(identity->memo, arena->allocator, path, hash);
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS;
     if (status == INGOT_OUT_OF_MEMORY)
@@ -42,7 +42,7 @@ static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, co
 {
     struct bytes_writer text;
     identity_sort(count, lines);
-    bytes_writer_init(&text, identity_allocator(identity));
+    bytes_writer_init(&text, identity->fields.allocator);
     for (size_t i = 0; i < count; ++i)
         bytes_put_text(&text, lines[i]);
     const ingot_status_t status =
@@ -60,11 +60,11 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
 
     if (identity == NULL || paths == NULL)
         return error_null_argument(identity == NULL ? "identity" : "paths");
-    const ingot_allocator_t *allocator = identity_allocator(identity);
+    const ingot_allocator_t *allocator = identity->fields.allocator;
     arena_init(&arena, allocator);
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
         char *line = NULL;
-        identity_watch_file(identity_watched(identity), *paths);
+        identity_watch_file(&identity->watched, *paths);
         if (count == MAX_PATHS)
             status = error_set(INGOT_BACKEND_ERROR, "a compiler has more than %d data files", MAX_PATHS);
         else
