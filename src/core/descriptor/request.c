@@ -33,36 +33,24 @@ struct writing {
     const struct request *request;
 };
 
-static void put_text(const struct writing *writing, const ingot_source_view_t *text)
+/* Writes sources, or headers, which have no kind. */
+static void put_views(const struct writing *writing, size_t count, const ingot_source_view_t *views, bool are_sources)
 {
+    const bool has_names = !are_sources || writing->form == REQUEST_OF_TEXTS || writing->request->names_matter;
+    const bool makes_digests = writing->request->form == REQUEST_OF_TEXTS;
     uint8_t digest[DIGEST_SIZE];
-    if (writing->form == REQUEST_OF_TEXTS) {
-        bytes_put_framed(writing->out, text->size, text->bytes);
-        return;
-    }
-    if (writing->request->form == REQUEST_OF_TEXTS)
-        digest_of(text->size, text->bytes, digest);
-    bytes_put(writing->out, DIGEST_SIZE, writing->request->form == REQUEST_OF_TEXTS ? digest : text->bytes);
-}
-
-static void put_headers(const struct writing *writing, size_t count, const ingot_source_view_t *headers)
-{
     bytes_put_u32(writing->out, (uint32_t)count);
     for (size_t i = 0; i < count; ++i) {
-        put_string(writing->out, headers[i].name);
-        put_text(writing, &headers[i]);
-    }
-}
-
-static void put_sources(const struct writing *writing)
-{
-    const ingot_build_request_t *build = &writing->request->build;
-    const bool has_names = writing->form == REQUEST_OF_TEXTS || writing->request->names_matter;
-    bytes_put_u32(writing->out, (uint32_t)build->source_count);
-    for (size_t i = 0; i < build->source_count; ++i) {
-        bytes_put_u32(writing->out, (uint32_t)build->sources[i].kind);
-        put_string(writing->out, has_names ? build->sources[i].name : "");
-        put_text(writing, &build->sources[i]);
+        if (are_sources)
+            bytes_put_u32(writing->out, (uint32_t)views[i].kind);
+        put_string(writing->out, has_names ? views[i].name : "");
+        if (writing->form == REQUEST_OF_TEXTS) {
+            bytes_put_framed(writing->out, views[i].size, views[i].bytes);
+            continue;
+        }
+        if (makes_digests)
+            digest_of(views[i].size, views[i].bytes, digest);
+        bytes_put(writing->out, DIGEST_SIZE, makes_digests ? digest : views[i].bytes);
     }
 }
 
@@ -72,8 +60,8 @@ void request_write(struct bytes_writer *out, enum request_form form, const struc
     const ingot_build_request_t *build = &request->build;
     bytes_put_u32(out, (uint32_t)form);
     bytes_put_u32(out, request->names_matter ? REQUEST_NAMES_MATTER : 0);
-    put_sources(&writing);
-    put_headers(&writing, build->header_count, build->headers);
+    put_views(&writing, build->source_count, build->sources, true);
+    put_views(&writing, build->header_count, build->headers, false);
     put_string(out, build->compile_options);
     put_string(out, build->link_options);
     bytes_put_u32(out, 0); /* reserved */
@@ -153,41 +141,25 @@ static size_t get_count(struct reading *reading, size_t most, size_t least)
     return is_good(reading) ? count : 0;
 }
 
-static void get_text(struct reading *reading, ingot_source_view_t *text)
-{
-    text->size = DIGEST_SIZE;
-    text->bytes = reading->form == REQUEST_OF_TEXTS ? bytes_get_framed(&reading->in, &text->size)
-                                                    : bytes_get(&reading->in, DIGEST_SIZE);
-}
-
 enum { LEAST_HEADER = 8 + 8, LEAST_SOURCE = 4 + 8 + 8, LEAST_CONSTANT = 4 + 8 };
 
-static size_t get_headers(struct reading *reading, const ingot_source_view_t **headers)
+/* Reads sources, or headers, which have no kind. Returns their number. */
+static size_t get_views(struct reading *reading, const ingot_source_view_t **views, bool are_sources, bool has_names)
 {
-    const size_t count = get_count(reading, MAX_COUNT, LEAST_HEADER);
+    const size_t count = get_count(reading, MAX_COUNT, are_sources ? LEAST_SOURCE : LEAST_HEADER);
+    refuse(reading, are_sources && count == 0, "it has no source");
     ingot_source_view_t *made = arena_take(reading->arena, count * sizeof(*made));
     for (size_t i = 0; made != NULL && i < count && is_good(reading); ++i) {
-        made[i].kind = INGOT_SOURCE_HEADER;
+        made[i].kind = are_sources ? (ingot_source_kind_t)bytes_get_u32(&reading->in) : INGOT_SOURCE_HEADER;
         made[i].name = get_string(reading);
-        refuse(reading, made[i].name[0] == '\0', "a header has no name");
-        get_text(reading, &made[i]);
-    }
-    *headers = made;
-    return count;
-}
-
-static void get_sources(struct reading *reading, ingot_build_request_t *build, bool has_names)
-{
-    build->source_count = get_count(reading, MAX_COUNT, LEAST_SOURCE);
-    refuse(reading, build->source_count == 0, "it has no source");
-    ingot_source_view_t *made = arena_take(reading->arena, build->source_count * sizeof(*made));
-    for (size_t i = 0; made != NULL && i < build->source_count && is_good(reading); ++i) {
-        made[i].kind = (ingot_source_kind_t)bytes_get_u32(&reading->in);
-        made[i].name = get_string(reading);
+        refuse(reading, made[i].name[0] == '\0' && !are_sources, "a header has no name");
         refuse(reading, made[i].name[0] != '\0' && !has_names, "a source has a name that does not count");
-        get_text(reading, &made[i]);
+        made[i].size = DIGEST_SIZE;
+        made[i].bytes = reading->form == REQUEST_OF_TEXTS ? bytes_get_framed(&reading->in, &made[i].size)
+                                                          : bytes_get(&reading->in, DIGEST_SIZE);
     }
-    build->sources = made;
+    *views = made;
+    return count;
 }
 
 static void get_constants(struct reading *reading, ingot_build_request_t *build)
@@ -226,8 +198,9 @@ static void get_request(struct reading *reading, struct request *request)
     refuse(reading, form != (uint32_t)reading->form, "it has texts instead of digests, or the reverse");
     refuse(reading, (flags & ~(uint32_t)REQUEST_NAMES_MATTER) != 0, "it has unknown flags");
     request->names_matter = (flags & REQUEST_NAMES_MATTER) != 0;
-    get_sources(reading, build, request->names_matter || reading->form == REQUEST_OF_TEXTS);
-    build->header_count = get_headers(reading, &build->headers);
+    const bool has_names = request->names_matter || reading->form == REQUEST_OF_TEXTS;
+    build->source_count = get_views(reading, &build->sources, true, has_names);
+    build->header_count = get_views(reading, &build->headers, false, true);
     build->compile_options = get_string(reading);
     build->link_options = get_string(reading);
     refuse(reading, bytes_get_u32(&reading->in) != 0, "its reserved number is not 0");
@@ -293,22 +266,6 @@ static void visit_string(struct visit *visit, const char *text)
     visit->visit(visit->user, visit->path, strlen(text), (const uint8_t *)text, true);
 }
 
-static void visit_text(struct visit *visit, const char *start, size_t number, const ingot_source_view_t *text)
-{
-    const bool is_text = visit->request->form == REQUEST_OF_TEXTS;
-    (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].%s", start, number, is_text ? "text" : "blake2b");
-    visit->visit(visit->user, visit->path, text->size, text->bytes, is_text);
-}
-
-static void visit_headers(struct visit *visit, size_t count, const ingot_source_view_t *headers)
-{
-    for (size_t i = 0; i < count; ++i) {
-        (void)snprintf(visit->path, PATH_CAPACITY, "header[%zu].name", i);
-        visit_string(visit, headers[i].name);
-        visit_text(visit, "header", i, &headers[i]);
-    }
-}
-
 static void visit_kind(struct visit *visit, size_t number, ingot_source_kind_t kind)
 {
     static const char *const names[] = {
@@ -322,16 +279,19 @@ static void visit_kind(struct visit *visit, size_t number, ingot_source_kind_t k
     visit_string(visit, is_known ? names[value] : of_backend);
 }
 
-static void visit_sources(struct visit *visit)
+static void visit_views(struct visit *visit, size_t count, const ingot_source_view_t *views, bool are_sources)
 {
-    const ingot_build_request_t *build = &visit->request->build;
-    for (size_t i = 0; i < build->source_count; ++i) {
-        visit_kind(visit, i, build->sources[i].kind);
-        if (build->sources[i].name[0] != '\0') {
-            (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].name", i);
-            visit_string(visit, build->sources[i].name);
+    const char *start = are_sources ? "source" : "header";
+    const bool is_text = visit->request->form == REQUEST_OF_TEXTS;
+    for (size_t i = 0; i < count; ++i) {
+        if (are_sources)
+            visit_kind(visit, i, views[i].kind);
+        if (views[i].name[0] != '\0') {
+            (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].name", start, i);
+            visit_string(visit, views[i].name);
         }
-        visit_text(visit, "source", i, &build->sources[i]);
+        (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].%s", start, i, is_text ? "text" : "blake2b");
+        visit->visit(visit->user, visit->path, views[i].size, views[i].bytes, is_text);
     }
 }
 
@@ -339,8 +299,8 @@ void request_visit(const struct request *request, ingot_cache_blob_id_visit_t to
 {
     const ingot_build_request_t *build = &request->build;
     struct visit visit = {.visit = to, .user = user, .request = request};
-    visit_sources(&visit);
-    visit_headers(&visit, build->header_count, build->headers);
+    visit_views(&visit, build->source_count, build->sources, true);
+    visit_views(&visit, build->header_count, build->headers, false);
     (void)snprintf(visit.path, PATH_CAPACITY, "compile_options");
     visit_string(&visit, build->compile_options);
     (void)snprintf(visit.path, PATH_CAPACITY, "link_options");
