@@ -26,49 +26,21 @@
 #include "util/process_number.h"
 #include "util/struct_size.h"
 
-/* The id of a key. Most ids fit in the bytes here. */
-struct key_id {
-    size_t size;
-    uint8_t *bytes;
-    uint8_t here[1024];
-};
-
-static ingot_status_t make_artifact_id(struct key_id *id, const ingot_artifact_key_t *key)
+/* Writes the id of a key. The caller must call bytes_writer_fini, also after a failure. */
+static ingot_status_t make_artifact_id(struct bytes_writer *id, const ingot_artifact_key_t *key)
 {
-    id->size = sizeof(id->here);
-    id->bytes = id->here;
-    ingot_status_t status = ingot_artifact_key_get_id(key, &id->size, id->here);
-    if (status != INGOT_BUFFER_TOO_SMALL)
-        return status;
-    id->bytes = malloc(id->size);
-    if (id->bytes == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the id of an artifact");
-    status = ingot_artifact_key_get_id(key, &id->size, id->bytes);
-    return status;
-}
-
-static void free_id(struct key_id *id)
-{
-    if (id->bytes != id->here)
-        free(id->bytes);
+    bytes_writer_init(id, &memory_c_allocator);
+    return artifact_id_write(id, key);
 }
 
 /* ---- counting ---- */
-
-static void copy_kind(void *user, const char *field, size_t size, const uint8_t *value, bool is_text)
-{
-    char *kind = user;
-    (void)is_text;
-    if (strcmp(field, ARTIFACT_KIND_PATH) == 0 && size <= ARTIFACT_MAX_KIND_SIZE)
-        memcpy(kind, value, size);
-}
 
 /* Counts an artifact that was loaded (saved_ns: how long making it took) or made. */
 static void count_artifact(const char *origin, size_t id_size, const uint8_t *id, ingot_metric_t time, uint64_t time_ns,
                            uint64_t saved_ns)
 {
-    char kind[ARTIFACT_MAX_KIND_SIZE + 1] = "";
-    if (!metrics_are_on() || artifact_id_visit(id_size, id, copy_kind, kind) != INGOT_SUCCESS)
+    char kind[ARTIFACT_MAX_KIND_SIZE + 1];
+    if (!metrics_are_on() || artifact_id_read_kind(id_size, id, kind) != INGOT_SUCCESS)
         return;
     ingot_metrics_add(INGOT_METRIC_REQUESTS, origin, kind, "artifact", 1);
     ingot_metrics_add(time, kind, "artifact", NULL, time_ns);
@@ -275,7 +247,7 @@ void ingot_turn_abandon(ingot_turn_t turn, int may_others_take)
 
 ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_t *key, ingot_buffer_t *value)
 {
-    struct key_id id;
+    struct bytes_writer id;
     bool was_refused = false;
     if (value == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "value is NULL");
@@ -287,14 +259,14 @@ ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_
         status = cache_refuse(cache, INGOT_NOT_FOUND);
     if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
         (void)storage_judge_miss(cache_storage(cache), NULL, id.size, id.bytes);
-    free_id(&id);
+    bytes_writer_fini(&id);
     return status;
 }
 
 ingot_status_t ingot_artifact_put(ingot_cache_t cache, const ingot_artifact_key_t *key,
                                   const ingot_artifact_info_t *info, size_t size, const void *bytes)
 {
-    struct key_id id;
+    struct bytes_writer id;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
@@ -302,26 +274,26 @@ ingot_status_t ingot_artifact_put(ingot_cache_t cache, const ingot_artifact_key_
     if (status == INGOT_SUCCESS)
         status = store_artifact(cache_storage(cache), id.size, id.bytes, info, size, bytes, &blob);
     memory_release_buffer(&blob);
-    free_id(&id);
+    bytes_writer_fini(&id);
     return status;
 }
 
 ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_artifact_key_t *key)
 {
-    struct key_id id;
+    struct bytes_writer id;
     ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
         status = cache_check(cache);
     if (status == INGOT_SUCCESS)
         status = cache_storage(cache) != NULL ? ingot_storage_remove(cache_storage(cache), id.size, id.bytes)
                                               : cache_refuse(cache, INGOT_NOT_FOUND);
-    free_id(&id);
+    bytes_writer_fini(&id);
     return status;
 }
 
 /* Loads the artifact or begins a turn. That is one that does nothing if the cache has no storage and may make what it
  * lacks. */
-static ingot_status_t begin_turn(ingot_cache_t cache, const struct key_id *id, uint64_t max_wait_ms,
+static ingot_status_t begin_turn(ingot_cache_t cache, const struct bytes_writer *id, uint64_t max_wait_ms,
                                  ingot_buffer_t *value, ingot_turn_t *turn)
 {
     if (cache_storage(cache) != NULL)
@@ -335,7 +307,7 @@ static ingot_status_t begin_turn(ingot_cache_t cache, const struct key_id *id, u
 ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_key_t *key, uint64_t max_wait_ms,
                                     ingot_buffer_t *value, ingot_turn_t *turn)
 {
-    struct key_id id;
+    struct bytes_writer id;
     if (value == NULL || turn == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "value or turn is NULL");
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
@@ -343,7 +315,7 @@ ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_ke
     ingot_status_t status = make_artifact_id(&id, key);
     if (status == INGOT_SUCCESS)
         status = begin_turn(cache, &id, max_wait_ms, value, turn);
-    free_id(&id);
+    bytes_writer_fini(&id);
     return status;
 }
 
@@ -351,7 +323,7 @@ ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_ke
 
 struct making {
     ingot_storage_t storage; /* NULL: none */
-    const struct key_id *id;
+    const struct bytes_writer *id;
     ingot_artifact_maker_t make;
     void *user;
 };
@@ -392,7 +364,7 @@ ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_art
                                             ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
                                             ingot_origin_t *origin)
 {
-    struct key_id id;
+    struct bytes_writer id;
     ingot_turn_t turn = NULL;
     ingot_origin_t from = INGOT_ORIGIN_STORAGE;
     if (make == NULL || value == NULL)
@@ -408,6 +380,6 @@ ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_art
     }
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = from;
-    free_id(&id);
+    bytes_writer_fini(&id);
     return status;
 }

@@ -146,35 +146,23 @@ static void release_blob(ingot_buffer_t *buffer)
     *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
 }
 
-/* Copies the kind, the first part of an id, to `user`. The kind has no NUL in the id, so the caller zeroes `user`
- * first. */
-static void note_kind(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
-{
-    char *kind = user;
-    (void)is_text;
-    if (strcmp(path, ARTIFACT_KIND_PATH) == 0)
-        memcpy(kind, value, size); /* the reader has checked the size */
-}
-
 ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingot_artifact_info_t *info, size_t size,
                                    const void *bytes, ingot_buffer_t *blob)
 {
-    ingot_allocator_t allocator;
     struct bytes_writer writer;
     ingot_artifact_info_t known;
     ingot_artifact_part_t whole;
-    char kind[ARTIFACT_MAX_KIND_SIZE + 1] = "";
+    char kind[ARTIFACT_MAX_KIND_SIZE + 1];
     uint8_t id_digest[DIGEST_SIZE];
     if (id == NULL || blob == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "id or blob is NULL");
-    ingot_status_t status = artifact_id_visit(id_size, id, note_kind, kind);
+    ingot_status_t status = artifact_id_read_kind(id_size, id, kind);
     if (status == INGOT_SUCCESS)
         status = read_artifact_info(&known, &whole, info, size, bytes);
     if (status != INGOT_SUCCESS)
         return status;
     digest_of(id_size, id, id_digest);
-    (void)memory_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
-    bytes_writer_init(&writer, &allocator);
+    bytes_writer_init(&writer, &memory_c_allocator);
     write_artifact_envelope(&writer, kind, id_digest, &known, size, bytes);
     if (writer.failed) {
         bytes_writer_fini(&writer);

@@ -24,6 +24,8 @@ enum {
     PATH_CAPACITY = MAX_NAME_SIZE + 32
 };
 
+#define KIND_PATH "artifact"
+
 /* The form of a field's value. */
 enum form { FORM_VALUE = 0, FORM_DIGEST = 1 };
 
@@ -119,12 +121,10 @@ ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifa
 
 ingot_status_t ingot_artifact_key_get_id(const ingot_artifact_key_t *key, size_t *id_size, uint8_t *id)
 {
-    ingot_allocator_t allocator;
     struct bytes_writer writer;
     if (id_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "id_size is NULL");
-    (void)memory_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
-    bytes_writer_init(&writer, &allocator);
+    bytes_writer_init(&writer, &memory_c_allocator);
     ingot_status_t status = artifact_id_write(&writer, key);
     if (status == INGOT_SUCCESS) {
         status = bytes_copy_out(writer.size, writer.bytes, id_size, id);
@@ -160,7 +160,8 @@ struct name {
 };
 
 /* Reads and visits a field, whose name must come after `last`. Returns false if the field is malformed. */
-static bool read_named_field(struct bytes_reader *reader, struct name *last, artifact_id_visitor visit, void *user)
+static bool read_named_field(struct bytes_reader *reader, struct name *last, ingot_cache_blob_id_visit_t visit,
+                             void *user)
 {
     char path[PATH_CAPACITY];
     struct name name;
@@ -188,7 +189,7 @@ static ingot_status_t fail_truncated_artifact_id(size_t size)
     return error_set(INGOT_BLOB_TRUNCATED, "an artifact's id of %zu bytes ends too early", size);
 }
 
-ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_visitor visit, void *user)
+ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit, void *user)
 {
     struct bytes_reader reader;
     struct name last = {0, NULL};
@@ -209,9 +210,23 @@ ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_vis
     if (!artifact_id_is_kind(kind_size, (const char *)kind) || size > MAX_ID_SIZE)
         return error_set(INGOT_BLOB_CORRUPT, "an artifact's id has a malformed kind, or is too long");
     if (visit != NULL)
-        visit(user, ARTIFACT_KIND_PATH, kind_size, kind, true);
+        visit(user, KIND_PATH, kind_size, kind, true);
     for (; bytes_left(&reader) != 0; ++count)
         if (!read_named_field(&reader, &last, visit, user) || count == MAX_FIELDS)
             return error_set(INGOT_BLOB_CORRUPT, "an artifact's id has a malformed field");
     return reader.failed ? fail_truncated_artifact_id(size) : INGOT_SUCCESS;
+}
+
+/* Copies the kind to `user`, which was zeroed before. */
+static void note_kind(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    (void)is_text;
+    if (strcmp(path, KIND_PATH) == 0)
+        memcpy(user, value, size); /* the reader has checked the size */
+}
+
+ingot_status_t artifact_id_read_kind(size_t size, const uint8_t *id, char kind[ARTIFACT_MAX_KIND_SIZE + 1])
+{
+    memset(kind, 0, ARTIFACT_MAX_KIND_SIZE + 1);
+    return artifact_id_visit(size, id, note_kind, kind);
 }

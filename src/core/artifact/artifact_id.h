@@ -7,6 +7,7 @@
 #define INGOT_CORE_ARTIFACT_ARTIFACT_ID_H
 
 #include <ingot/private/artifact.h>
+#include <ingot/private/descriptor.h>
 
 #include "core/base/bytes.h"
 
@@ -19,13 +20,11 @@ ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifa
 /* True if a text of this size may be the kind of a key. */
 bool artifact_id_is_kind(size_t size, const char *kind);
 
-#define ARTIFACT_KIND_PATH "artifact"
-
-/* Receives a part of an id: its path, which is ARTIFACT_KIND_PATH for the kind and "key.NAME" for a field, and its
- * value. The path of a value that is represented by its digest ends in ".blake2b". */
-typedef void (*artifact_id_visitor)(void *user, const char *path, size_t size, const uint8_t *value, bool is_text);
-
-/* Checks an id, and calls `visit` for each part. */
-ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_visitor visit, void *user);
+/* Checks an id, and calls `visit`, unless it is NULL, for each part: with its path, which is "artifact" for the kind
+ * and "key.NAME" for a field, and its value. The path of a value that is represented by its digest ends in ".blake2b".
+ */
+ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit, void *user);
+/* Checks an id, and copies its kind with a NUL. */
+ingot_status_t artifact_id_read_kind(size_t size, const uint8_t *id, char kind[ARTIFACT_MAX_KIND_SIZE + 1]);
 
 #endif

@@ -9,10 +9,9 @@
 
 #include "core/base/error.h"
 
-void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)
+void json_begin(struct bytes_writer *json)
 {
-    (void)memory_init(allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
-    bytes_writer_init(writer, allocator);
+    bytes_writer_init(json, &memory_c_allocator);
 }
 
 /* Returns the length of the valid UTF-8 sequence at `value`, or 0 if there is none. Overlong forms and surrogates
@@ -78,11 +77,16 @@ void json_put_text(struct bytes_writer *json, const char *text)
     json_put_string(json, strlen(text), (const uint8_t *)text, true);
 }
 
-ingot_status_t json_copy_out(struct bytes_writer *json, size_t *text_size, char *text)
+ingot_status_t json_end(struct bytes_writer *json, ingot_status_t status, size_t *text_size, char *text)
 {
     bytes_put(json, 1, "");
-    if (json->failed)
-        return error_out_of_memory();
-    const ingot_status_t status = bytes_copy_out(json->size, json->bytes, text_size, text);
-    return status == INGOT_SUCCESS ? status : error_set(status, "the text needs %zu bytes", json->size);
+    if (status == INGOT_SUCCESS && json->failed)
+        status = error_out_of_memory();
+    if (status == INGOT_SUCCESS) {
+        status = bytes_copy_out(json->size, json->bytes, text_size, text);
+        if (status != INGOT_SUCCESS)
+            (void)error_set(status, "the text needs %zu bytes", json->size);
+    }
+    bytes_writer_fini(json);
+    return status;
 }

@@ -10,9 +10,9 @@
 
 #include "core/base/bytes.h"
 
-/* Initializes a writer with the C library's allocator, because callers have no context. The caller frees it with
- * bytes_writer_fini. */
-void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator);
+/* Initializes a writer with the C library's allocator, because callers have no context. json_end or bytes_writer_fini
+ * frees it. */
+void json_begin(struct bytes_writer *json);
 
 /* Writes a JSON string. If is_text is true, the bytes are text, which need not be valid UTF-8. Otherwise, they are
  * written as hexadecimal digits. */
@@ -20,7 +20,8 @@ void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *valu
 void json_put_text(struct bytes_writer *json, const char *text);
 void json_put_number(struct bytes_writer *json, uint64_t number);
 
-/* Appends a NUL and copies the text to the caller by the rules of bytes_copy_out. */
-ingot_status_t json_copy_out(struct bytes_writer *json, size_t *text_size, char *text);
+/* If `status` is INGOT_SUCCESS, appends a NUL and copies the text to the caller by the rules of bytes_copy_out. Frees
+ * the writer. */
+ingot_status_t json_end(struct bytes_writer *json, ingot_status_t status, size_t *text_size, char *text);
 
 #endif

@@ -76,11 +76,10 @@ static void put_text(struct bytes_writer *line, const char *field, size_t most, 
 
 static void write_line(int file, const ingot_event_t *event)
 {
-    ingot_allocator_t allocator;
     struct bytes_writer line;
     char numbers[80];
 
-    json_writer_init(&line, &allocator);
+    json_begin(&line);
     bytes_put_text(&line, "{\"ingot\":");
     json_put_text(&line, event_kind_name(event->kind));
     put_text(&line, "status", SIZE_MAX, ingot_status_name(event->status));

@@ -1,5 +1,5 @@
 /*
- * cache_blob_text.c - describes a blob as JSON, without needing a device.
+ * cache_blob_text.c - describes a blob, an artifact's envelope or probes as JSON, without needing a device.
  */
 #include <ingot/private/descriptor.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "core/artifact/artifact_blob.h"
 #include "core/base/error.h"
 #include "core/base/json_text.h"
-#include "core/blob/artifact_text.h"
 #include "core/blob/cache_blob.h"
 #include "core/memo/probes.h"
 
@@ -54,6 +53,43 @@ static void put_binaries(struct bytes_writer *json, const struct blob_view *view
     bytes_put_text(json, "]");
 }
 
+static void put_parts(struct bytes_writer *json, const struct artifact_view *view)
+{
+    const char *name = view->part_names;
+    bytes_put_text(json, "\"parts\": [");
+    for (uint32_t i = 0; i < view->part_count; ++i) {
+        bytes_put_text(json, i != 0 ? ", {\"name\": " : "{\"name\": ");
+        json_put_text(json, name);
+        bytes_put_text(json, ", \"bytes\": ");
+        json_put_number(json, artifact_blob_part_size(view, i));
+        bytes_put_text(json, "}");
+        name += strlen(name) + 1;
+    }
+    bytes_put_text(json, "]");
+}
+
+static ingot_status_t describe_artifact(size_t size, const uint8_t *envelope, size_t *text_size, char *text)
+{
+    struct bytes_writer json;
+    struct artifact_view view;
+    const ingot_status_t status = artifact_blob_read(&view, size, envelope);
+    if (status != INGOT_SUCCESS)
+        return status;
+    json_begin(&json);
+    bytes_put_text(&json, "{\"artifact\": ");
+    json_put_text(&json, view.kind);
+    bytes_put_text(&json, ", \"label\": ");
+    json_put_text(&json, view.label);
+    bytes_put_text(&json, ", \"make_time_ms\": ");
+    json_put_number(&json, view.make_time_ms);
+    bytes_put_text(&json, ", \"made_at_unix_ms\": ");
+    json_put_number(&json, view.made_at_unix_ms);
+    bytes_put_text(&json, ", ");
+    put_parts(&json, &view);
+    bytes_put_text(&json, "}");
+    return json_end(&json, INGOT_SUCCESS, text_size, text);
+}
+
 static void put_probe(void *user, const char *what, const char *path)
 {
     struct bytes_writer *json = user;
@@ -66,38 +102,34 @@ static void put_probe(void *user, const char *what, const char *path)
 
 static ingot_status_t describe_probes(size_t size, const uint8_t *content, size_t *text_size, char *text)
 {
-    ingot_allocator_t allocator;
     struct bytes_writer json;
     struct probes probes;
     if (!probes_read(&probes, size, content))
         return error_set(INGOT_BLOB_CORRUPT, "the probes are malformed");
-    json_writer_init(&json, &allocator);
+    json_begin(&json);
     bytes_put_text(&json, "{\"probes\": [");
     (void)witness_visit(probes.answers_size, probes.answers, put_probe, &json);
     bytes_put_text(&json, "], \"result_bytes\": ");
     json_put_number(&json, probes.result_size);
     bytes_put_text(&json, "}");
-    const ingot_status_t status = json_copy_out(&json, text_size, text);
-    bytes_writer_fini(&json);
-    return status;
+    return json_end(&json, INGOT_SUCCESS, text_size, text);
 }
 
 ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size, char *text)
 {
-    ingot_allocator_t allocator;
     struct bytes_writer json;
     struct blob_view view;
 
     if ((cache_blob == NULL && size != 0) || text_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "cache_blob or text_size is NULL");
     if (artifact_blob_is(size, cache_blob))
-        return artifact_text_describe(size, cache_blob, text_size, text);
+        return describe_artifact(size, cache_blob, text_size, text);
     if (probes_begin(size, cache_blob))
         return describe_probes(size, cache_blob, text_size, text);
-    ingot_status_t status = blob_read(&view, size, cache_blob);
+    const ingot_status_t status = blob_read(&view, size, cache_blob);
     if (status != INGOT_SUCCESS)
         return status;
-    json_writer_init(&json, &allocator);
+    json_begin(&json);
     bytes_put_text(&json, "{\"source_name\": ");
     json_put_string(&json, view.source_name_size, (const uint8_t *)view.source_name, true);
     bytes_put_text(&json, ", ");
@@ -111,7 +143,5 @@ ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob,
     bytes_put_text(&json, ", \"build_log\": ");
     json_put_string(&json, view.log_size, (const uint8_t *)view.log, true);
     bytes_put_text(&json, "}");
-    status = json_copy_out(&json, text_size, text);
-    bytes_writer_fini(&json);
-    return status;
+    return json_end(&json, INGOT_SUCCESS, text_size, text);
 }

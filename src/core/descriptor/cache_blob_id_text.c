@@ -34,19 +34,15 @@ static void put_field_as_json(void *user, const char *path, size_t size, const u
 
 ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size_t *text_size, char *text)
 {
-    ingot_allocator_t allocator;
     struct bytes_writer json;
 
     if ((id == NULL && size != 0) || text_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "id or text_size is NULL");
-    json_writer_init(&json, &allocator);
+    json_begin(&json);
     bytes_put_text(&json, "{");
-    ingot_status_t status = ingot_cache_blob_id_visit(size, id, put_field_as_json, &json);
+    const ingot_status_t status = ingot_cache_blob_id_visit(size, id, put_field_as_json, &json);
     bytes_put_text(&json, "}");
-    if (status == INGOT_SUCCESS)
-        status = json_copy_out(&json, text_size, text);
-    bytes_writer_fini(&json);
-    return status;
+    return json_end(&json, status, text_size, text);
 }
 
 struct field {
@@ -89,10 +85,10 @@ static int compare_fields(const void *a, const void *b)
     return order != 0 ? order : (left->number > right->number) - (left->number < right->number);
 }
 
-static void init_fields(struct field_list *list, const ingot_allocator_t *allocator)
+static void init_fields(struct field_list *list)
 {
     *list = (struct field_list){.end = &list->first};
-    arena_init(&list->arena, allocator);
+    arena_init(&list->arena, &memory_c_allocator);
 }
 
 static ingot_status_t read_fields(struct field_list *list, size_t size, const uint8_t *id)
@@ -179,14 +175,13 @@ static void visit_differences(struct comparison *comparison, const struct field_
 ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *expected, size_t found_size,
                                            const uint8_t *found, ingot_cache_blob_id_difference_t visit, void *user)
 {
-    ingot_allocator_t allocator;
     struct comparison comparison = {.visit = visit, .user = user};
     struct field_list expected_fields;
     struct field_list found_fields;
 
-    json_writer_init(&comparison.texts, &allocator);
-    init_fields(&expected_fields, &allocator);
-    init_fields(&found_fields, &allocator);
+    json_begin(&comparison.texts);
+    init_fields(&expected_fields);
+    init_fields(&found_fields);
     ingot_status_t status = read_fields(&expected_fields, expected_size, expected);
     if (status == INGOT_SUCCESS)
         status = read_fields(&found_fields, found_size, found);
@@ -217,18 +212,14 @@ static void put_difference(void *user, const char *path, const char *expected, c
 ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
                                            const uint8_t *found, size_t *text_size, char *text)
 {
-    ingot_allocator_t allocator;
     struct bytes_writer json;
 
     if ((expected == NULL && expected_size != 0) || (found == NULL && found_size != 0) || text_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "an id or text_size is NULL");
-    json_writer_init(&json, &allocator);
+    json_begin(&json);
     bytes_put_text(&json, "[");
-    ingot_status_t status =
+    const ingot_status_t status =
         ingot_cache_blob_id_compare(expected_size, expected, found_size, found, put_difference, &json);
     bytes_put_text(&json, "]");
-    if (status == INGOT_SUCCESS)
-        status = json_copy_out(&json, text_size, text);
-    bytes_writer_fini(&json);
-    return status;
+    return json_end(&json, status, text_size, text);
 }

@@ -23,7 +23,7 @@ void probes_write_id(uint8_t id[PROBES_ID_SIZE], const uint8_t library[DIGEST_SI
     memcpy(id + VERSIONED_SIZE + DIGEST_SIZE + 8, request, DIGEST_SIZE);
 }
 
-ingot_status_t probes_visit_id(size_t size, const uint8_t *id, probes_id_visitor visit, void *user)
+ingot_status_t probes_visit_id(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit, void *user)
 {
     if (size >= ENTRY_MAGIC_SIZE && entry_kind_of(size, id) != ENTRY_PROBES)
         return error_set(INGOT_BLOB_CORRUPT, "these bytes are not the id of probes");

@@ -7,6 +7,8 @@
 #ifndef INGOT_CORE_MEMO_PROBES_H
 #define INGOT_CORE_MEMO_PROBES_H
 
+#include <ingot/private/descriptor.h>
+
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "core/memo/witness.h"
@@ -18,12 +20,9 @@ enum { PROBES_ID_SIZE = 84, PROBES_MAX_PART = 1 << 20 };
 void probes_write_id(uint8_t id[PROBES_ID_SIZE], const uint8_t library[DIGEST_SIZE], uint64_t reader,
                      const uint8_t request[DIGEST_SIZE]);
 
-/* Receives a field of an id, as ingot_cache_blob_id_visit_t does. */
-typedef void (*probes_id_visitor)(void *user, const char *path, size_t size, const uint8_t *value, bool is_text);
-
 /* Checks an id, and calls `visit` for each field.
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION */
-ingot_status_t probes_visit_id(size_t size, const uint8_t *id, probes_id_visitor visit, void *user);
+ingot_status_t probes_visit_id(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit, void *user);
 
 struct probes {
     size_t answers_size;
