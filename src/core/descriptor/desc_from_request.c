@@ -40,9 +40,8 @@ static bool is_known(const struct option *option)
 static ingot_status_t check_options(const struct ingot_context *context, const char *options, struct arena *arena)
 {
     static const char odd_characters[] = "/@\"'\\";
-    struct option_reader reader;
+    struct option_reader reader = {&context->text_rules.of_backend, arena, options};
     struct option option;
-    option_reader_init(&reader, &context->text_rules.of_backend, arena, options);
     while (option_next(&reader, &option)) {
         bool is_odd = option.kind == OPTION_DIRECTORY || (option.kind == OPTION_UNKNOWN && !is_known(&option));
         for (size_t i = 0; i < option.size; ++i)

@@ -31,7 +31,7 @@ static void note_place(struct search *search, const struct token *token, bool is
         (search->place != NULL && (is_in_definition || !search->is_in_definition)))
         return;
     search->place = search->text;
-    search->line = text_line(&search->text->clean, token->start);
+    search->line = text_line(&search->text->facts.clean, token->start);
     search->is_in_definition = is_in_definition;
 }
 
@@ -49,17 +49,6 @@ static void describe_assembly(const struct search *search)
     else
         (void)snprintf(text, size, "%s; macros compose it", reached);
     search->graph->assembly = text;
-}
-
-static bool is_end_of_line(const struct token *token)
-{
-    return token->kind == TOKEN_END || token->kind == TOKEN_NEWLINE;
-}
-
-static void skip_line(struct search *search, struct token *token)
-{
-    while (!is_end_of_line(token))
-        scanner_next(&search->scanner, token);
 }
 
 /* Reads a `defined` in a replacement. Its operand must be a whole name that stands there. */
@@ -80,7 +69,7 @@ static void read_definition(struct search *search, struct token *token)
 {
     search->is_asked_for = search->is_asked_for || name_is_asm(token);
     scanner_next(&search->scanner, token);
-    while (!is_end_of_line(token)) {
+    while (!token_ends_line(token)) {
         note_place(search, token, true);
         if (token_is(token, "defined"))
             read_defined(search, token);
@@ -103,9 +92,9 @@ static void read_directive(struct search *search, struct token *token)
         scanner_next(&search->scanner, token);
         read_definition(search, token);
     } else if (is_without_effect(token)) {
-        skip_line(search, token);
+        scanner_skip_line(&search->scanner, token);
     }
-    for (; !is_end_of_line(token); scanner_next(&search->scanner, token))
+    for (; !token_ends_line(token); scanner_next(&search->scanner, token))
         search->is_asked_for = search->is_asked_for || name_is_asm(token);
 }
 
@@ -114,7 +103,8 @@ static void search_text(struct search *search)
     struct token token;
     bool is_line_start = true;
     bool is_pragma = false; /* true after _Pragma and its parenthesis */
-    scanner_init(&search->scanner, &search->text->clean, search->text->clean.start, search->graph->cplusplus);
+    scanner_init(&search->scanner, &search->text->facts.clean, search->text->facts.clean.start,
+                 search->graph->cplusplus);
     for (scanner_next(&search->scanner, &token); token.kind != TOKEN_END; scanner_next(&search->scanner, &token)) {
         if (is_line_start && token.kind == TOKEN_HASH)
             read_directive(search, &token);
@@ -134,15 +124,10 @@ static void search_option(struct search *search, const struct definition *defini
     read_definition(search, &token);
 }
 
-static bool is_searched(const struct graph_text *text)
-{
-    return !text->absent && text->problem == NULL && text->clean.start != NULL;
-}
-
 static bool has_keyword(const struct source_graph *graph)
 {
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
-        if (is_searched(text) && memmem(text->clean.start, text->clean.size, "asm", 3) != NULL)
+        if (graph_text_is_written(text) && memmem(text->facts.clean.start, text->facts.clean.size, "asm", 3) != NULL)
             return true;
     return false;
 }
@@ -161,7 +146,7 @@ void graph_check_assembly(struct source_graph *graph)
         search.is_asked_for = graph->has_paste && graph_may_compose(graph, "defined");
         for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
             search.text = text;
-            if (is_searched(text))
+            if (graph_text_is_written(text))
                 search_text(&search);
             if (text->size != 0 && memmem(text->bytes, text->size, HERMETIC_NO_ASM, strlen(HERMETIC_NO_ASM)) != NULL)
                 search.is_asked_for = true;

@@ -94,7 +94,7 @@ static void read_definition(struct part_search *search, struct token *token)
     note_name(search, token);
     scanner_next(&search->scanner, token);
     is_callable = token_is(token, "(") && !token->space_before;
-    for (; token->kind != TOKEN_END && token->kind != TOKEN_NEWLINE; scanner_next(&search->scanner, token)) {
+    for (; !token_ends_line(token); scanner_next(&search->scanner, token)) {
         note_name(search, token);
         pastes = pastes || token->kind == TOKEN_HASH_HASH || has_name(&pasters->names, token);
         is_callable = is_callable ||
@@ -135,12 +135,6 @@ static void read_call(struct part_search *search, struct token *token)
     search->pasters->is_lost = true;
 }
 
-static void skip_line(struct part_search *search, struct token *token)
-{
-    while (token->kind != TOKEN_END && token->kind != TOKEN_NEWLINE)
-        scanner_next(&search->scanner, token);
-}
-
 /* Reads the # of a directive and what follows it, up to the tokens that are read like those of any line. */
 static void read_directive(struct part_search *search, struct token *token)
 {
@@ -149,7 +143,7 @@ static void read_directive(struct part_search *search, struct token *token)
         scanner_next(&search->scanner, token);
         read_definition(search, token);
     } else if (token_is(token, "undef") || token_is(token, "ifdef") || token_is(token, "ifndef")) {
-        skip_line(search, token);
+        scanner_skip_line(&search->scanner, token);
     }
 }
 
@@ -192,20 +186,14 @@ static void note_all(struct part_search *search, const struct clean_text *text, 
         note_name(search, &token);
 }
 
-/* True for a text that the compiler gets. Others are gaps, or prevent an id. */
-static bool is_written(const struct graph_text *text)
-{
-    return !text->absent && text->problem == NULL;
-}
-
 static void search_all(const struct source_graph *graph, struct part_search *search)
 {
     struct token token;
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        if (is_written(text) && search->pasters->is_lost)
-            note_all(search, &text->clean, graph->cplusplus);
-        else if (is_written(text))
-            search_text(search, &text->clean, graph->cplusplus);
+        if (graph_text_is_written(text) && search->pasters->is_lost)
+            note_all(search, &text->facts.clean, graph->cplusplus);
+        else if (graph_text_is_written(text))
+            search_text(search, &text->facts.clean, graph->cplusplus);
     }
     for (const struct definition *definition = graph->definitions; definition != NULL; definition = definition->next) {
         scanner_init(&search->scanner, &definition->text, definition->text.start, false);

@@ -9,10 +9,10 @@
 void graph_find_equal_files(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        if (!text->has_once || text->origin != TEXT_FILE || text->once_owner != text)
+        if (!text->facts.has_once || text->origin != TEXT_FILE || text->once_owner != text)
             continue;
         for (struct graph_text *other = text->next; other != NULL; other = other->next) {
-            if (other->has_once && other->origin == TEXT_FILE && !other->absent &&
+            if (other->facts.has_once && other->origin == TEXT_FILE && !other->absent &&
                 os_is_same_file(&text->identity, &other->identity))
                 other->once_owner = text;
         }

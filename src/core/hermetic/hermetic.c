@@ -43,14 +43,13 @@ static bool is_graph_stopped(const struct source_graph *graph)
            graph->status != INGOT_SUCCESS || graph->limit != NULL;
 }
 
-/* Sets the text's problem, unless it already has one. `at` points into the clean text, or is NULL. */
-void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
+void text_set_problem(struct text_facts *facts, const char *at, const char *noun, const char *clause)
 {
-    if (text->problem != NULL)
+    if (facts->problem != NULL)
         return;
-    text->problem = noun;
-    text->problem_clause = clause;
-    text->problem_line = at != NULL ? text_line(&text->clean, at) : 0;
+    facts->problem = noun;
+    facts->problem_clause = clause;
+    facts->problem_line = at != NULL ? text_line(&facts->clean, at) : 0;
 }
 
 bool hermetic_kind_has_includes(ingot_source_kind_t kind)
@@ -125,7 +124,7 @@ static void check_definition(struct source_graph *graph, const struct option *op
 static void add_definition_of_option(struct source_graph *graph, const struct option *option)
 {
     if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL)
-        macro_table_doubt(&graph->macros, macro_name_length(option->value_size, option->value), option->value);
+        macro_table_doubt(&graph->macros, text_name_length(option->value_size, option->value), option->value);
     else
         macro_table_define_option(&graph->macros, option->value_size, option->value);
     check_definition(graph, option);
@@ -133,9 +132,8 @@ static void add_definition_of_option(struct source_graph *graph, const struct op
 
 static void add_options(struct source_graph *graph, const char *options)
 {
-    struct option_reader reader;
+    struct option_reader reader = {graph->input->rules, &graph->arena, options};
     struct option option;
-    option_reader_init(&reader, graph->input->rules, &graph->arena, options);
     while (option_next(&reader, &option)) {
         if (option.kind == OPTION_DIRECTORY)
             add_option_directory(graph, &option);
@@ -259,7 +257,7 @@ static void resolve_has_include(struct source_graph *graph, struct graph_text *t
     const bool is_certain =
         event->target != NULL || (graph->input->rules->knows_all_directories && event->gap == include_not_found);
     if (!is_certain)
-        graph_set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
+        text_set_problem(&text->facts, event->operand, "__has_include", "whose answer only the compiler knows");
 }
 
 static void resolve_plain(struct source_graph *graph, struct graph_text *text)
@@ -279,10 +277,10 @@ static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 static void scan_from(struct source_graph *graph, struct graph_text *text)
 {
     for (; text != NULL && !is_graph_stopped(graph); text = text->next) {
-        if (text->absent || text->problem != NULL)
+        if (text->absent || text->facts.problem != NULL)
             continue;
         graph_scan(graph, text);
-        if (text->problem == NULL)
+        if (text->facts.problem == NULL)
             resolve_plain(graph, text);
     }
 }
@@ -325,7 +323,8 @@ static void check_final_texts(struct source_graph *graph)
         graph_scan(graph, text);
         for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
             if (event->kind == EVENT_INCLUDE || event->kind == EVENT_GAP || event->kind == EVENT_HAS_INCLUDE)
-                graph_set_problem(text, text->clean.start + event->start, "a directive", "that may read a file");
+                text_set_problem(&text->facts, text->facts.clean.start + event->start, "a directive",
+                                 "that may read a file");
         }
     }
     if (graph->has_debug_information)
@@ -338,9 +337,10 @@ static void check_mark_names(struct source_graph *graph)
     static const char prefix[] = "INGOT_ONCE_";
     bool has_once = false;
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
-        has_once = has_once || text->has_once;
+        has_once = has_once || text->facts.has_once;
     for (const struct graph_text *text = graph->first; has_once && text != NULL; text = text->next) {
-        if (text->clean.size != 0 && memmem(text->clean.start, text->clean.size, prefix, sizeof(prefix) - 1) != NULL)
+        if (text->facts.clean.size != 0 &&
+            memmem(text->facts.clean.start, text->facts.clean.size, prefix, sizeof(prefix) - 1) != NULL)
             graph->limit = "a text uses names that begin with INGOT_ONCE_";
     }
 }
@@ -358,17 +358,17 @@ static void put_place(struct bytes_writer *out, const struct graph_text *text, s
 
 static void put_problem(struct bytes_writer *out, const struct graph_text *text)
 {
-    put_place(out, text, text->problem_line);
+    put_place(out, text, text->facts.problem_line);
     bytes_put_text(out, " has ");
-    bytes_put_text(out, text->problem);
+    bytes_put_text(out, text->facts.problem);
     bytes_put_text(out, ", ");
-    bytes_put_text(out, text->problem_clause);
+    bytes_put_text(out, text->facts.problem_clause);
 }
 
 static void put_gap_message(struct bytes_writer *out, const struct graph_text *text, const struct text_event *event)
 {
     const char *quotes = event->form == HEADER_QUOTED ? "\"\"" : event->form == HEADER_ANGLE ? "<>" : NULL;
-    if (event->target != NULL && event->target->problem != NULL) {
+    if (event->target != NULL && event->target->facts.problem != NULL) {
         put_problem(out, event->target);
         return;
     }
@@ -379,7 +379,7 @@ static void put_gap_message(struct bytes_writer *out, const struct graph_text *t
     if (quotes != NULL)
         bytes_put(out, 1, quotes + 1);
     bytes_put_text(out, " in ");
-    put_place(out, text, text_line(&text->clean, text->clean.start + event->start));
+    put_place(out, text, text_line(&text->facts.clean, text->facts.clean.start + event->start));
     bytes_put_text(out, " ");
     bytes_put_text(out, event->gap != NULL ? event->gap : "is nested too deeply");
 }
@@ -402,7 +402,7 @@ static void put_reason(struct bytes_writer *out, const struct source_graph *grap
         bytes_put_text(out, ", which no id can cover");
     } else {
         const struct graph_text *text = graph->first;
-        while (text != NULL && (text->origin != TEXT_SOURCE || text->problem == NULL))
+        while (text != NULL && (text->origin != TEXT_SOURCE || text->facts.problem == NULL))
             text = text->next;
         if (text != NULL)
             put_problem(out, text);

@@ -31,8 +31,8 @@ static void read_included_text(struct source_graph *graph, struct graph_text *te
     } else if (status == INGOT_NO_SPACE) {
         graph->limit = "more than 256 MiB are included";
     } else if (status != INGOT_SUCCESS) {
-        text->problem = "content";
-        text->problem_clause = "which could not be read";
+        text->facts.problem = "content";
+        text->facts.problem_clause = "which could not be read";
     } else {
         const struct bytes_writer *content = &text->file->content;
         ++graph->file_count;

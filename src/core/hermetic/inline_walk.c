@@ -126,38 +126,30 @@ static void forget_until(struct inline_walk *walk, const struct assumption *mark
 /* True if the file's guard prevents a second inclusion: its macro is defined, and nothing undefines it. */
 static bool has_sound_guard(const struct inline_walk *walk, const struct graph_text *text)
 {
-    if (text->guard == NULL)
+    if (text->facts.guard == NULL)
         return false;
-    const struct macro *macro = macro_table_find(&walk->graph->macros, text->guard_size, text->guard);
+    const struct macro *macro = macro_table_find(&walk->graph->macros, text->facts.guard_size, text->facts.guard);
     return macro != NULL && !macro->is_undefined;
 }
 
 /* ---- events ---- */
 
-static size_t count_lines(const char *from, const char *to)
-{
-    size_t lines = 0;
-    for (; from < to; ++from)
-        lines += *from == '\n';
-    return lines;
-}
-
 /* Writes everything before the event. */
 static void put_before(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
-    const struct clean_text *clean = &position->text->clean;
+    const struct clean_text *clean = &position->text->facts.clean;
     const size_t start = text_raw_offset(clean, event->start);
     put_inlined_bytes(walk, start - position->from, clean->raw + position->from);
-    position->line += count_lines(clean->raw + position->from, clean->raw + start);
+    position->line += text_count_lines(clean->raw + position->from, clean->raw + start);
     position->from = start;
 }
 
 /* Leaves the event out of the text. Returns how many lines the event spans. */
 static size_t pass_over(struct position *position, const struct text_event *event)
 {
-    const struct clean_text *clean = &position->text->clean;
+    const struct clean_text *clean = &position->text->facts.clean;
     const size_t end = text_raw_offset(clean, event->end);
-    const size_t lines = count_lines(clean->raw + position->from, clean->raw + end);
+    const size_t lines = text_count_lines(clean->raw + position->from, clean->raw + end);
     position->line += lines;
     position->from = end;
     return lines;
@@ -187,10 +179,10 @@ static void put_checks(struct inline_walk *walk, const struct name_check *check)
 static void put_assumed(struct inline_walk *walk, const struct graph_text *target)
 {
     put_inlined_text(walk, "\n#ifndef ");
-    if (target->has_once)
+    if (target->facts.has_once)
         put_once_name(walk, target);
     else
-        put_inlined_bytes(walk, target->guard_size, target->guard);
+        put_inlined_bytes(walk, target->facts.guard_size, target->facts.guard);
     put_inlined_text(walk, "\n#error Ingot took this file for already included\n#endif\n");
 }
 
@@ -214,7 +206,7 @@ static void put_target(struct inline_walk *walk, const struct position *position
     const char *outer = target->shown; /* the text may include itself under another name */
     const bool is_nested = walk->depth <= MAX_NESTED_MARKERS || walk->graph->input->rules->unnamed_source == NULL;
     put_inlined_text(walk, "\n");
-    if (target->has_once) {
+    if (target->facts.has_once) {
         put_inlined_text(walk, "#ifndef ");
         put_once_name(walk, target);
         put_inlined_text(walk, "\n");
@@ -223,22 +215,22 @@ static void put_target(struct inline_walk *walk, const struct position *position
     put_inlined_text(walk, "\n");
     target->shown = walk->graph->names_matter ? target->path : event->spelled;
     put_marker(walk, 1, target->shown, is_nested ? " 1\n" : "\n");
-    if (target->has_once || has_sound_guard(walk, target))
+    if (target->facts.has_once || has_sound_guard(walk, target))
         assume_text(walk, target);
     walk_text(walk, target);
     target->shown = outer != NULL ? outer : target->shown;
     put_inlined_text(walk, "\n");
     put_marker(walk, position->line + 1, get_marker_name(walk, position->text), is_nested ? " 2" : "");
     put_inlined_text(walk, position->is_system ? " 3\n" : "\n");
-    if (target->has_once)
+    if (target->facts.has_once)
         put_inlined_text(walk, "#endif\n");
 }
 
 static size_t line_of_name(const struct position *position, const struct text_event *event)
 {
-    const struct clean_text *clean = &position->text->clean;
+    const struct clean_text *clean = &position->text->facts.clean;
     const size_t name = text_raw_offset(clean, (size_t)(event->operand - clean->start));
-    return position->line + count_lines(clean->raw + position->from, clean->raw + name);
+    return position->line + text_count_lines(clean->raw + position->from, clean->raw + name);
 }
 
 static void replace_include(struct inline_walk *walk, struct position *position, const struct text_event *event)
@@ -247,11 +239,11 @@ static void replace_include(struct inline_walk *walk, struct position *position,
     struct position behind = *position;
     ++walk->moved;
     (void)pass_over(&behind, event);
-    if (target == NULL || target->problem != NULL || walk->depth >= MAX_INLINE_DEPTH) {
+    if (target == NULL || target->facts.problem != NULL || walk->depth >= MAX_INLINE_DEPTH) {
         put_gap(walk, position, event);
     } else {
         number_text(walk, target);
-        if (target->has_once)
+        if (target->facts.has_once)
             number_text(walk, target->once_owner);
         put_checks(walk, event->checks);
         if (target->assumed != 0)
@@ -338,7 +330,7 @@ static void walk_condition(struct inline_walk *walk, struct open_condition **ope
 
 static void walk_text(struct inline_walk *walk, struct graph_text *text)
 {
-    const struct clean_text *clean = &text->clean;
+    const struct clean_text *clean = &text->facts.clean;
     struct position position = {.text = text, .line = 1};
     struct open_condition *open = NULL;
     ++walk->depth;

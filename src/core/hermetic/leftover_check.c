@@ -171,14 +171,14 @@ static bool may_have_directive(const char *start, const char *end)
 
 static bool may_have_directives(const struct text_scan *text)
 {
-    const char *start = text->clean.start;
+    const char *start = text->facts.clean.start;
     const char *from = start;
     for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
         if (start + event->start > from && may_have_directive(from, start + event->start))
             return true;
         from = start + event->end;
     }
-    return may_have_directive(from, start + text->clean.size);
+    return may_have_directive(from, start + text->facts.clean.size);
 }
 
 /* Returns the place of an `import <x.h>;`, which C++ accepts on any line, or NULL. */
@@ -196,8 +196,8 @@ static const char *find_import(struct reader *reader)
 
 bool leftover_check(const struct source_graph *graph, struct text_scan *text, const char **at)
 {
-    const char *start = text->clean.start;
-    struct reader reader = {.start = start, .end = start + text->clean.size, .raw_strings = graph->cplusplus};
+    const char *start = text->facts.clean.start;
+    struct reader reader = {.start = start, .end = start + text->facts.clean.size, .raw_strings = graph->cplusplus};
     *at = may_have_directives(text) ? find_directive(&reader, text->first_event) : NULL;
     if (*at == NULL && graph->brings_assert && has_substring(start, reader.end, "import")) {
         reader.raw_strings = true;

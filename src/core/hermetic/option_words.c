@@ -243,12 +243,6 @@ static void classify_option(struct option_reader *reader, const struct word *wor
     }
 }
 
-void option_reader_init(struct option_reader *reader, const ingot_text_rules_t *rules, struct arena *arena,
-                        const char *options)
-{
-    *reader = (struct option_reader){rules, arena, options};
-}
-
 bool option_next(struct option_reader *reader, struct option *option)
 {
     struct word word;
@@ -308,9 +302,8 @@ static void keep_up_to(struct bytes_writer *kept, const struct option *directory
 void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
                        const char *options)
 {
-    struct option_reader reader;
+    struct option_reader reader = {rules, arena, options};
     struct option option;
-    option_reader_init(&reader, rules, arena, options);
     while (option_next(&reader, &option)) {
         survey->has_directory = survey->has_directory || option.kind == OPTION_DIRECTORY;
         if (option.kind == OPTION_DEFINE && (option.has_quotes || may_compose_name(&option)))
@@ -323,10 +316,9 @@ void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *r
 
 void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options)
 {
-    struct option_reader reader;
+    struct option_reader reader = {rules, arena, options};
     struct option option;
     const char *from = options;
-    option_reader_init(&reader, rules, arena, options);
     while (option_next(&reader, &option)) {
         if (option.kind == OPTION_DIRECTORY)
             keep_up_to(kept, &option, &from);

@@ -34,11 +34,9 @@ struct option {
 struct option_reader {
     const ingot_text_rules_t *rules;
     struct arena *arena;
-    const char *at;
+    const char *at; /* begins at the string of options */
 };
 
-void option_reader_init(struct option_reader *reader, const ingot_text_rules_t *rules, struct arena *arena,
-                        const char *options);
 /* Reads the next option. Returns false at the end, or if the arena failed. */
 bool option_next(struct option_reader *reader, struct option *option);
 

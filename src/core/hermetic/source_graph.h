@@ -59,10 +59,21 @@ struct scanned_macro {
     size_t size;
 };
 
+/* What is known of a text. */
+struct text_facts {
+    struct clean_text clean;
+    const char *problem; /* a noun that says what prevents resolving the text, or NULL; problem_clause continues it */
+    const char *problem_clause;
+    size_t problem_line;
+    const char *guard; /* the name of the include guard around the whole file, or NULL */
+    size_t guard_size;
+    bool has_once;
+};
+
 /* What depends only on a text, not on what includes it. Immutable after the scan: the memo keeps it with a file, and
  * each program copies the events. */
 struct text_scan {
-    struct clean_text clean;
+    struct text_facts facts;
     struct text_event *first_event;
     struct text_event **last_event;
     size_t event_count;
@@ -72,13 +83,7 @@ struct text_scan {
     bool hides_macros; /* true if the text has #pragma push_macro */
     bool has_paste;
     bool has_beginning;
-    size_t steps;        /* number of bytes that the scan looked at; a byte may count several times */
-    const char *problem; /* this field and the following ones, up to has_once, are as in struct graph_text */
-    const char *problem_clause;
-    size_t problem_line;
-    const char *guard;
-    size_t guard_size;
-    bool has_once;
+    size_t steps; /* number of bytes that the scan looked at; a byte may count several times */
 };
 
 /* The definition in a -D option, with or without its quotes. */
@@ -99,14 +104,8 @@ struct graph_text {
     struct known_file *file; /* holds a reference; NULL unless the text was read from a file */
     const char *bytes;
     size_t size;
-    struct clean_text clean;
+    struct text_facts facts;
     struct text_event *first_event;
-    const char *problem; /* a noun that says what prevents resolving the text, or NULL; problem_clause continues it */
-    const char *problem_clause;
-    size_t problem_line;
-    const char *guard; /* the name of the include guard around the whole file, or NULL */
-    size_t guard_size;
-    bool has_once;
     struct graph_text *once_owner; /* the first text that is the same file; such texts share the macro that replaces
                                     * #pragma once */
     /* the walk (inline_walk.c) sets the fields below */
@@ -163,6 +162,12 @@ struct directory {
 enum { PATH_BUCKETS = 1024 };
 #define MAX_TOTAL_BYTES ((uint64_t)256 << 20)
 
+/* True for a text that the compiler gets. Others are gaps, or prevent an id. */
+static inline bool graph_text_is_written(const struct graph_text *text)
+{
+    return !text->absent && text->facts.problem == NULL && text->facts.clean.start != NULL;
+}
+
 struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path);
 const char *const *graph_late_directories(const struct source_graph *graph);
 
@@ -209,8 +214,8 @@ bool text_scan_definition(struct source_graph *graph, size_t size, const char *v
  * scanner, so it does not repeat a mistake of the scanner. */
 bool leftover_check(const struct source_graph *graph, struct text_scan *text, const char **at);
 
-/* hermetic.c: sets the problem of a text, unless it has one. `at` is the place, or NULL. */
-void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
+/* hermetic.c: sets the problem of a text, unless it has one. `at` is the place in the clean text, or NULL. */
+void text_set_problem(struct text_facts *facts, const char *at, const char *noun, const char *clause);
 
 /* composed_names.c: considers names that macros may put together from parts, such as __TI ## ME__. Called when all
  * texts are known. Sets names_matter, and the graph's limit if no id can cover such a name. */

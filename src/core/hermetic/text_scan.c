@@ -27,12 +27,7 @@ struct scan {
 
 static void set_problem(struct scan *scan, const char *at, const char *noun, const char *clause)
 {
-    struct text_scan *text = scan->text;
-    if (text->problem != NULL)
-        return;
-    text->problem = noun;
-    text->problem_clause = clause;
-    text->problem_line = at != NULL ? text_line(&text->clean, at) : 0;
+    text_set_problem(&scan->text->facts, at, noun, clause);
 }
 
 static void check_characters(struct scan *scan, const struct token *token)
@@ -53,7 +48,7 @@ static bool is_called(struct scan *scan)
 
 static size_t offset_of(const struct scan *scan, const char *at)
 {
-    return (size_t)(at - scan->text->clean.start);
+    return (size_t)(at - scan->text->facts.clean.start);
 }
 
 /* Adds an event. Its end is set after the rest of it has been read. */
@@ -152,7 +147,7 @@ static void check_name(struct scan *scan, const struct token *token)
 /* False at the end of the line, and after a problem, because the rest of the text does not matter then. */
 static bool is_in_line(const struct scan *scan, const struct token *token)
 {
-    return token->kind != TOKEN_NEWLINE && token->kind != TOKEN_END && scan->text->problem == NULL;
+    return !token_ends_line(token) && scan->text->facts.problem == NULL;
 }
 
 /* Reads to the end of the line, and returns that place. *is_empty is true if there were only comments. */
@@ -317,7 +312,7 @@ static void read_pragma(struct scan *scan)
     const bool of_compiler = token_is(&first, "GCC") || token_is(&first, "clang");
     if (token_is(&first, "once")) {
         event = add_event(scan, EVENT_ONCE);
-        scan->text->has_once = true;
+        scan->text->facts.has_once = true;
     } else if (of_compiler && token_is(&second, "system_header")) {
         event = add_event(scan, EVENT_SYSTEM_HEADER);
     } else if (token_is(&first, "push_macro") || token_is(&first, "pop_macro")) {
@@ -329,7 +324,7 @@ static void read_pragma(struct scan *scan)
     if (scan->depth == 0 && !token_is(&first, "once"))
         scan->guard_is_broken = true;
     scan->scanner = behind_first;
-    if (first.kind == TOKEN_NEWLINE || first.kind == TOKEN_END)
+    if (token_ends_line(&first))
         scan->scanner.at = first.start;
     const char *end = read_rest(scan, &is_empty);
     if (event != NULL)
@@ -413,7 +408,7 @@ static void read_directive(struct scan *scan, const struct token *hash)
         read_condition(scan, &name);
     if (!scan->in_condition) {
         const char *end = read_rest(scan, &is_empty);
-        if (token_is(&name, "warning") && text_is_on_two_lines(&scan->text->clean, hash->start, end))
+        if (token_is(&name, "warning") && text_is_on_two_lines(&scan->text->facts.clean, hash->start, end))
             set_problem(scan, hash->start, "a #warning on two lines", "which compilers quote differently");
     }
     scan->in_condition = false;
@@ -433,7 +428,7 @@ static void scan_all_tokens(struct scan *scan)
                 scan->had_tokens = (unsigned char)*from > ' ';
         }
         scanner_next(&scan->scanner, &token);
-        if (token.kind == TOKEN_END || scan->text->problem != NULL)
+        if (token.kind == TOKEN_END || scan->text->facts.problem != NULL)
             break;
         if (token.kind == TOKEN_HASH && at_line_start) {
             read_directive(scan, &token);
@@ -456,8 +451,8 @@ static void conclude_guard(struct scan *scan)
 {
     const bool is_guarded = scan->guard_is_open && scan->guard_has_end && !scan->guard_is_broken && !scan->had_tokens;
     if (is_guarded) {
-        scan->text->guard = scan->guard.start;
-        scan->text->guard_size = scan->guard.size;
+        scan->text->facts.guard = scan->guard.start;
+        scan->text->facts.guard_size = scan->guard.size;
         return;
     }
     for (struct text_event *event = scan->text->first_event; event != NULL; event = event->next)
@@ -466,16 +461,16 @@ static void conclude_guard(struct scan *scan)
 
 static bool text_has(const struct scan *scan, const char *part)
 {
-    return memmem(scan->text->clean.start, scan->text->clean.size, part, strlen(part)) != NULL;
+    return memmem(scan->text->facts.clean.start, scan->text->facts.clean.size, part, strlen(part)) != NULL;
 }
 
 /* Looks for .incbin and .include. Searches for dots with memchr, because they are rare and memmem would take ten
  * times as long. */
 static void check_assembler(struct scan *scan)
 {
-    const char *end = scan->text->clean.start + scan->text->clean.size;
+    const char *end = scan->text->facts.clean.start + scan->text->facts.clean.size;
     bool has_include = false;
-    for (const char *p = scan->text->clean.start; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
+    for (const char *p = scan->text->facts.clean.start; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
         const size_t left = (size_t)(end - p);
         has_include = has_include || (left >= 8 && memcmp(p, ".include", 8) == 0);
         if (left >= 7 && memcmp(p, ".incbin", 7) == 0)
@@ -502,23 +497,24 @@ static void scan_text(struct scan *scan, bool is_source)
 {
     struct text_scan *text = scan->text;
     const char *at = NULL;
-    const char *problem = text_clean(scan->arena, &text->clean, scan->size, scan->bytes, &text->problem_line);
+    const char *problem =
+        text_clean(scan->arena, &text->facts.clean, scan->size, scan->bytes, &text->facts.problem_line);
     if (problem != NULL) {
-        text->problem = problem;
-        text->problem_clause = "which compilers read differently";
+        text->facts.problem = problem;
+        text->facts.problem_clause = "which compilers read differently";
         return;
     }
-    if (!is_source && may_reject_byte_order_mark(scan->graph) && text->clean.raw != scan->bytes)
+    if (!is_source && may_reject_byte_order_mark(scan->graph) && text->facts.clean.raw != scan->bytes)
         set_problem(scan, NULL, "a byte order mark", "which the compiler may not accept");
     check_assembler(scan);
     if (scan->graph->brings_assert && text_has(scan, "assert"))
         text->names_matter = true;
-    scanner_init(&scan->scanner, &text->clean, text->clean.start, scan->graph->cplusplus);
+    scanner_init(&scan->scanner, &text->facts.clean, text->facts.clean.start, scan->graph->cplusplus);
     scan->scanner.steps = &text->steps;
     scan_all_tokens(scan);
     text->has_paste = scan->scanner.has_paste;
     conclude_guard(scan);
-    if (text->problem == NULL && leftover_check(scan->graph, text, &at))
+    if (text->facts.problem == NULL && leftover_check(scan->graph, text, &at))
         set_problem(scan, at, "what may be an include directive", "which was not replaced");
 }
 
@@ -560,13 +556,7 @@ static void take_scan(struct source_graph *graph, struct graph_text *text, const
     graph->has_paste = graph->has_paste || scan->has_paste;
     graph->has_beginning = graph->has_beginning || scan->has_beginning;
     graph->scan_steps += scan->steps;
-    text->clean = scan->clean;
-    text->problem = scan->problem;
-    text->problem_clause = scan->problem_clause;
-    text->problem_line = scan->problem_line;
-    text->guard = scan->guard;
-    text->guard_size = scan->guard_size;
-    text->has_once = scan->has_once;
+    text->facts = scan->facts;
 }
 
 void graph_scan(struct source_graph *graph, struct graph_text *text)
@@ -581,7 +571,7 @@ void graph_scan(struct source_graph *graph, struct graph_text *text)
         }
         if (file != NULL) {
             file->scan = scan;
-            witness_share_file(graph->witness, file);
+            known_file_share(graph->witness->files, file);
         }
     }
     take_scan(graph, text, scan);

@@ -65,7 +65,7 @@ struct known_file *known_file_find(struct known_files *files, const struct os_fi
 
 void known_file_share(struct known_files *files, struct known_file *file)
 {
-    if (!file->is_lasting || file->scan == NULL || file->arena.failed)
+    if (files == NULL || !file->is_lasting || file->scan == NULL || file->arena.failed)
         return;
     file->entry.cost = sizeof(*file) + file->content.capacity + arena_size(&file->arena);
     memo_table_put(&files->table, &file->entry);

@@ -41,7 +41,7 @@ ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t
 /* Finds a shared file that has this state, was scanned by the same rules and was read with the same rights. Returns a
  * reference, or NULL. */
 struct known_file *known_file_find(struct known_files *files, const struct os_file_state *state, uint64_t reading);
-/* Shares a file after it was scanned. */
+/* Shares a file after it was scanned. Does nothing if `files` is NULL. */
 void known_file_share(struct known_files *files, struct known_file *file);
 void known_file_release(struct known_file *file);
 

@@ -134,12 +134,6 @@ ingot_status_t witness_hash_file(struct witness *witness, const char *path, stru
     return status;
 }
 
-void witness_share_file(struct witness *witness, struct known_file *file)
-{
-    if (witness->files != NULL)
-        known_file_share(witness->files, file);
-}
-
 bool witness_identify_directory(struct witness *witness, const char *path, struct os_file_identity *identity)
 {
     const size_t path_size = strlen(path);

@@ -49,8 +49,6 @@ ingot_status_t witness_read_file(struct witness *witness, const char *path, size
 /* Hashes a file as os_hash_file does, and returns its statuses or INGOT_OUT_OF_MEMORY. For files that are too large to
  * be kept. */
 ingot_status_t witness_hash_file(struct witness *witness, const char *path, struct hash128 *hash);
-/* Shares a file with other programs, after it was scanned. */
-void witness_share_file(struct witness *witness, struct known_file *file);
 /* Gets the identity of a directory. Returns false if there is no such directory, or if the arena failed. */
 bool witness_identify_directory(struct witness *witness, const char *path, struct os_file_identity *identity);
 /* Writes the path of the current directory. Returns false if there is none or it does not fit. */

@@ -44,10 +44,9 @@ struct Words {
 std::string parsed(const std::string &options, ingot_option_quotes_t quotes = INGOT_QUOTES_UNKNOWN)
 {
     Words words(quotes);
-    option_reader reader;
+    option_reader reader = {&words.rules, &words.pieces, options.c_str()};
     option option;
     std::string text;
-    option_reader_init(&reader, &words.rules, &words.pieces, options.c_str());
     while (option_next(&reader, &option)) {
         const bool has_value =
             option.kind == OPTION_DIRECTORY || option.kind == OPTION_DEFINE || option.kind == OPTION_UNDEFINE;

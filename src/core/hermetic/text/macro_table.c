@@ -117,23 +117,9 @@ void macro_table_doubt(struct macro_table *table, size_t name_size, const char *
         macro->is_ambiguous = true;
 }
 
-static bool is_in_name(char c)
-{
-    return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80;
-}
-
-size_t macro_name_length(size_t size, const char *text)
-{
-    size_t length = 0;
-    while (length < size && is_in_name(text[length]))
-        ++length;
-    return length;
-}
-
 void macro_table_define_option(struct macro_table *table, size_t size, const char *value)
 {
-    const size_t name_size = macro_name_length(size, value);
+    const size_t name_size = text_name_length(size, value);
     if (name_size == 0)
         return; /* compilers reject such an option */
     const char *body = " 1";

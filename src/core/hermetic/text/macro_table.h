@@ -51,8 +51,6 @@ void macro_table_undefine(struct macro_table *table, struct macro_name name);
 void macro_table_define_option(struct macro_table *table, size_t size, const char *value);
 /* Marks a macro whose definition is not known with certainty, so that it is not used for computed includes. */
 void macro_table_doubt(struct macro_table *table, size_t name_size, const char *name);
-/* Returns the length of the macro name at the beginning of a text. */
-size_t macro_name_length(size_t size, const char *text);
 struct macro *macro_table_find(const struct macro_table *table, size_t name_size, const char *name);
 /* True if compilers may predefine the name, so that the texts do not determine its meaning. `macro` is NULL if the
  * texts and options do not contain the name. */

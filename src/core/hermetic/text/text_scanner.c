@@ -32,7 +32,7 @@ static bool is_doubtful(const char *backslash, const char *next, const char *end
     return spaced && (commented || (next < end && (*next == '#' || *next == '%')));
 }
 
-static size_t count_lines(const char *from, const char *to)
+size_t text_count_lines(const char *from, const char *to)
 {
     size_t lines = 0;
     while (from < to && (from = memchr(from, '\n', (size_t)(to - from))) != NULL) {
@@ -146,7 +146,7 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
     size_t splices = 0;
     const char *problem = find_problem(clean, &at, &splices);
     if (problem != NULL)
-        *line = 1 + count_lines(bytes, at);
+        *line = 1 + text_count_lines(bytes, at);
     if (problem != NULL || splices == 0)
         return problem;
 
@@ -162,7 +162,7 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
 
 size_t text_line(const struct clean_text *clean, const char *at)
 {
-    size_t line = 1 + count_lines(clean->start, at);
+    size_t line = 1 + text_count_lines(clean->start, at);
     for (size_t i = 0; i < clean->splice_count && clean->splices[i] <= (size_t)(at - clean->start); ++i)
         ++line;
     return line;
@@ -197,97 +197,37 @@ size_t text_raw_offset(const struct clean_text *clean, size_t offset)
 
 /* ---- tokens ---- */
 
-/* A TELLING character may begin something that must be read, so scanner_skip_plain_lines stops at its line. */
-enum { LETTER = 1, DIGIT = 2, BLANK = 4, TELLING = 8 };
-
-static const unsigned char classes[256] = {
-    ['\0'] = BLANK,
-    ['\t'] = BLANK,
-    ['\v'] = BLANK,
-    ['\f'] = BLANK,
-    ['\r'] = BLANK,
-    [' '] = BLANK,
-    ['\n'] = TELLING,
-    ['#'] = TELLING,
-    ['%'] = TELLING,
-    ['/'] = TELLING,
-    ['"'] = TELLING,
-    ['\''] = TELLING,
-    ['_'] = LETTER | TELLING,
-    ['$'] = LETTER,
-    ['0'] = DIGIT,
-    ['1'] = DIGIT,
-    ['2'] = DIGIT,
-    ['3'] = DIGIT,
-    ['4'] = DIGIT,
-    ['5'] = DIGIT,
-    ['6'] = DIGIT,
-    ['7'] = DIGIT,
-    ['8'] = DIGIT,
-    ['9'] = DIGIT,
-    ['a'] = LETTER,
-    ['b'] = LETTER,
-    ['c'] = LETTER,
-    ['d'] = LETTER,
-    ['e'] = LETTER,
-    ['f'] = LETTER,
-    ['g'] = LETTER,
-    ['h'] = LETTER,
-    ['i'] = LETTER,
-    ['j'] = LETTER,
-    ['k'] = LETTER,
-    ['l'] = LETTER,
-    ['m'] = LETTER,
-    ['n'] = LETTER,
-    ['o'] = LETTER,
-    ['p'] = LETTER,
-    ['q'] = LETTER,
-    ['r'] = LETTER,
-    ['s'] = LETTER,
-    ['t'] = LETTER,
-    ['u'] = LETTER,
-    ['v'] = LETTER,
-    ['w'] = LETTER,
-    ['x'] = LETTER,
-    ['y'] = LETTER,
-    ['z'] = LETTER,
-    ['A'] = LETTER,
-    ['B'] = LETTER,
-    ['C'] = LETTER,
-    ['D'] = LETTER,
-    ['E'] = LETTER,
-    ['F'] = LETTER,
-    ['G'] = LETTER,
-    ['H'] = LETTER,
-    ['I'] = LETTER,
-    ['J'] = LETTER,
-    ['K'] = LETTER,
-    ['L'] = LETTER,
-    ['M'] = LETTER,
-    ['N'] = LETTER,
-    ['O'] = LETTER,
-    ['P'] = LETTER,
-    ['Q'] = LETTER,
-    ['R'] = LETTER,
-    ['S'] = LETTER,
-    ['T'] = LETTER,
-    ['U'] = LETTER,
-    ['V'] = LETTER,
-    ['W'] = LETTER,
-    ['X'] = LETTER,
-    ['Y'] = LETTER,
-    ['Z'] = LETTER,
+/* A character that may begin something that must be read, so scanner_skip_plain_lines stops at its line. A table,
+ * because that function looks at almost every character of a text. */
+static const bool is_telling[256] = {
+    ['\n'] = true, ['#'] = true, ['%'] = true, ['/'] = true, ['"'] = true, ['\''] = true, ['_'] = true,
 };
 
-static unsigned char class_of_character(char c)
+static bool is_blank(char c)
 {
-    const unsigned char byte = (unsigned char)c;
-    return byte >= 0x80 ? (unsigned char)LETTER : classes[byte];
+    return c == '\0' || is_blank_in_line(c);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* True for letters, digits, '_', '$' and whatever is not ASCII. A bit for each character, because that takes less time
+ * than comparisons. */
 static bool in_name(char c)
 {
-    return (class_of_character(c) & (LETTER | DIGIT)) != 0;
+    static const uint32_t bits[8] = {0, 0x3ff0010, 0x87fffffe, 0x7fffffe, ~0u, ~0u, ~0u, ~0u};
+    const unsigned char byte = (unsigned char)c;
+    return (bits[byte / 32] >> byte % 32 & 1) != 0;
+}
+
+size_t text_name_length(size_t size, const char *text)
+{
+    size_t length = 0;
+    while (length < size && in_name(text[length]))
+        ++length;
+    return length;
 }
 
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus)
@@ -319,7 +259,7 @@ bool scanner_skip_space(struct scanner *scanner)
 {
     const char *from = scanner->at;
     while (scanner->at < scanner->end) {
-        if (class_of_character(*scanner->at) & BLANK) {
+        if (is_blank(*scanner->at)) {
             ++scanner->at;
         } else if (*scanner->at == '/' && peek_character(scanner, 1) == '*') {
             const size_t left = (size_t)(scanner->end - scanner->at) - 2;
@@ -409,8 +349,7 @@ static bool is_raw_prefix(const char *start, size_t size)
 static enum token_kind scan_identifier(struct scanner *scanner)
 {
     const char *start = scanner->at;
-    while (scanner->at < scanner->end && in_name(*scanner->at))
-        ++scanner->at;
+    scanner->at += text_name_length((size_t)(scanner->end - start), start);
     if (peek_character(scanner, 0) != '"' || !is_raw_prefix(start, (size_t)(scanner->at - start)))
         return TOKEN_IDENTIFIER;
     scan_raw_string(scanner);
@@ -460,10 +399,9 @@ static enum token_kind scan_punctuator(struct scanner *scanner)
 static enum token_kind scan_one(struct scanner *scanner)
 {
     const char c = *scanner->at;
-    const unsigned char class = class_of_character(c);
-    if (class & LETTER)
+    if (in_name(c) && !is_digit(c))
         return scan_identifier(scanner);
-    if ((class & DIGIT) || (c == '.' && (class_of_character(peek_character(scanner, 1)) & DIGIT)))
+    if (is_digit(c) || (c == '.' && is_digit(peek_character(scanner, 1))))
         return scan_number(scanner);
     if (c == '"' || c == '\'')
         return scan_literal(scanner);
@@ -506,7 +444,7 @@ void scanner_skip_plain_lines(struct scanner *scanner)
     const char *line = scanner->at;
     const char *p = line;
     while (p < scanner->end) {
-        if (!(classes[(unsigned char)*p] & TELLING) || is_plain_underscore(line, p, scanner->end))
+        if (!is_telling[(unsigned char)*p] || is_plain_underscore(line, p, scanner->end))
             ++p;
         else if (*p == '\n')
             line = ++p;
@@ -514,6 +452,12 @@ void scanner_skip_plain_lines(struct scanner *scanner)
             break;
     }
     scanner->at = p < scanner->end ? line : p;
+}
+
+void scanner_skip_line(struct scanner *scanner, struct token *token)
+{
+    while (!token_ends_line(token))
+        scanner_next(scanner, token);
 }
 
 bool token_is(const struct token *token, const char *text)

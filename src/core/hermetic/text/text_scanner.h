@@ -62,6 +62,10 @@ struct scanner {
 /* Removes the splices. If there are none, `clean` points to the original bytes. Returns NULL, or a problem (a static
  * string) whose line number it stores in *line. */
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line);
+/* Returns the length of the name at the beginning of a text; a name may begin with a digit. */
+size_t text_name_length(size_t size, const char *text);
+/* Returns the number of line feeds between two places. */
+size_t text_count_lines(const char *from, const char *to);
 size_t text_line(const struct clean_text *clean, const char *at);
 /* True if two places, of which `to` is not the earlier one, are on different lines of the original text. */
 bool text_is_on_two_lines(const struct clean_text *clean, const char *from, const char *to);
@@ -77,6 +81,13 @@ void scanner_skip_plain_lines(struct scanner *scanner);
 /* Skips white space and comments on the line. True if there were any. */
 bool scanner_skip_space(struct scanner *scanner);
 
+/* Reads on from `token` to the end of its line. */
+void scanner_skip_line(struct scanner *scanner, struct token *token);
+
 bool token_is(const struct token *token, const char *text);
+static inline bool token_ends_line(const struct token *token)
+{
+    return token->kind == TOKEN_END || token->kind == TOKEN_NEWLINE;
+}
 
 #endif
