@@ -72,7 +72,7 @@ static ingot_status_t write_parts_header(size_t count, const ze_module_handle_t 
 
 ingot_status_t level_zero_get_binary(void *state, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
 {
-    const struct level_zero_program *program = opaque_program;
+    struct level_zero_program *program = opaque_program;
     const ze_module_handle_t *modules = level_zero_program_modules(program, device_index);
     ingot_status_t status = INGOT_SUCCESS;
     (void)state;
@@ -149,7 +149,7 @@ static ingot_status_t load_module(const struct level_zero_state *state, uint32_t
     return level_zero_fail(INGOT_BLOB_REJECTED, "zeModuleCreate of a native binary", result);
 }
 
-static ingot_status_t load_for_device(const struct level_zero_state *state, const struct level_zero_program *program,
+static ingot_status_t load_for_device(const struct level_zero_state *state, struct level_zero_program *program,
                                       size_t position, const ingot_binary_t *binary, const char *flags)
 {
     const size_t count = program->module_count;

@@ -79,36 +79,32 @@ static ingot_status_t create_module_of_all_sources(const struct job *job, uint32
 {
     const ingot_allocator_t *allocator = &job->state->allocator;
     const size_t count = job->request->source_count;
-    size_t *sizes = ingot_allocate(allocator, count * sizeof(*sizes));
-    const uint8_t **bytes = ingot_allocate(allocator, count * sizeof(*bytes));
-    const char **flags = ingot_allocate(allocator, count * sizeof(*flags));
-    ingot_status_t status = INGOT_SUCCESS;
-    if (sizes == NULL || bytes == NULL || flags == NULL) {
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", count);
-    } else {
-        for (size_t i = 0; i < count; ++i) {
-            sizes[i] = job->request->sources[i].size;
-            bytes[i] = job->request->sources[i].bytes;
-            flags[i] = job->flags.chars;
-        }
-        const ze_module_program_exp_desc_t program = {
-            .stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
-            .count = (uint32_t)count,
-            .inputSizes = sizes,
-            .pInputModules = bytes,
-            .pBuildFlags = flags,
-            .pConstants = job->constants.pointers,
-        };
-        const ze_module_desc_t desc = {
-            .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-            .pNext = &program,
-            .format = ZE_MODULE_FORMAT_IL_SPIRV,
-        };
-        status = create_module(job, device_index, &desc, module);
+    const size_t size = count * (sizeof(size_t) + sizeof(uint8_t *) + sizeof(char *));
+    size_t *sizes = ingot_allocate(allocator, size);
+    if (sizes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", count);
+    const uint8_t **bytes = (const uint8_t **)(sizes + count);
+    const char **flags = (const char **)(bytes + count);
+    for (size_t i = 0; i < count; ++i) {
+        sizes[i] = job->request->sources[i].size;
+        bytes[i] = job->request->sources[i].bytes;
+        flags[i] = job->flags.chars;
     }
-    ingot_deallocate(allocator, sizes, count * sizeof(*sizes));
-    ingot_deallocate(allocator, (void *)bytes, count * sizeof(*bytes));
-    ingot_deallocate(allocator, (void *)flags, count * sizeof(*flags));
+    const ze_module_program_exp_desc_t program = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
+        .count = (uint32_t)count,
+        .inputSizes = sizes,
+        .pInputModules = bytes,
+        .pBuildFlags = flags,
+        .pConstants = job->constants.pointers,
+    };
+    const ze_module_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+        .pNext = &program,
+        .format = ZE_MODULE_FORMAT_IL_SPIRV,
+    };
+    const ingot_status_t status = create_module(job, device_index, &desc, module);
+    ingot_deallocate(allocator, sizes, size);
     return status;
 }
 

@@ -42,30 +42,11 @@ const ingot_backend_ops_t level_zero_ops = {
     .get_program_size = level_zero_get_program_size,
 };
 
-static ingot_status_t add_given_devices(struct level_zero_state *state, uint32_t count,
-                                        const ze_device_handle_t *devices)
+/* Adds these devices, or all of the driver's if count is 0. */
+static ingot_status_t add_devices(struct level_zero_state *state, uint32_t count, const ze_device_handle_t *devices)
 {
-    state->devices = ingot_allocate(&state->allocator, count * sizeof(*state->devices));
-    if (state->devices == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices", (unsigned)count);
-    state->device_count = count;
-    memcpy(state->devices, devices, count * sizeof(*devices));
-    for (uint32_t i = 0; i < count; ++i) {
-        if (devices[i] == NULL)
-            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is NULL", (unsigned)i);
-        for (uint32_t j = 0; j < i; ++j) {
-            if (devices[j] == devices[i])
-                return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is given twice",
-                                              (unsigned)i);
-        }
-    }
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t add_all_devices(struct level_zero_state *state)
-{
-    uint32_t count = 0;
-    ze_result_t result = zeDeviceGet(state->driver, &count, NULL);
+    const bool are_given = count != 0;
+    ze_result_t result = are_given ? ZE_RESULT_SUCCESS : zeDeviceGet(state->driver, &count, NULL);
     if (result != ZE_RESULT_SUCCESS)
         return level_zero_fail(INGOT_BACKEND_ERROR, "zeDeviceGet", result);
     if (count == 0)
@@ -74,8 +55,20 @@ static ingot_status_t add_all_devices(struct level_zero_state *state)
     if (state->devices == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices", (unsigned)count);
     state->device_count = count;
-    result = zeDeviceGet(state->driver, &count, state->devices);
-    return result == ZE_RESULT_SUCCESS ? INGOT_SUCCESS : level_zero_fail(INGOT_BACKEND_ERROR, "zeDeviceGet", result);
+    if (are_given)
+        memcpy(state->devices, devices, count * sizeof(*devices));
+    else
+        result = zeDeviceGet(state->driver, &count, state->devices);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDeviceGet", result);
+    for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t j = 0; j <= i; ++j) {
+            if (state->devices[i] == NULL || (j < i && state->devices[j] == state->devices[i]))
+                return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is %s", (unsigned)i,
+                                              state->devices[i] == NULL ? "NULL" : "given twice");
+        }
+    }
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t check_devices(const struct level_zero_state *state)
@@ -101,8 +94,7 @@ ingot_status_t level_zero_state_create(struct level_zero_state **out, const ingo
     state->allocator = *allocator;
     state->driver = driver;
     state->context = context;
-    const ingot_status_t status =
-        device_count != 0 ? add_given_devices(state, device_count, devices) : add_all_devices(state);
+    const ingot_status_t status = add_devices(state, device_count, devices);
     if (status == INGOT_SUCCESS)
         *out = state;
     else

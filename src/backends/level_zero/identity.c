@@ -86,9 +86,9 @@ static ingot_status_t add_device_properties(const struct level_zero_state *state
     struct ip_version ip = {.stype = STRUCTURE_TYPE_IP_VERSION};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
                                          .pNext = state->reports_ip_version ? &ip : NULL};
-    ingot_status_t status = level_zero_device_properties(state, device_index, &properties);
-    if (status != INGOT_SUCCESS)
-        return status;
+    const ze_result_t result = zeDeviceGetProperties(state->devices[device_index], &properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDeviceGetProperties", result);
     const struct number numbers[] = {
         {"device_type", (uint32_t)properties.type},
         {"vendor_id", properties.vendorId},
@@ -101,7 +101,7 @@ static ingot_status_t add_device_properties(const struct level_zero_state *state
         {"slices", properties.numSlices},
         {"ip_version", ip.version},
     };
-    status =
+    const ingot_status_t status =
         ingot_identity_add(identity, "device_name", strnlen(properties.name, sizeof(properties.name)), properties.name);
     if (status != INGOT_SUCCESS)
         return status;

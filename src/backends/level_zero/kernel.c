@@ -8,7 +8,7 @@
 ingot_status_t level_zero_create_kernel(void *opaque, void *opaque_program, uint32_t device_index, const char *name,
                                         void **kernel)
 {
-    const struct level_zero_program *program = opaque_program;
+    struct level_zero_program *program = opaque_program;
     const ze_module_handle_t *modules = level_zero_program_modules(program, device_index);
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
     ze_result_t result = ZE_RESULT_ERROR_INVALID_KERNEL_NAME;

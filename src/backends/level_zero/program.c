@@ -11,27 +11,29 @@
 /* Not a kernel: Intel's driver lists this name for the functions that other modules may call. */
 #define FUNCTIONS_NAME "Intel_Symbol_Table_Void_Program"
 
+static size_t program_block_size(size_t device_count, size_t module_count)
+{
+    return sizeof(struct level_zero_program) +
+           device_count * (module_count * sizeof(ze_module_handle_t) + sizeof(uint32_t));
+}
+
 ingot_status_t level_zero_program_create(const struct level_zero_state *state, size_t device_count,
                                          const uint32_t *device_indices, size_t module_count,
                                          struct level_zero_program **out)
 {
-    struct level_zero_program *program = ingot_allocate(&state->allocator, sizeof(*program));
+    struct level_zero_program *program =
+        ingot_allocate(&state->allocator, program_block_size(device_count, module_count));
     if (program == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
     program->device_count = device_count;
     program->module_count = module_count;
-    program->device_indices = ingot_allocate(&state->allocator, device_count * sizeof(*program->device_indices));
-    program->modules = ingot_allocate(&state->allocator, device_count * module_count * sizeof(*program->modules));
-    if (program->device_indices == NULL || program->modules == NULL) {
-        level_zero_destroy_program((void *)state, program);
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
-    }
+    program->device_indices = (uint32_t *)(program->modules + device_count * module_count);
     memcpy(program->device_indices, device_indices, device_count * sizeof(*device_indices));
     *out = program;
     return INGOT_SUCCESS;
 }
 
-ze_module_handle_t *level_zero_program_modules(const struct level_zero_program *program, uint32_t device_index)
+ze_module_handle_t *level_zero_program_modules(struct level_zero_program *program, uint32_t device_index)
 {
     for (size_t i = 0; i < program->device_count; ++i) {
         if (program->device_indices[i] == device_index)
@@ -48,15 +50,11 @@ void level_zero_destroy_program(void *opaque, void *opaque_program)
     struct level_zero_program *program = opaque_program;
     if (program == NULL)
         return;
-    const size_t count = program->device_count * program->module_count;
-    for (size_t i = 0; i < count && program->modules != NULL; ++i) {
+    for (size_t i = 0; i < program->device_count * program->module_count; ++i) {
         if (program->modules[i] != NULL)
             (void)zeModuleDestroy(program->modules[i]);
     }
-    ingot_deallocate(&state->allocator, program->modules, count * sizeof(*program->modules));
-    ingot_deallocate(&state->allocator, program->device_indices,
-                     program->device_count * sizeof(*program->device_indices));
-    ingot_deallocate(&state->allocator, program, sizeof(*program));
+    ingot_deallocate(&state->allocator, program, program_block_size(program->device_count, program->module_count));
 }
 
 static ingot_status_t write_names(const struct level_zero_state *state, ze_module_handle_t module, ingot_sink_t *sink)
@@ -115,7 +113,7 @@ static ze_module_handle_t *get_level_zero_modules(const_ingot_program_t handle, 
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
         return NULL;
     }
-    const struct level_zero_program *program = ingot_program_get_backend_program(handle, &level_zero_ops);
+    struct level_zero_program *program = ingot_program_get_backend_program(handle, &level_zero_ops);
     if (program != NULL)
         return level_zero_program_modules(program, device_index);
     (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program does not belong to the Level Zero backend");

@@ -9,9 +9,9 @@
 /* A module belongs to one device. Each device has one module, or one per source if they are linked dynamically. */
 struct level_zero_program {
     size_t device_count;
-    size_t module_count; /* per device */
-    uint32_t *device_indices;
-    ze_module_handle_t *modules; /* grouped by device, in the order of device_indices; NULL if not made yet */
+    size_t module_count;          /* per device */
+    uint32_t *device_indices;     /* after the modules in the program's block */
+    ze_module_handle_t modules[]; /* grouped by device, in the order of device_indices; NULL if not made yet */
 };
 
 /* Creates a program for these devices, without its native modules. */
@@ -19,6 +19,6 @@ ingot_status_t level_zero_program_create(const struct level_zero_state *state, s
                                          const uint32_t *device_indices, size_t module_count,
                                          struct level_zero_program **program);
 /* Returns the device's modules. If the program was not made for the device, sets the error detail and returns NULL. */
-ze_module_handle_t *level_zero_program_modules(const struct level_zero_program *program, uint32_t device_index);
+ze_module_handle_t *level_zero_program_modules(struct level_zero_program *program, uint32_t device_index);
 
 #endif

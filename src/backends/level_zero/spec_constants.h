@@ -8,13 +8,12 @@
 
 /* A request's constants in the form that the driver takes: for each source, the constants that this source has. */
 struct level_zero_spec_constants {
-    size_t source_count;
-    size_t constant_count;
-    ze_module_constants_t *of_source;       /* [source_count]; NULL: the request has no constants */
+    size_t size;                            /* of the block with all of the following */
+    uint64_t *storage;                      /* a value per constant; NULL: the request has no constants */
+    ze_module_constants_t *of_source;       /* one per source */
     const ze_module_constants_t **pointers; /* to the elements of `of_source` */
-    uint32_t *ids;                          /* [source_count][constant_count] */
-    const void **values;                    /* [source_count][constant_count] */
-    uint64_t *storage;                      /* [constant_count] */
+    const void **values;                    /* one per constant of each source */
+    uint32_t *ids;
 };
 
 /* Converts the constants of a request that ingot_spirv_check_request has accepted. The caller must call

@@ -10,14 +10,6 @@
 #define MODULE_PROGRAM_EXTENSION "ZE_experimental_module_program"
 #define IP_VERSION_EXTENSION "ZE_extension_device_ip_version"
 
-ingot_status_t level_zero_device_properties(const struct level_zero_state *state, uint32_t device_index,
-                                            ze_device_properties_t *properties)
-{
-    const ze_result_t result = zeDeviceGetProperties(state->devices[device_index], properties);
-    return result == ZE_RESULT_SUCCESS ? INGOT_SUCCESS
-                                       : level_zero_fail(INGOT_BACKEND_ERROR, "zeDeviceGetProperties", result);
-}
-
 ingot_status_t level_zero_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_module_properties_t *properties)
 {
@@ -71,16 +63,10 @@ static ingot_status_t read_log(const struct level_zero_state *state, ze_module_b
 ingot_status_t level_zero_take_log_text(const struct level_zero_state *state, ze_module_build_log_handle_t log,
                                         struct level_zero_text *text)
 {
-    struct level_zero_text read = {NULL, 0};
-    ingot_status_t status = INGOT_SUCCESS;
-    if (log != NULL) {
-        status = read_log(state, log, &read);
-        (void)zeModuleBuildLogDestroy(log);
-    }
-    if (status == INGOT_SUCCESS)
-        *text = read;
-    else
-        level_zero_text_fini(state, &read);
+    if (log == NULL)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = read_log(state, log, text);
+    (void)zeModuleBuildLogDestroy(log);
     return status;
 }
 

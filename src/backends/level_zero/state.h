@@ -33,9 +33,7 @@ ingot_status_t level_zero_state_create(struct level_zero_state **state, const in
 ingot_status_t level_zero_state_learn(struct level_zero_state *state, const struct level_zero_state *facts);
 void level_zero_state_destroy(void *state);
 
-/* Query the driver about a device, and about the code that the device accepts. */
-ingot_status_t level_zero_device_properties(const struct level_zero_state *state, uint32_t device_index,
-                                            ze_device_properties_t *properties);
+/* Asks the driver about the code that a device accepts. */
 ingot_status_t level_zero_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_module_properties_t *properties);
 
@@ -47,7 +45,8 @@ struct level_zero_text {
     char *chars;
     size_t size;
 };
-/* Reads the text of the native log, which may be NULL, and always destroys the log. */
+/* Reads the text of the native log, which may be NULL, and always destroys the log. The caller must call
+ * level_zero_text_fini, even after a failure. */
 ingot_status_t level_zero_take_log_text(const struct level_zero_state *state, ze_module_build_log_handle_t log,
                                         struct level_zero_text *text);
 void level_zero_text_fini(const struct level_zero_state *state, struct level_zero_text *text);
