@@ -11,23 +11,17 @@
 #include "backends/opencl/errors.h"
 #include "backends/opencl/state.h"
 
-static ingot_status_t collect_one(const struct opencl_state *state, cl_program native, cl_device_id device,
-                                  ingot_sink_t *log)
-{
-    struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_build_log_text(state, native, device, &text);
-    if (status == INGOT_SUCCESS)
-        status = ingot_sink_write_log(log, text.chars);
-    opencl_text_fini(&state->allocator, &text);
-    return status;
-}
-
 static ingot_status_t collect_log(const struct opencl_state *state, cl_program native, size_t device_count,
                                   const cl_device_id *devices, ingot_sink_t *log)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < device_count && native != NULL && status == INGOT_SUCCESS; ++i)
-        status = collect_one(state, native, devices[i], log);
+    for (size_t i = 0; i < device_count && native != NULL && status == INGOT_SUCCESS; ++i) {
+        struct opencl_text text = {NULL, 0};
+        status = opencl_build_log_text(state, native, devices[i], &text);
+        if (status == INGOT_SUCCESS)
+            status = ingot_sink_write_log(log, text.chars);
+        opencl_text_fini(&state->allocator, &text);
+    }
     return status;
 }
 

@@ -106,10 +106,24 @@ static ingot_status_t add_compiler_to_identity(const struct opencl_state *state,
     return status;
 }
 
-static ingot_status_t add_il_version(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
+/* Adds the fields whose values the driver reports about the device. */
+static ingot_status_t add_device_fields(const struct opencl_state *state, cl_device_id device,
+                                        ingot_identity_t *identity)
 {
-    return state->takes_spirv ? add_device_text(state, device, CL_DEVICE_IL_VERSION, "il_version", identity)
-                              : INGOT_SUCCESS;
+    static const struct {
+        cl_device_info query;
+        const char *name;
+    } fields[] = {
+        {CL_DEVICE_NAME, "device_name"},       {CL_DEVICE_VERSION, "device_version"},
+        {CL_DRIVER_VERSION, "driver_version"}, {CL_DEVICE_OPENCL_C_VERSION, "opencl_c_version"},
+        {CL_DEVICE_IL_VERSION, "il_version"},  {CL_DEVICE_VENDOR, "device_vendor"},
+    };
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && status == INGOT_SUCCESS; ++i) {
+        if (fields[i].query != CL_DEVICE_IL_VERSION || state->takes_spirv)
+            status = add_device_text(state, device, fields[i].query, fields[i].name, identity);
+    }
+    return status;
 }
 
 ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
@@ -120,17 +134,7 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
     if (status == INGOT_SUCCESS)
         status = add_platform_to_identity(state, CL_PLATFORM_VERSION, "platform_version", identity);
     if (status == INGOT_SUCCESS)
-        status = add_device_text(state, device, CL_DEVICE_NAME, "device_name", identity);
-    if (status == INGOT_SUCCESS)
-        status = add_device_text(state, device, CL_DEVICE_VERSION, "device_version", identity);
-    if (status == INGOT_SUCCESS)
-        status = add_device_text(state, device, CL_DRIVER_VERSION, "driver_version", identity);
-    if (status == INGOT_SUCCESS)
-        status = add_device_text(state, device, CL_DEVICE_OPENCL_C_VERSION, "opencl_c_version", identity);
-    if (status == INGOT_SUCCESS)
-        status = add_il_version(state, device, identity);
-    if (status == INGOT_SUCCESS)
-        status = add_device_text(state, device, CL_DEVICE_VENDOR, "device_vendor", identity);
+        status = add_device_fields(state, device, identity);
     if (status == INGOT_SUCCESS)
         status = add_extensions(state, device, identity);
     if (status == INGOT_SUCCESS)
