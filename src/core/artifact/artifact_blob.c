@@ -30,11 +30,6 @@ enum {
 
 /* ---- writing ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Refuses equal names, by which a reader could not tell parts apart. Old versions stored such values. */
 static ingot_status_t check_names_differ(const ingot_artifact_info_t *info)
 {
@@ -46,7 +41,7 @@ static ingot_status_t check_names_differ(const ingot_artifact_info_t *info)
         return error_set(INGOT_OUT_OF_MEMORY, "no memory for the names of an artifact's parts");
     for (size_t i = 0; i < info->part_count; ++i)
         names[i] = info->parts[i].name;
-    qsort(names, info->part_count, sizeof(*names), compare_names);
+    texts_sort(info->part_count, names);
     for (size_t i = 1; i < info->part_count && twice == NULL; ++i)
         twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
     free(names);

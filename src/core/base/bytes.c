@@ -1,8 +1,9 @@
 /*
- * bytes.c - copies bytes to callers; see bytes.h.
+ * bytes.c - copies bytes to callers, and sorts texts; see bytes.h.
  */
 #include "core/base/bytes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -19,4 +20,15 @@ ingot_status_t bytes_copy_out(size_t size, const void *bytes, size_t *out_size, 
     if (size != 0)
         memcpy(out, bytes, size);
     return INGOT_SUCCESS;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void texts_sort(size_t count, const char **texts)
+{
+    if (count > 1)
+        qsort(texts, count, sizeof(*texts), compare_texts);
 }

@@ -1,5 +1,5 @@
 /*
- * bytes.h - copies bytes to callers.
+ * bytes.h - copies bytes to callers, and sorts texts.
  */
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H
@@ -11,5 +11,8 @@
 /* Implements the public interface's convention for returning bytes. Sets *out_size to size. Copies the bytes unless
  * `out` is NULL. Returns INGOT_BUFFER_TOO_SMALL if the caller's *out_size was smaller than size. */
 ingot_status_t bytes_copy_out(size_t size, const void *bytes, size_t *out_size, void *out);
+
+/* Sorts texts by their bytes. */
+void texts_sort(size_t count, const char **texts);
 
 #endif

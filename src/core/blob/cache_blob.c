@@ -93,13 +93,9 @@ static ingot_status_t check_blob_frame(struct bytes_reader *reader, struct blob_
     if (total_size != size || size < BLOB_HEADER_SIZE + BLOB_CHECKSUM_SIZE)
         return fail_blob_corrupt("its size differs from the size in its header");
 
-    struct bytes_reader tail;
     const size_t covered = size - BLOB_CHECKSUM_SIZE;
     const struct hash128 checksum = hash128_of(covered, blob);
-    bytes_reader_init(&tail, BLOB_CHECKSUM_SIZE, blob + covered);
-    const uint64_t low = bytes_get_u64(&tail);
-    const uint64_t high = bytes_get_u64(&tail);
-    if (low != checksum.low || high != checksum.high)
+    if (le_get_u64(blob + covered) != checksum.low || le_get_u64(blob + covered + 8) != checksum.high)
         return fail_blob_corrupt("its checksum does not match");
     reader->size = covered;
     return INGOT_SUCCESS;

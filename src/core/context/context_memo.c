@@ -47,8 +47,3 @@ ingot_status_t ingot_header_memo_keep(ingot_header_memo_t memo, const ingot_prob
         keeper->release(user);
     return status;
 }
-
-uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo)
-{
-    return memo != NULL ? header_memo_count_learned(memo) : 0;
-}

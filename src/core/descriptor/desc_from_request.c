@@ -290,7 +290,7 @@ static void release_request(ingot_buffer_t *buffer)
 
 ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, ingot_buffer_t *request)
 {
-    struct hermetic_request hermetic;
+    struct hermetic_request hermetic = {.is_there = false};
     struct arena arena;
     struct bytes_writer out;
     ingot_build_request_t native;
@@ -299,7 +299,7 @@ ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, i
     if (desc->not_cacheable != NULL)
         return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
     arena_init(&arena, &desc->context->allocator);
-    hermetic_request_init(&hermetic, &desc->context->allocator);
+    hermetic_init(&hermetic.hermetic, &desc->context->allocator);
     bytes_writer_init(&out, &memory_c_allocator);
     ingot_status_t status = desc_request_init(&native, desc, &arena);
     if (status == INGOT_SUCCESS)
@@ -314,7 +314,7 @@ ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, i
         *request = (ingot_buffer_t){out.size, out.bytes, release_request, out.bytes};
     else
         bytes_writer_fini(&out);
-    hermetic_request_fini(&hermetic);
+    hermetic_fini(&hermetic.hermetic);
     arena_fini(&arena);
     return status;
 }

@@ -160,15 +160,14 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
 static ingot_status_t check_request(struct desc_texts *texts, const struct ingot_program_desc *desc)
 {
     struct hermetic *hermetic = &texts->hermetic;
-    struct text_digests_writer writer;
     if (texts->has_directories)
         return error_set(INGOT_NOT_CACHEABLE, "an option names a directory");
     if (hermetic->names_matter && !texts->names_matter)
         return error_set(INGOT_NOT_CACHEABLE, "the result has names, but the request says that it has none");
-    text_digests_begin(&writer, &hermetic->digests, texts->names_matter, NULL);
-    for (size_t i = 0; i < desc->source_count; ++i)
-        text_digests_put(&writer, desc->sources[i]->name, NULL, 0);
-    text_digests_end(&writer);
+    if (texts->names_matter)
+        text_digests_begin(&hermetic->digests, true, NULL);
+    for (size_t i = 0; i < desc->source_count && texts->names_matter; ++i)
+        text_digests_put(&hermetic->digests, true, desc->sources[i]->name, NULL, 0);
     return hermetic->digests.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
@@ -193,19 +192,6 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
     return status;
 }
 
-void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context)
-{
-    texts->is_final = false;
-    texts->names_matter = false;
-    texts->has_directories = false;
-    hermetic_init(&texts->hermetic, &context->allocator);
-}
-
-void desc_texts_fini(struct desc_texts *texts)
-{
-    hermetic_fini(&texts->hermetic);
-}
-
 /* ---- when the program is compiled ---- */
 
 /* True if the texts are those of the descriptor's key. */
@@ -214,18 +200,6 @@ static bool are_texts_of(const struct hermetic *hermetic, const struct ingot_pro
     const size_t size = desc->digests_size;
     return hermetic->reason == NULL && hermetic->digests.size == size &&
            (size == 0 || memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0);
-}
-
-void hermetic_request_init(struct hermetic_request *request, const ingot_allocator_t *allocator)
-{
-    hermetic_init(&request->hermetic, allocator);
-    request->is_there = false;
-    request->refusal = NULL;
-}
-
-void hermetic_request_fini(struct hermetic_request *request)
-{
-    hermetic_fini(&request->hermetic);
 }
 
 /* Replaces the sources that have includes with the resolved texts. Embedded headers are kept, because a driver

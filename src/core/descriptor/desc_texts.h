@@ -17,9 +17,8 @@ struct desc_texts {
     bool has_directories;
 };
 
-void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context);
-void desc_texts_fini(struct desc_texts *texts);
-/* Resolves the includes of a descriptor that was made with a plain key, or checks the texts of a request. */
+/* Resolves the includes of a descriptor that was made with a plain key, or checks the texts of a request.
+ * texts->hermetic is initialized. */
 ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc);
 
 /* A request for a hermetic build: its texts contain all that they include, and its options name no directory. */
@@ -31,10 +30,8 @@ struct hermetic_request {
     const char *refusal;
 };
 
-void hermetic_request_init(struct hermetic_request *request, const ingot_allocator_t *allocator);
-void hermetic_request_fini(struct hermetic_request *request);
 /* Reads the included files again and makes the request, if it is possible and needed. `native` is the application's
- * request. The arena holds what the new request points to. */
+ * request. The arena holds what the new request points to. request->hermetic is initialized, and the rest is zeroed. */
 ingot_status_t hermetic_request_make(struct hermetic_request *request, const struct ingot_program_desc *desc,
                                      const ingot_build_request_t *native, struct arena *arena);
 

@@ -241,11 +241,6 @@ static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const
     return INGOT_SUCCESS;
 }
 
-static int compare_expressions(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Sorts the caller's name expressions, and checks that none is repeated. write_desc_key copies them into the key. */
 static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
@@ -255,7 +250,7 @@ static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, con
     if (count == 0)
         return INGOT_SUCCESS;
     memcpy(expressions, info->name_expressions, count * sizeof(*expressions));
-    qsort(expressions, count, sizeof(*expressions), compare_expressions);
+    texts_sort(count, expressions);
     for (size_t i = 1; i < count; ++i) {
         if (strcmp(expressions[i], expressions[i - 1]) == 0)
             return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice", expressions[i]);
@@ -333,7 +328,7 @@ static bool is_plain_key_known(const struct ingot_program_desc *desc)
 ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                    const ingot_program_info_t *info, const struct request *request)
 {
-    struct desc_texts texts;
+    struct desc_texts texts = {.is_final = request != NULL, .names_matter = request != NULL && request->names_matter};
     ingot_program_info_t known;
 
     if (desc == NULL || context == NULL || !STRUCT_READ(known, info))
@@ -341,12 +336,9 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
     ingot_status_t status = program_info_check(context, &known);
     if (status != INGOT_SUCCESS)
         return status;
-    desc_texts_init(&texts, context);
-    if (request != NULL) {
-        texts.is_final = true;
-        texts.names_matter = request->names_matter;
+    hermetic_init(&texts.hermetic, &context->allocator);
+    if (request != NULL)
         bytes_put(&texts.hermetic.files, request->files_size, request->files);
-    }
     /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
@@ -361,7 +353,7 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
         made = NULL;
         status = create_descriptor(&made, context, &known, &texts);
     }
-    desc_texts_fini(&texts);
+    hermetic_fini(&texts.hermetic);
     if (status == INGOT_SUCCESS)
         *desc = made;
     else if (made != NULL)

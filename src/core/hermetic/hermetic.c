@@ -549,20 +549,22 @@ static ingot_status_t resolve_graph(struct hermetic *hermetic, const struct herm
 /* Writes the digests of the texts, unless all are the sources themselves and names do not matter. */
 static void put_digests(struct hermetic *hermetic, const struct hermetic_input *input)
 {
-    struct text_digests_writer writer;
+    struct bytes_writer *digests = &hermetic->digests;
+    bool is_needed = hermetic->names_matter;
     size_t start = 0;
-    text_digests_begin(&writer, &hermetic->digests, hermetic->names_matter,
-                       hermetic->has_directory ? hermetic->directory : NULL);
+    text_digests_begin(digests, hermetic->names_matter, hermetic->has_directory ? hermetic->directory : NULL);
     for (size_t i = 0; i < input->source_count; ++i) {
         const ingot_source_view_t *source = &input->sources[i];
         const size_t size = hermetic->ends[i] - start;
         const uint8_t *text = hermetic->texts.bytes + start;
         const bool is_source = !hermetic_kind_has_includes(source->kind) ||
                                (size == source->size && (size == 0 || memcmp(text, source->bytes, size) == 0));
-        text_digests_put(&writer, source->name, is_source ? NULL : text, size);
+        text_digests_put(digests, hermetic->names_matter, source->name, is_source ? NULL : text, size);
+        is_needed = is_needed || !is_source;
         start = hermetic->ends[i] + 1;
     }
-    text_digests_end(&writer);
+    if (!is_needed)
+        digests->size = 0;
 }
 
 ingot_status_t hermetic_resolve(struct hermetic *hermetic, const struct hermetic_input *input)

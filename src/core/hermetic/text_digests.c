@@ -5,28 +5,19 @@
 
 #include <string.h>
 
-void text_digests_begin(struct text_digests_writer *writer, struct bytes_writer *out, bool names_matter,
-                        const uint8_t *directory)
+void text_digests_begin(struct bytes_writer *out, bool names_matter, const uint8_t *directory)
 {
-    *writer = (struct text_digests_writer){out, out->size, names_matter, names_matter};
     bytes_put_u32(out, names_matter ? 1 : 0);
     bytes_put_framed(out, directory != NULL ? DIGEST_SIZE : 0, directory);
 }
 
-void text_digests_put(struct text_digests_writer *writer, const char *name, const void *text, size_t size)
+void text_digests_put(struct bytes_writer *out, bool names_matter, const char *name, const void *text, size_t size)
 {
     uint8_t digest[DIGEST_SIZE];
-    bytes_put_framed(writer->out, writer->names_matter ? strlen(name) : 0, name);
+    bytes_put_framed(out, names_matter ? strlen(name) : 0, name);
     if (text != NULL)
         digest_of(size, text, digest);
-    bytes_put_framed(writer->out, text != NULL ? DIGEST_SIZE : 0, digest);
-    writer->is_needed = writer->is_needed || text != NULL;
-}
-
-void text_digests_end(struct text_digests_writer *writer)
-{
-    if (!writer->is_needed)
-        writer->out->size = writer->start;
+    bytes_put_framed(out, text != NULL ? DIGEST_SIZE : 0, digest);
 }
 
 bool text_digests_read(struct text_digests *digests, size_t size, const uint8_t *bytes, size_t source_count)

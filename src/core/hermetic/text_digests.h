@@ -10,19 +10,10 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 
-struct text_digests_writer {
-    struct bytes_writer *out;
-    size_t start;
-    bool names_matter;
-    bool is_needed; /* true if the bytes must not be empty */
-};
-
-/* `directory` is the digest of the current directory, or NULL if the result does not have it. */
-void text_digests_begin(struct text_digests_writer *writer, struct bytes_writer *out, bool names_matter,
-                        const uint8_t *directory);
+/* Begins to write. `directory` is the digest of the current directory, or NULL if the result does not have it. */
+void text_digests_begin(struct bytes_writer *out, bool names_matter, const uint8_t *directory);
 /* Adds a source. `text` is what the compiler gets, or NULL if that is the source itself. */
-void text_digests_put(struct text_digests_writer *writer, const char *name, const void *text, size_t size);
-void text_digests_end(struct text_digests_writer *writer);
+void text_digests_put(struct bytes_writer *out, bool names_matter, const char *name, const void *text, size_t size);
 
 struct text_digests {
     bool names_matter;

@@ -203,7 +203,7 @@ static ingot_status_t add_field(struct library_set *set, ingot_identity_t *ident
         status = add_line_of_library(set, &set->libraries[i]);
     if (status != INGOT_SUCCESS)
         return status;
-    identity_sort(set->line_count, set->lines);
+    texts_sort(set->line_count, set->lines);
     bytes_writer_init(&text, set->arena.allocator);
     for (size_t i = 0; i < set->line_count; ++i) {
         if (i != 0 && strcmp(set->lines[i], set->lines[i - 1]) == 0)

@@ -3,22 +3,11 @@
  */
 #include "core/identity/device_identity.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/identity/identity_watch.h"
 #include "util/hex.h"
-
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void identity_sort(size_t count, const char **texts)
-{
-    qsort(texts, count, sizeof(*texts), compare_texts);
-}
 
 static bool name_is_word(const char *name)
 {

@@ -31,8 +31,6 @@ struct ingot_identity {
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       struct ingot_header_memo *memo, const ingot_backend_ops_t *ops, void *state,
                                       uint32_t device);
-/* Sorts texts, so that an identity does not depend on the order in which they were found. */
-void identity_sort(size_t count, const char **texts);
 /* Returns what has changed since the identity was made, as a clause (a static string), or NULL if nothing has. */
 const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);

@@ -67,7 +67,7 @@ static ingot_status_t find_variables(const char *const *names, const char **foun
                              MAX_VARIABLES);
         found[(*count)++] = *variable;
     }
-    identity_sort(*count, found);
+    texts_sort(*count, found);
     return INGOT_SUCCESS;
 }
 

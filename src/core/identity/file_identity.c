@@ -41,7 +41,7 @@ static ingot_status_t make_line(const ingot_identity_t *identity, struct arena *
 static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, const char **lines, size_t count)
 {
     struct bytes_writer text;
-    identity_sort(count, lines);
+    texts_sort(count, lines);
     bytes_writer_init(&text, identity->fields.allocator);
     for (size_t i = 0; i < count; ++i)
         bytes_put_text(&text, lines[i]);

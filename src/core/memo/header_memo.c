@@ -81,9 +81,9 @@ void header_memo_watch(struct ingot_header_memo *memo, struct witness *witness)
     witness->reader = os_reader();
 }
 
-uint64_t header_memo_count_learned(const struct ingot_header_memo *memo)
+uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo)
 {
-    return atomic_load_explicit(&((struct ingot_header_memo *)memo)->learned, memory_order_relaxed);
+    return memo != NULL ? atomic_load_explicit(&memo->learned, memory_order_relaxed) : 0;
 }
 
 /* ---- in memory ---- */

@@ -42,7 +42,5 @@ void header_memo_watch(struct ingot_header_memo *memo, struct witness *witness);
  * later, or the user or the groups have changed since the witness began. */
 void header_memo_learn(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], const struct witness *witness,
                        const struct bytes_writer *result);
-/* Returns how many results this process has learned, not counting those that a keeper had. */
-uint64_t header_memo_count_learned(const struct ingot_header_memo *memo);
 
 #endif

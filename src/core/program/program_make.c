@@ -7,7 +7,6 @@
 #include <ingot/private/descriptor.h>
 #include <ingot/private/program.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -43,17 +42,12 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
 {
     const ingot_allocator_t *allocator = &desc->context->allocator;
 
-    shop->desc = desc;
-    shop->context = desc->context;
-    shop->device_bytes = 0;
-    shop->build_ns = 0;
-    shop->lacks_only_names = false;
-    shop->change = NULL;
+    *shop = (struct workshop){.desc = desc, .context = desc->context};
     bytes_writer_init(&shop->log.writer, allocator);
     bytes_writer_init(&shop->names.writer, allocator);
     bytes_writer_init(&shop->binaries.writer, allocator);
     arena_init(&shop->arena, allocator);
-    hermetic_request_init(&shop->hermetic, allocator);
+    hermetic_init(&shop->hermetic.hermetic, allocator);
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
@@ -101,7 +95,7 @@ static void workshop_fini(struct workshop *shop)
     bytes_writer_fini(&shop->log.writer);
     bytes_writer_fini(&shop->names.writer);
     bytes_writer_fini(&shop->binaries.writer);
-    hermetic_request_fini(&shop->hermetic);
+    hermetic_fini(&shop->hermetic.hermetic);
     arena_fini(&shop->arena);
 }
 
@@ -312,11 +306,6 @@ static ingot_status_t finish_program(struct workshop *shop, struct program_parts
     return program_create(program, shop->desc, parts);
 }
 
-static int compare_kernel_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Sorts the kernel names, because backends list them in any order, and programs and blobs keep them sorted. */
 static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char **names)
 {
@@ -334,8 +323,7 @@ static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char
     const char *name = (const char *)given->bytes;
     for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
         each[i] = name;
-    if (count > 1)
-        qsort(each, count, sizeof(*each), compare_kernel_names);
+    texts_sort(count, each);
     *names = sorted;
     *size = given->size;
     for (size_t i = 0; i < count; ++i) {

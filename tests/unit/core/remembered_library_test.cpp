@@ -52,7 +52,7 @@ public:
     ~Memo() { header_memo_release(memo_); }
 
     ingot_header_memo *get() { return memo_; }
-    uint64_t learned() const { return header_memo_count_learned(memo_); }
+    uint64_t learned() const { return ingot_header_memo_count_learned(memo_); }
     std::string kept() const { return keeper_.bytes(); }
 
 private:
