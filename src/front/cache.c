@@ -21,7 +21,6 @@
 #include "persist/base/files.h"
 #include "persist/probes/probes.h"
 #include "persist/storage/deferred.h"
-#include "util/environment.h"
 #include "util/limit.h"
 #include "util/memory.h"
 #include "util/nanoseconds.h"
@@ -107,9 +106,7 @@ static void make_memo(void *opaque, void *opaque_info)
 {
     struct ingot_cache *cache = opaque;
     const ingot_cache_info_t *info = opaque_info;
-    const char *value = settings_variable(info, "INGOT_HEADER_MEMO");
-    uint64_t is_on = 1;
-    if (cache->storage == NULL || (value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0))
+    if (cache->storage == NULL || settings_turn_off(info, "INGOT_HEADER_MEMO"))
         return;
     if (header_memo_create(&cache->memo, &memory_c_allocator, MEMO_SETTLE_NS) == INGOT_SUCCESS)
         (void)probes_keep(cache->storage, cache->memo);
@@ -131,7 +128,7 @@ static void read_cache_settings(struct ingot_cache *cache, const ingot_cache_inf
 static ingot_status_t init_cache(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
     read_cache_settings(cache, info);
-    if (settings_turn_off(info)) {
+    if (settings_turn_off(info, "INGOT_PERSIST")) {
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
         return INGOT_SUCCESS;
     }

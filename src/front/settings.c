@@ -54,9 +54,9 @@ const char *settings_variable(const ingot_cache_info_t *info, const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-bool settings_turn_off(const ingot_cache_info_t *info)
+bool settings_turn_off(const ingot_cache_info_t *info, const char *name)
 {
-    const char *value = settings_variable(info, "INGOT_PERSIST");
+    const char *value = settings_variable(info, name);
     uint64_t is_on = 1;
     return value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0;
 }

@@ -11,8 +11,8 @@
 /* Checks the fields that do not depend on the environment. */
 ingot_status_t settings_check(const ingot_cache_info_t *info);
 
-/* True if the environment turns persistence off. */
-bool settings_turn_off(const ingot_cache_info_t *info);
+/* True if this environment variable turns something off. */
+bool settings_turn_off(const ingot_cache_info_t *info, const char *name);
 
 /* Returns what to do about a program that the cache does not have. */
 ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info);

@@ -10,8 +10,7 @@
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
-#include "backends/opencl/vendor/intel_cpu_files.h"
-#include "backends/opencl/vendor/pocl_files.h"
+#include "backends/opencl/vendor/data_files.h"
 
 #include <CL/cl_icd.h>
 #include <string.h>

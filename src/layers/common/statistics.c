@@ -73,11 +73,6 @@ void statistics_add_loaded(const_ingot_program_t program)
         statistics_add(STATISTIC_HITS, 1);
 }
 
-uint64_t statistics_clock_ns(void)
-{
-    return nanoseconds_of(CLOCK_MONOTONIC);
-}
-
 void statistics_add_store(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `added` */

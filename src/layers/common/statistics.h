@@ -28,6 +28,4 @@ void statistics_add(enum statistic statistic, uint64_t amount);
 /* Counts what the store has stored, refused and awaited since the last call. */
 void statistics_add_store(void);
 
-uint64_t statistics_clock_ns(void);
-
 #endif

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "backends/opencl/vendor/intel_cpu_files.h"
+#include "backends/opencl/vendor/data_files.h"
 #include "backends/opencl/vendor/vendor.h"
 #include "core/identity/device_identity.h"
 #include "util/memory.h"

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "backends/opencl/vendor/pocl_files.h"
+#include "backends/opencl/vendor/data_files.h"
 #include "core/identity/device_identity.h"
 #include "util/memory.h"
 }

@@ -7,12 +7,10 @@
  * programs call (libocl_svml_*.so). Which of them a program needs depends on the processor and on the settings, so all
  * of them are added. The names are those of version 2026.22.
  */
-#include "backends/opencl/vendor/intel_cpu_files.h"
+#include "backends/opencl/vendor/data_files.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
-
-#include "backends/opencl/vendor/data_files.h"
 
 /* Variables that name files, which take the place of a program or change it. */
 static const char *const files_by_variable[] = {"CL_CONFIG_REPLACE_IR_BEFORE_OPTIMIZER",

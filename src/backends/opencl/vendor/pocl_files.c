@@ -8,7 +8,7 @@
  * contain a known processor, or if POCL_KERNELLIB_NAME chooses a library, this file adds all variants. The directory
  * pocl, beside PoCL's own library, has a library for each kind of device.
  */
-#include "backends/opencl/vendor/pocl_files.h"
+#include "backends/opencl/vendor/data_files.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "backends/opencl/vendor/data_files.h"
 
 #define ANSWER_ROOM 4096u /* POCL_MAX_PATHNAME_LENGTH */
 

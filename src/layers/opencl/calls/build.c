@@ -18,7 +18,6 @@
 #include "layers/common/statistics.h"
 #include "layers/common/trace.h"
 #include "layers/opencl/calls/native_call.h"
-#include "layers/opencl/program/describe.h"
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
  * may get the same native program; all but the thread that made it then ask Ingot again. */

@@ -8,6 +8,7 @@
 
 #include "layers/common/statistics.h"
 #include "layers/common/trace.h"
+#include "util/nanoseconds.h"
 
 static cl_icd_dispatch table;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -50,9 +51,9 @@ static void note_refused(struct refusal *refusal, cl_program native, cl_int erro
 static cl_int build_counted(cl_program native, cl_uint device_count, const cl_device_id *devices, const char *options,
                             program_callback_t notify, void *user, uint64_t *duration_ns)
 {
-    const uint64_t started_ns = statistics_clock_ns();
+    const uint64_t started_ns = nanoseconds_of(CLOCK_MONOTONIC);
     const cl_int error = layer_target.clBuildProgram(native, device_count, devices, options, notify, user);
-    *duration_ns = statistics_clock_ns() - started_ns;
+    *duration_ns = nanoseconds_of(CLOCK_MONOTONIC) - started_ns;
     statistics_add(STATISTIC_BUILDS, 1);
     statistics_add(STATISTIC_BUILD_NS, *duration_ns);
     return error;

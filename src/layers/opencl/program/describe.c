@@ -3,7 +3,7 @@
  *
  * The source is read from the driver's program, so the layer keeps no copy.
  */
-#include "layers/opencl/program/describe.h"
+#include "layers/opencl/program/shadow.h"
 
 #include <ingot/private/program.h>
 
