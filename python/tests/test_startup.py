@@ -85,5 +85,5 @@ def test_an_error_in_a_plug_does_not_reach_the_application(spawn: Spawn) -> None
 def test_the_tool_sets_what_the_package_reads() -> None:
     names = (ROOT / "src/util/environment.h").read_text()
     assert f'"{_startup.VARIABLE}"' in names
-    assert f'"{_startup.VARIABLE}"' in (ROOT / "src/cli/commands/run/run.c").read_text()
+    assert f'"{_startup.VARIABLE}"' in (ROOT / "src/cli/commands/run.c").read_text()
     assert re.search(rf"`{_startup.VARIABLE}`", (ROOT / "doc/environment.md").read_text())
