@@ -1,19 +1,17 @@
 /*
- * build_log.c - build logs of the layer's own; see build_log.h.
+ * build_log.c - build logs of the layer's own; see layer.h.
  *
  * The application passes a log to the same functions as the driver's logs, so these functions first look in the list of
  * the layer's own logs, which is empty unless the layer has refused a module.
  * Locks: `lock` guards the list.
  */
-#include "layers/level_zero/build_log.h"
+#include "layers/level_zero/layer.h"
 
 #include <level_zero/ze_ddi.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "layers/level_zero/driver.h"
 
 struct own_log {
     struct own_log *next;

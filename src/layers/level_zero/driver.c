@@ -1,11 +1,11 @@
 /*
- * driver.c - opens the driver behind the layer; see driver.h.
+ * driver.c - opens the driver behind the layer; see layer.h.
  *
  * The driver is Intel's, or the library that INGOT_LEVEL_ZERO_DRIVER names. It is opened when the loader asks for the
  * first table, and stays open. The cache calls the driver by its exported functions (cache/loader/level_zero.c), and
  * never the loader, because the loader would call the layer.
  */
-#include "layers/level_zero/driver.h"
+#include "layers/level_zero/layer.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

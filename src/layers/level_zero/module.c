@@ -15,8 +15,7 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/common/trace.h"
-#include "layers/level_zero/build_log.h"
-#include "layers/level_zero/driver.h"
+#include "layers/level_zero/layer.h"
 
 static _Atomic(ze_pfnModuleCreate_t) native_create; /* written when the loader asks for the table */
 static pthread_once_t once = PTHREAD_ONCE_INIT;

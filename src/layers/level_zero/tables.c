@@ -5,7 +5,7 @@
  * of a later version than these headers, so all functions are the driver's own; module.c and build_log.c
  * replace some of them.
  */
-#include "layers/level_zero/driver.h"
+#include "layers/level_zero/layer.h"
 
 #define TABLE(name)                                                                                                    \
     ze_result_t ZE_APICALL name(ze_api_version_t version, void *table);                                                \
