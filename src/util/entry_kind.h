@@ -13,12 +13,12 @@
 
 enum { ENTRY_MAGIC_SIZE = 8 };
 
-#define ENTRY_RESULT_MAGIC "INGOTID\n"
+#define ENTRY_RESULT_MAGIC "INGOTRID"
 #define ENTRY_ARTIFACT_MAGIC "INGOTAID"
 #define ENTRY_PROBES_MAGIC "INGOTPB\n"
 
 enum entry_kind {
-    ENTRY_UNKNOWN,  /* of a later version, or not an id */
+    ENTRY_UNKNOWN,  /* of another version, or not an id */
     ENTRY_RESULT,   /* a compiled program */
     ENTRY_ARTIFACT, /* what an application made itself, or a request (doc/request-format.md) */
     ENTRY_PROBES,   /* what was asked of the file system to find a program, and the answers */

@@ -42,6 +42,8 @@ import hashlib, json, sys
 index = json.load(open(sys.argv[1] + "/index.json"))
 image = json.load(open(sys.argv[1] + "/blobs/sha256/" + index["manifests"][0]["digest"][7:]))
 layer = image["layers"][0]
+assert image["artifactType"] == "application/vnd.ingot.image.v1", image
+assert layer["mediaType"] == "application/vnd.ingot.bundle.v1", image
 image["layers"] = [layer, {**layer, "annotations": {"ingot.namespace": "../x"}}, layer]
 data = json.dumps(image).encode()
 name = hashlib.sha256(data).hexdigest()

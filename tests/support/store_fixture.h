@@ -191,7 +191,7 @@ inline void set_time_of(const fs::path &entry, uint64_t time_ns)
 inline std::string size_text(uint64_t bytes, uint64_t entry_count)
 {
     std::string text;
-    for (const uint64_t number : {bytes, entry_count, uint64_t{4}}) {
+    for (const uint64_t number : {bytes, entry_count, uint64_t{1}}) {
         std::string line = std::to_string(number);
         line.resize(20, ' ');
         text += line + "\n";

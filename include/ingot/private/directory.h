@@ -111,7 +111,7 @@ typedef struct ingot_persist_count {
  *  leaves out namespaces that this user may not read. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
-/** Counts what Ingot 0.2 stored in the store's directory, in a format that this version neither reads nor counts.
+/** Counts what Ingot before 1.0 left in the store's directory, in a format that this version neither reads nor counts.
  *  @param remove  Not 0: removes it.
  *  @param[out] count  The number of directories and files. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint64_t *count);

@@ -9,11 +9,11 @@
 
 #include "core/base/error.h"
 
-#define BLOB_MAGIC "INGOTBLB"
+#define BLOB_MAGIC "INGOTRES"
 
 enum {
     BLOB_MAGIC_SIZE = 8,
-    BLOB_FORMAT_VERSION = 4,
+    BLOB_FORMAT_VERSION = 1,
     BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4, /* size of the beginning that all versions have in common */
     BLOB_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 6 * 8 + 2 * DIGEST_SIZE,
     BLOB_SECTION_SIZE = DIGEST_SIZE + 8, /* size of an entry in the table of sections */

@@ -30,7 +30,7 @@
 #include "util/quantity.h"
 
 #define NAME "size.txt"
-#define FORMAT_VERSION 4u
+#define FORMAT_VERSION 1u
 #define LINES 3u /* bytes, entries, and the version of the format */
 #define LINE_SIZE 21u
 #define QUICK_POLLS 200u

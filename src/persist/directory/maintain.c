@@ -76,9 +76,9 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     return status;
 }
 
-/* ---- format 3 ---- */
+/* ---- stores from before version 1.0 ---- */
 
-/* What format 3 left in a store. */
+/* What an earlier format left in a store. */
 struct old_format {
     const struct root *root;
     const char *name_space;
@@ -94,7 +94,7 @@ static bool visit_old(void *user, const char *name)
     const uint32_t owner = old->root->directory->owner;
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    const bool is_old = paths_is_of_format_3(name);
+    const bool is_old = paths_is_of_old_store(name);
     if (!is_old && (old->name_space[0] != '\0' || !paths_is_namespace(name)))
         return true;
     paths_in_name_space(path, old->name_space, name);

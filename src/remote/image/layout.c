@@ -22,7 +22,7 @@
 #define CHUNK_SIZE 8192u
 #define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
 #define CONFIG_TYPE "application/vnd.oci.image.config.v1+json"
-#define STORE_TYPE "application/vnd.ingot.store.v3"
+#define STORE_TYPE "application/vnd.ingot.image.v1"
 #define LAYER_TYPE "application/vnd.ingot.bundle.v1"
 #define NAME_NOTE "org.opencontainers.image.ref.name"
 #define NAME_SPACE_NOTE "ingot.namespace"

@@ -57,7 +57,7 @@ def main():
         lines.append(f"{name} {place} {expected}\n")
     (folder / "expected.txt").write_text("".join(lines))
     total = pages(len(key())) + pages(len(BLOB))
-    (folder / "size.txt").write_text(f"{total:<20}\n{1:<20}\n{4:<20}\n")
+    (folder / "size.txt").write_text(f"{total:<20}\n{1:<20}\n{1:<20}\n")
 
 
 main()

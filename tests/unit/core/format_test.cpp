@@ -1,11 +1,9 @@
 /*
  * format_test.cpp - compares ids and blobs with ones assembled by hand from doc/blob-format.md, and with golden files.
  *
- * The golden files have blob format versions 1 to 4 and id format versions 1 to 3. They never change: every later
- * library must read them, or refuse them by version. If INGOT_WRITE_GOLDEN names a directory, this program writes those
- * of the current versions there again.
+ * tests/golden/blob/make.py wrote the golden files of version 1. They never change: every later library must read them,
+ * or refuse them by version. Those that begin with "old" are from before version 1.0.
  */
-#include <cstdlib>
 #include <ingot/private/descriptor.h>
 
 #include <sodium.h>
@@ -55,9 +53,9 @@ Bytes device_field()
         {framed(text("device_name")), framed(text("alpha")), framed(text("driver_version")), framed(text("1"))});
 }
 
-Bytes library_fields(const std::string &version)
+Bytes library_fields()
 {
-    return join({framed(text(version)), framed(text("reference"))});
+    return join({framed(text("rules 1")), framed(text("reference"))});
 }
 
 /* The request with digests, with these fields from its constants to its name expressions. */
@@ -73,14 +71,14 @@ Bytes request_by_hand(const Bytes &expressions = number(0, 4))
     return request_of(join({number(1, 4), number(7, 4), framed(number(258, 8))}), expressions);
 }
 
-Bytes id_of_request(const std::string &version, const Bytes &device, const Bytes &request)
+Bytes id_of_request(const Bytes &device, const Bytes &request)
 {
-    return join({text("INGOTID\n"), number(3, 4), library_fields(version), number(1, 4), framed(device), request});
+    return join({text("INGOTRID"), number(1, 4), library_fields(), number(1, 4), framed(device), request});
 }
 
-Bytes id_by_hand(const std::string &version)
+Bytes id_by_hand()
 {
-    return id_of_request(version, device_field(), request_by_hand());
+    return id_of_request(device_field(), request_by_hand());
 }
 
 const Bytes kNames = {'f', 0, 'g', 0};
@@ -95,17 +93,17 @@ constexpr uint64_t kBuildTime = 0x123456789abcdef;
 
 const Bytes kFiles = join({digest(text("int x;\n")), framed(text("x.h"))});
 
-Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes &names = kNames,
-                   const Bytes &source_name = text("test"), uint64_t build_time = kBuildTime, const Bytes &files = {})
+Bytes blob_by_hand(const Bytes &binary, const Bytes &names = kNames, const Bytes &source_name = text("test"),
+                   uint64_t build_time = kBuildTime, const Bytes &files = {})
 {
     const Bytes log = text("compiled for alpha\n");
     const size_t total = 8 + 4 + 4 + 6 * 8 + 2 * 32 + 40 + names.size() + log.size() + source_name.size() +
                          files.size() + binary.size() + 16;
     return checksummed(
-        join({text("INGOTBLB"), number(4, 4), number(1, 4), number(total, 8), number(names.size(), 8),
+        join({text("INGOTRES"), number(1, 4), number(1, 4), number(total, 8), number(names.size(), 8),
               number(log.size(), 8), number(source_name.size(), 8), number(files.size(), 8), number(build_time, 8),
-              digest(library_fields(version)), digest(request_by_hand()), digest(device_field()),
-              number(binary.size(), 8), names, log, source_name, files, binary}));
+              digest(library_fields()), digest(request_by_hand()), digest(device_field()), number(binary.size(), 8),
+              names, log, source_name, files, binary}));
 }
 
 std::string golden_path(const std::string &name)
@@ -123,9 +121,6 @@ std::string describe(const Bytes &id)
     return json;
 }
 
-const char kGoldenVersion[] = "0.1.0+golden"; /* as ids had it before they named rules */
-const char kRules[] = "rules 2";
-
 } // namespace
 
 TEST(Format, IdIsWhatTheDocumentSays)
@@ -133,8 +128,8 @@ TEST(Format, IdIsWhatTheDocumentSays)
     ReferenceDevice device;
     const Context context = device.make();
     const Bytes id = id_of(program_text().make(context));
-    EXPECT_EQ(describe(id_by_hand(kRules)), describe(id));
-    EXPECT_EQ(id_by_hand(kRules), id);
+    EXPECT_EQ(describe(id_by_hand()), describe(id));
+    EXPECT_EQ(id_by_hand(), id);
 }
 
 TEST(Format, NameExpressionsEndAnIdSorted)
@@ -143,11 +138,11 @@ TEST(Format, NameExpressionsEndAnIdSorted)
     device.name_expressions = true;
     const Context context = device.make();
     ProgramText program = program_text();
-    EXPECT_EQ(id_by_hand(kRules), id_of(program.make(context)));
+    EXPECT_EQ(id_by_hand(), id_of(program.make(context)));
     program.name_expressions = {"scale<int>", "ns::add"};
     const Bytes id = id_of(program.make(context));
     const Bytes expressions = join({number(2, 4), framed(text("ns::add")), framed(text("scale<int>"))});
-    EXPECT_EQ(id_of_request(kRules, device_field(), request_by_hand(expressions)), id);
+    EXPECT_EQ(id_of_request(device_field(), request_by_hand(expressions)), id);
     EXPECT_NE(std::string::npos, describe(id).find("\"name_expression[1]\": \"scale<int>\"")) << describe(id);
     program.name_expressions = {"ns::add", "scale<int>"};
     EXPECT_EQ(id, id_of(program.make(context)));
@@ -163,9 +158,8 @@ TEST(Format, BlobIsWhatTheDocumentSays)
     ASSERT_EQ(1u, view.section_count);
     const ingot_binary_t section = blob_find_section(&view, view.section_table);
     EXPECT_NE(0u, view.build_ns);
-    EXPECT_EQ(
-        blob_by_hand(kRules, Bytes(section.bytes, section.bytes + section.size), kNames, text("test"), view.build_ns),
-        blob);
+    EXPECT_EQ(blob_by_hand(Bytes(section.bytes, section.bytes + section.size), kNames, text("test"), view.build_ns),
+              blob);
 }
 
 TEST(Format, ABlobMadeByHandIsTaken)
@@ -178,7 +172,7 @@ TEST(Format, ABlobMadeByHandIsTaken)
     ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, made.size(), made.data()));
     const ingot_binary_t section = blob_find_section(&view, view.section_table);
     const Bytes binary(section.bytes, section.bytes + section.size);
-    const Bytes by_hand = blob_by_hand(kRules, binary);
+    const Bytes by_hand = blob_by_hand(binary);
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
     ingot_program_t program = nullptr;
     ASSERT_EQ(INGOT_SUCCESS,
@@ -193,29 +187,14 @@ TEST(Format, ABlobMadeByHandIsTaken)
 
 TEST(Format, GoldenFilesAreReadForEver)
 {
-    const Bytes id = id_by_hand(kGoldenVersion);
-    const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), kNames, text("test"), kBuildTime, kFiles);
-    if (const char *directory = std::getenv("INGOT_WRITE_GOLDEN")) {
-        write_file(std::string(directory) + "/id-v3.bin", id);
-        write_file(std::string(directory) + "/id-v3.json", text(describe(id)));
-        write_file(std::string(directory) + "/blob-v4.bin", blob);
-    }
-    EXPECT_EQ(id, read_file(golden_path("id-v3.bin")));
-    EXPECT_EQ(blob, read_file(golden_path("blob-v4.bin")));
-    const Bytes json = read_file(golden_path("id-v3.json"));
-    EXPECT_EQ(std::string(json.begin(), json.end()), describe(read_file(golden_path("id-v3.bin"))));
-    size_t size = 0;
-    blob_view view;
-    for (const char *name : {"id-v1.bin", "id-v2.bin"}) {
-        const Bytes earlier = read_file(golden_path(name));
-        EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(earlier.size(), earlier.data(), &size, nullptr));
-    }
-    for (const char *name : {"blob-v1.bin", "blob-v2.bin", "blob-v3.bin"}) {
-        const Bytes earlier = read_file(golden_path(name));
-        EXPECT_EQ(INGOT_BLOB_VERSION, blob_read(&view, earlier.size(), earlier.data()));
-    }
+    const Bytes id = read_file(golden_path("id-v1.bin"));
+    EXPECT_EQ(id_by_hand(), id);
+    const Bytes json = read_file(golden_path("id-v1.json"));
+    EXPECT_EQ(std::string(json.begin(), json.end()), describe(id));
 
-    const Bytes stored = read_file(golden_path("blob-v4.bin"));
+    const Bytes stored = read_file(golden_path("blob-v1.bin"));
+    EXPECT_EQ(blob_by_hand(text("no code"), kNames, text("test"), kBuildTime, kFiles), stored);
+    blob_view view;
     ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, stored.size(), stored.data()));
     EXPECT_EQ(std::string("f\0g\0", 4), std::string(view.names, view.names_size));
     EXPECT_EQ("compiled for alpha\n", std::string(view.log, view.log_size));
@@ -229,15 +208,34 @@ TEST(Format, GoldenFilesAreReadForEver)
     EXPECT_EQ(nullptr, blob_find_section(&view, unwanted.data()).bytes);
 }
 
+/* Before version 1.0, ids and blobs had the version numbers 1 to 4, too. */
+TEST(Format, BytesFromBeforeVersion1AreRefused)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = program_text().make(context);
+    for (const char *name : {"old-blob-v1.bin", "old-blob-v4.bin"}) {
+        const Bytes blob = read_file(golden_path(name));
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_BLOB_CORRUPT,
+                  ingot_program_create_from_cache_blob(&program, desc.get(), blob.size(), blob.data()));
+    }
+    for (const char *name : {"old-id-v1.bin", "old-id-v3.bin"}) {
+        const Bytes id = read_file(golden_path(name));
+        size_t size = 0;
+        EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
+    }
+}
+
 TEST(Format, ALaterVersionIsRefusedByItsNumber)
 {
-    Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
-    Bytes id = id_by_hand(kGoldenVersion);
-    blob[8] = 5;
-    id[8] = 4;
+    Bytes blob = blob_by_hand(text("no code"));
+    Bytes id = id_by_hand();
+    blob[8] = 2;
+    id[8] = 2;
     blob_view view;
     EXPECT_EQ(INGOT_BLOB_VERSION, blob_read(&view, blob.size(), blob.data()));
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 5"));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 2"));
     size_t size = 0;
     EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
 }
@@ -245,7 +243,7 @@ TEST(Format, ALaterVersionIsRefusedByItsNumber)
 TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
 {
     const Bytes device = join({framed(text("a")), framed(text("1")), framed(text("a")), framed(text("2"))});
-    const Bytes id = id_of_request(kRules, device, request_by_hand());
+    const Bytes id = id_of_request(device, request_by_hand());
     char json[8] = "";
     size_t size = sizeof(json);
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(id.size(), id.data(), id.size(), id.data(), &size, json));
@@ -264,8 +262,8 @@ TEST(Format, IdsOfThousandsOfFieldsAreExplained)
         of_wanted.insert(of_wanted.end(), one.begin(), one.end());
         of_found.insert(of_found.end(), other.begin(), other.end());
     }
-    const Bytes wanted = id_of_request(kRules, device_field(), request_of(of_wanted, number(0, 4)));
-    const Bytes found = id_of_request(kRules, device_field(), request_of(of_found, number(0, 4)));
+    const Bytes wanted = id_of_request(device_field(), request_of(of_wanted, number(0, 4)));
+    const Bytes found = id_of_request(device_field(), request_of(of_found, number(0, 4)));
     std::string json(1000, ' ');
     size_t size = json.size();
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(wanted.size(), wanted.data(), found.size(), found.data(),
@@ -280,11 +278,11 @@ TEST(Format, KernelNamesEndAndAscend)
 {
     blob_view view;
     for (const Bytes &names : {Bytes{}, kNames, Bytes{'f', 0, 'f', 0}}) {
-        const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), names);
+        const Bytes blob = blob_by_hand(text("no code"), names);
         EXPECT_EQ(INGOT_SUCCESS, blob_read(&view, blob.size(), blob.data()));
     }
     for (const Bytes &names : {Bytes{'f'}, Bytes{'g', 0, 'f', 0}, Bytes{'f', 0, 0}}) {
-        const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), names);
+        const Bytes blob = blob_by_hand(text("no code"), names);
         EXPECT_EQ(INGOT_BLOB_CORRUPT, blob_read(&view, blob.size(), blob.data()));
     }
 }
@@ -292,9 +290,9 @@ TEST(Format, KernelNamesEndAndAscend)
 TEST(Format, ASourcesNameHasNoNul)
 {
     blob_view view;
-    const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), kNames, {'a', 0, 'b'});
+    const Bytes blob = blob_by_hand(text("no code"), kNames, {'a', 0, 'b'});
     EXPECT_EQ(INGOT_BLOB_CORRUPT, blob_read(&view, blob.size(), blob.data()));
-    const Bytes unnamed = blob_by_hand(kGoldenVersion, text("no code"), kNames, {});
+    const Bytes unnamed = blob_by_hand(text("no code"), kNames, {});
     ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, unnamed.size(), unnamed.data()));
     EXPECT_EQ(0u, view.source_name_size);
 }
@@ -306,7 +304,7 @@ TEST(Format, AListOfFilesIsWhole)
     cut.pop_back();
     const Bytes with_nul = join({digest({}), framed({'x', 0})});
     for (const Bytes &files : {cut, with_nul, digest({})}) {
-        const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), kNames, text("test"), kBuildTime, files);
+        const Bytes blob = blob_by_hand(text("no code"), kNames, text("test"), kBuildTime, files);
         EXPECT_EQ(INGOT_BLOB_CORRUPT, blob_read(&view, blob.size(), blob.data()));
     }
 }
@@ -314,7 +312,7 @@ TEST(Format, AListOfFilesIsWhole)
 TEST(Format, LengthsThatLieAllocateNothing)
 {
     /* The checksum is corrected, so only the checks of sizes can detect the wrong size. */
-    const Bytes sound = blob_by_hand(kGoldenVersion, text("no code"));
+    const Bytes sound = blob_by_hand(text("no code"));
     for (const size_t offset : {12u, 24u, 32u, 40u, 48u, 160u}) {
         for (const uint64_t lie : {uint64_t{1} << 63, UINT64_MAX, uint64_t{sound.size()}, uint64_t{1} << 31}) {
             Bytes blob(sound.begin(), sound.end() - 16);

@@ -24,7 +24,7 @@ std::vector<std::string> unusual_values()
 {
     std::vector<std::string> values = {"", std::string(1, '\0'), std::string(100000, 'x')};
     for (const char *magic :
-         {"INGOTBLB", "INGOTID\n", "INGOTART", "INGOTAID", "INGOTMEM", "INGOTCUD", "INGOTZEM", "\x89INGKEY\n",
+         {"INGOTRES", "INGOTRID", "INGOTART", "INGOTAID", "INGOTMEM", "INGOTCUD", "INGOTZEM", "\x89INGKEY\n",
           "\x89INGRCP\n", "\x89INGOBJ\n", "\x89INGSEL\n", "\x89INGBDL\n", "\x89INGMAN\n", "\x28\xb5\x2f\xfd"}) {
         values.emplace_back(magic);
         values.push_back(std::string(magic) + std::string(300, '\0'));

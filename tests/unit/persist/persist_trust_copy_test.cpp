@@ -58,7 +58,7 @@ TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
 {
     const std::vector<std::string> magics = {"\x89INGSEL\n", "\x89INGKEY\n", "\x89INGBDL\n", "\x89INGMAN\n",
                                              "\x89INGRCP\n", "\x89INGIDX\n", "\x89INGOBJ\n", "\x89INGOCI\n",
-                                             "INGOTID\n",    "INGOTBLB",     "INGOTMEM",     "INGOTCUD",
+                                             "INGOTRID",     "INGOTRES",     "INGOTMEM",     "INGOTCUD",
                                              "INGOTZEM",     "INGOTAID",     "INGOTART",     "ingot key 1\n"};
     const ScratchDirectory scratch(fast_volume());
     const fs::path store = scratch.path() / "store";

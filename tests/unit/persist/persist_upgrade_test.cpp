@@ -1,6 +1,6 @@
 /*
- * Tests a store in a directory where an earlier version has one, of format 3: it is neither read, counted nor removed
- * until somebody asks for that.
+ * Tests a store in a directory where Ingot had one before version 1.0: it is neither read, counted nor removed until
+ * somebody asks for that.
  */
 #include <gtest/gtest.h>
 
@@ -58,6 +58,18 @@ TEST_F(PersistUpgrade, LeavesTheEarlierFormatAlone)
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(id));
     EXPECT_EQ(4u, old_entries());
     EXPECT_TRUE(fs::exists(root_ / "index.bin"));
+}
+
+TEST_F(PersistUpgrade, TotalsOfAnotherVersionCountForNothing)
+{
+    std::string totals = size_text(1000000000, 2);
+    for (const char version : {'2', '4'}) {
+        totals.at(42) = version;
+        write_file(root_ / "size.txt", bytes_of(totals));
+        Store store(root_);
+        ASSERT_EQ(INGOT_SUCCESS, store.put(bytes_of("an id"), bytes_of("new")));
+        EXPECT_EQ(size_text(2 * 4096, 1), totals_of(root_));
+    }
 }
 
 TEST_F(PersistUpgrade, FindsAndRemovesTheEarlierFormat)

@@ -345,7 +345,7 @@ TEST_F(PersistWish, NeedsAKeyWhereSealsAreRequired)
 
 TEST_F(PersistWish, RefusesWhatIsNoId)
 {
-    uint8_t bytes[512] = "INGOTIDX";
+    uint8_t bytes[512] = "INGOTRIDX";
     size_t size = sizeof(bytes);
     EXPECT_NE(INGOT_SUCCESS, ingot_wish_get_request_id(8, bytes, &size, bytes));
     const Bytes id = id_of(session_.describe());

@@ -115,7 +115,7 @@ bool paths_is_namespace(const char *name)
            strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == length;
 }
 
-bool paths_is_of_format_3(const char *name)
+bool paths_is_of_old_store(const char *name)
 {
     static const char *const files[] = {"index.bin", "saved.txt"};
     const size_t length = strlen(name);
