@@ -6,7 +6,7 @@
  * golden file again by naming a directory in INGOT_WRITE_GOLDEN.
  */
 #include <algorithm>
-#include <cstdlib>
+#include <sstream>
 
 #include "core/descriptor/cache_blob_id_format.h"
 #include "unit/core/hermetic_fixture.h"
@@ -60,7 +60,20 @@ protected:
 
     void add(const std::string &name, const Input &input) { golden_ += "== " + name + "\n" + section_of(input); }
 
-    /* Writes what several compilers get alike once, under the names of all. */
+    /* Returns a section's lines that differ from those of another one, with their numbers; the whole section if it has
+     * more or fewer lines. */
+    static std::string difference(const std::string &section, const std::string &from)
+    {
+        std::istringstream lines(section), others(from);
+        std::string all, line, other;
+        if (std::count(section.begin(), section.end(), '\n') != std::count(from.begin(), from.end(), '\n'))
+            return section;
+        for (int number = 1; std::getline(lines, line) && std::getline(others, other); ++number)
+            all += line != other ? "line " + std::to_string(number) + ": " + line + "\n" : "";
+        return all;
+    }
+
+    /* Writes what several compilers get alike once, under the names of all, and of the others only what differs. */
     void add_for_each_compiler(const std::string &name, const std::string &source, const std::string &options)
     {
         const std::pair<const char *, ingot_text_rules_t> compilers[] = {
@@ -76,8 +89,10 @@ protected:
             else
                 groups.emplace_back(name + ", " + compiler, section);
         }
-        for (const auto &[names, section] : groups)
-            golden_ += "== " + names + "\n" + section;
+        for (const auto &[names, section] : groups) {
+            const std::string &first = groups.front().second;
+            golden_ += "== " + names + "\n" + (section == first ? section : difference(section, first));
+        }
     }
 
     std::string golden_ = std::string(ID_RULES) + "\n";
