@@ -22,14 +22,12 @@
 #include "bench/bench_report.h"
 #include "bench/builders_device.h"
 #include "bench/sample.h"
-#include "support/scratch_directory.h"
 #include "support/server_process.h"
 #include "support/test_device.h"
 
 #include <ingot/cache.hpp>
 
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 namespace

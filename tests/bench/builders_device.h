@@ -8,8 +8,6 @@
 #include <ingot/pending.h>
 
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace builders
 {

@@ -187,27 +187,20 @@ private:
 
 int measure_as_child(char **arguments)
 {
-    const std::string what = arguments[0];
-    if (what == "loads")
-        cuda_bench::measure_loads(arguments[1]);
-    else if (what == "ready")
-        cuda_bench::measure_ready(arguments[1], arguments[2]);
-    else if (what == "own-cache")
-        cuda_bench::measure_own_cache(arguments[1], arguments[2]);
-    else if (what == "opencl-own")
-        cuda_bench::measure_driver_alone(arguments[1], arguments[2]);
-    else if (what == "opencl-own-cache")
-        startup::measure_own_cache(arguments[1], arguments[2]);
-    else if (what == "opencl-binaries")
-        startup::write_binaries(arguments[1], arguments[2]);
-    else if (what == "opencl-whole")
-        startup::measure_whole_process(arguments[1], arguments[2]);
-    else if (what == "opencl-whole-driver")
-        startup::measure_whole_process_of_driver(arguments[1], arguments[2]);
-    else if (what == "opencl-ready")
-        startup::measure_ready(arguments[1], arguments[2]);
-    else
-        startup::measure_load(arguments[1], arguments[2]);
+    using Measure = void (*)(const std::string &set, const std::string &store);
+    const std::map<std::string, Measure> processes = {
+        {"loads", [](const std::string &set, const std::string &) { cuda_bench::measure_loads(set); }},
+        {"ready", cuda_bench::measure_ready},
+        {"own-cache", cuda_bench::measure_own_cache},
+        {"opencl-own", cuda_bench::measure_driver_alone},
+        {"opencl-own-cache", startup::measure_own_cache},
+        {"opencl-binaries", startup::write_binaries},
+        {"opencl-whole", startup::measure_whole_process},
+        {"opencl-whole-driver", startup::measure_whole_process_of_driver},
+        {"opencl-ready", startup::measure_ready},
+        {"opencl-load", startup::measure_load},
+    };
+    processes.at(arguments[0])(arguments[1], arguments[2]);
     return 0;
 }
 

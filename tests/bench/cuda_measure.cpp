@@ -4,18 +4,13 @@
 #include "bench/cuda_measure.h"
 
 #include "bench/cuda_programs.h"
-#include "bench/measuring.h"
 #include "bench/sample.h"
 #include "support/cuda_driver.h"
 
 #include <ingot/persist.h>
 
-#include <dlfcn.h>
 #include <nvrtc.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <sstream>
 
 namespace cuda_bench

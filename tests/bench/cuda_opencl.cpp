@@ -5,10 +5,7 @@
 #include "bench/cuda_opencl.h"
 
 #include "bench/sample.h"
-#include "bench/startup_programs.h"
 #include "bench/startup_setup.h"
-
-#include <cstdio>
 
 namespace cuda_bench
 {

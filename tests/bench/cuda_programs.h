@@ -6,9 +6,6 @@
 
 #include "bench/measuring.h"
 
-#include <string>
-#include <vector>
-
 namespace cuda_bench
 {
 

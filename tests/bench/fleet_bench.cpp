@@ -8,7 +8,6 @@
  *
  * fleet_loads.cpp and fleet_storm.cpp explain what is compared.
  */
-#include "bench/bench_report.h"
 #include "bench/fleet_loads.h"
 #include "bench/fleet_storm.h"
 #include "bench/measuring.h"
@@ -16,7 +15,6 @@
 
 #include <cstring>
 #include <exception>
-#include <string>
 
 static int measure(const char *json, const std::string &only)
 {

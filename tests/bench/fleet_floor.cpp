@@ -12,7 +12,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -27,7 +26,7 @@ void require(bool is_so, const char *what)
         throw std::runtime_error(std::string("floor: ") + what);
 }
 
-class Redis
+class Redis : NotCopied
 {
 public:
     explicit Redis(uint16_t port) : connection_(redisConnect("127.0.0.1", port))
@@ -36,8 +35,6 @@ public:
         require(connection_ != nullptr && connection_->err == 0, "no connection to Redis");
         setsockopt(connection_->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     }
-    Redis(const Redis &) = delete;
-    Redis &operator=(const Redis &) = delete;
     ~Redis() { redisFree(connection_); }
 
     /* The caller frees the reply. */
@@ -85,7 +82,7 @@ private:
     size_t size_ = 0;
 };
 
-class HttpFloor : public Floor
+class HttpFloor : public Floor, NotCopied
 {
 public:
     explicit HttpFloor(const std::vector<std::string> &names)
@@ -98,8 +95,6 @@ public:
         curl_easy_setopt(curl_, CURLOPT_WRITEFUNCTION, receive);
         curl_easy_setopt(curl_, CURLOPT_WRITEDATA, this);
     }
-    HttpFloor(const HttpFloor &) = delete;
-    HttpFloor &operator=(const HttpFloor &) = delete;
     ~HttpFloor() override { curl_easy_cleanup(curl_); }
 
     uint64_t load(size_t number) override

@@ -25,16 +25,9 @@
 #include "bench/measuring.h"
 #include "bench/persist_floor.h"
 #include "bench/sample.h"
-#include "support/random_bytes.h"
 #include "support/server_process.h"
 
 #include <ingot/remote.h>
-
-#include <fstream>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <stdexcept>
 
 namespace fleet
 {
@@ -44,9 +37,11 @@ namespace
 using bench::Bytes;
 using bench::Clock;
 using bench::Goal;
+using bench::id_of;
+using bench::kIdSize;
 using bench::Sample;
+using bench::time_of;
 
-constexpr size_t kIdSize = 400;
 constexpr int kProcesses = 9;
 constexpr unsigned kRounds = 25; /* not counting the first, which warms up */
 constexpr unsigned kMisses = 200;
@@ -80,12 +75,7 @@ Bytes packable_bytes(uint64_t seed, size_t size)
     return bytes;
 }
 
-Bytes id_of(unsigned number)
-{
-    return random_bytes(number + 1000000u, kIdSize);
-}
-
-class Tier
+class Tier : NotCopied
 {
 public:
     Tier(const std::string &url, const char *name_space)
@@ -96,8 +86,6 @@ public:
         info.lost_time_ms = INGOT_UNLIMITED; /* a busy machine must not change what is measured */
         require(ingot_remote_open(&storage_, &info) == INGOT_SUCCESS, "open");
     }
-    Tier(const Tier &) = delete;
-    Tier &operator=(const Tier &) = delete;
     ~Tier() { ingot_storage_release(storage_); }
 
     void store(const Bytes &id, const Bytes &blob) const
@@ -122,14 +110,6 @@ public:
 private:
     ingot_storage_t storage_ = nullptr;
 };
-
-double time_of(unsigned count, const std::function<void(unsigned)> &work)
-{
-    const Clock::time_point start = Clock::now();
-    for (unsigned i = 0; i < count; ++i)
-        work(i);
-    return bench::microseconds_since(start) / count;
-}
 
 /* Returns the microseconds of processor time that a process's first thread has used, or 0 if the kernel does not report
  * them. */

@@ -5,8 +5,6 @@
 
 #include "bench/bench_report.h"
 
-#include <string>
-
 namespace fleet
 {
 

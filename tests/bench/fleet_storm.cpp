@@ -13,8 +13,8 @@
 
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
+#include "support/held_storage.h"
 #include "support/server_process.h"
-#include "support/storage_settings.h"
 
 #include <ingot/remote.h>
 
@@ -35,7 +35,7 @@ constexpr char kProcesses[] = "32";
 
 /* ---- a process of the storm ---- */
 
-struct Chain {
+struct Chain : NotCopied {
     Chain(const std::string &path, const std::string &url, ingot_context_t context)
     {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -54,8 +54,6 @@ struct Chain {
         require_ingot(ingot_persist_chain(&chain, 2, tiers), "chain");
         ingot_storage_release(directory);
     }
-    Chain(const Chain &) = delete;
-    Chain &operator=(const Chain &) = delete;
     ~Chain()
     {
         ingot_storage_release(chain);

@@ -6,8 +6,6 @@
 
 #include "bench/bench_report.h"
 
-#include <string>
-
 namespace fleet
 {
 

@@ -18,10 +18,7 @@
 #include "bench/startup_setup.h"
 #include "support/scratch_directory.h"
 
-#include <ingot/opencl.h>
-
 #include <cstring>
-#include <filesystem>
 
 using bench::require;
 

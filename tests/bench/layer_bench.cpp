@@ -18,8 +18,6 @@
 #include "support/scratch_directory.h"
 
 #include <cstring>
-#include <filesystem>
-#include <map>
 
 namespace
 {
@@ -99,8 +97,8 @@ public:
         bench::take_turns(
             kRounds, [&] { return run(device, workload, "layer", store + std::to_string(cold.values.size())); },
             [&] { return run(device, workload, "bare", store); }, cold, without);
-        report.add("layer_cold_over_without_" + name, ratio(name + ", ms: cold", cold, "without", without), "times",
-                   bench::Goal::at_most, 1.05);
+        report.add("layer_cold_over_without_" + name, bench::print_ratio(name, "cold", cold, "without", without),
+                   "times", bench::Goal::at_most, 1.05);
         measure_warm(device, workload, store, report);
     }
 
@@ -139,8 +137,8 @@ private:
         bench::take_turns(
             kRounds, [&] { return run(device, workload, "layer", store); },
             [&] { return run(device, workload, "own-cache", store); }, warm, own);
-        report.add("layer_warm_over_own_cache_" + name, ratio(name + ", ms: warm", warm, "own cache", own), "times",
-                   bench::Goal::at_most, 1.0);
+        report.add("layer_warm_over_own_cache_" + name, bench::print_ratio(name, "warm", warm, "own cache", own),
+                   "times", bench::Goal::at_most, 1.0);
         report.add("layer_warm_" + name, warm.median(), "ms");
     }
 
@@ -166,17 +164,6 @@ private:
         require(fields[0] == "timed", workload + " on " + device + " (" + mode + ") failed with status " + fields[1] +
                                           (fields.size() > 2 ? ": " + fields[2] : ""));
         return std::stod(fields[1]);
-    }
-
-    static double ratio(const std::string &of_one, bench::Sample &one, const std::string &of_other,
-                        bench::Sample &other)
-    {
-        bench::Sample ratios = bench::ratios_of(one, other);
-        const double median = ratios.median();
-        std::printf("%s %.1f, %s %.1f, ratio %.3f (spread %.0f%%)\n", of_one.c_str(), one.median(), of_other.c_str(),
-                    other.median(), median, 100 * ratios.spread());
-        (void)std::fflush(stdout);
-        return median;
     }
 
     std::string folder_;

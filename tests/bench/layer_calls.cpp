@@ -7,9 +7,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <functional>
-
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
 

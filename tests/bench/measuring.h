@@ -10,8 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 namespace bench
 {

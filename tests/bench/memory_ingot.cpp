@@ -82,8 +82,6 @@ public:
             require(get_program(descs_.back()), "a program was not built");
         }
     }
-    Descs(const Descs &) = delete;
-    Descs &operator=(const Descs &) = delete;
     ~Descs()
     {
         for (ingot_program_desc_t desc : descs_)

@@ -13,12 +13,10 @@ namespace memory_bench
 {
 
 /* A context whose programs cost nothing to build. */
-class NoopContext
+class NoopContext : NotCopied
 {
 public:
     explicit NoopContext(size_t max_programs, const ingot_allocator_t *allocator = nullptr);
-    NoopContext(const NoopContext &) = delete;
-    NoopContext &operator=(const NoopContext &) = delete;
     ~NoopContext();
     ingot_context_t get() const { return context_; }
     /* Makes a new descriptor over one prepared source, with 100 bytes of options that include `number`. */

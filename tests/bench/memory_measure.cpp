@@ -3,14 +3,13 @@
  */
 #include "bench/memory_measure.h"
 
+#include "bench/sample.h"
+
 #include <pthread.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -21,12 +20,7 @@ namespace memory_bench
 namespace
 {
 
-using Clock = std::chrono::steady_clock;
-
-double at(const Samples &sorted, double part)
-{
-    return sorted[static_cast<size_t>(part * static_cast<double>(sorted.size() - 1) + 0.5)];
-}
+using bench::Clock;
 
 void stay_on(unsigned processor)
 {
@@ -53,8 +47,6 @@ public:
         for (unsigned i = 0; i < count; ++i)
             threads_.emplace_back([this, i] { work(i); });
     }
-    Team(const Team &) = delete;
-    Team &operator=(const Team &) = delete;
     ~Team()
     {
         subject_ = nullptr;
@@ -136,22 +128,17 @@ std::string name_with_keys(const char *name, size_t keys)
 
 double median(Samples samples)
 {
-    std::sort(samples.begin(), samples.end());
-    return at(samples, 0.5);
+    return bench::Sample{std::move(samples)}.median();
 }
 
 double spread(Samples samples)
 {
-    std::sort(samples.begin(), samples.end());
-    return (at(samples, 0.75) - at(samples, 0.25)) / 2 / at(samples, 0.5);
+    return bench::Sample{std::move(samples)}.spread() / 2;
 }
 
 double ratio(const Samples &over, const Samples &under)
 {
-    Samples ratios;
-    for (size_t i = 0; i < over.size(); ++i)
-        ratios.push_back(over[i] / under[i]);
-    return median(ratios);
+    return bench::ratios_of({over}, {under}).median();
 }
 
 std::vector<Samples> measure(const std::vector<Subject *> &subjects, unsigned threads, const Effort &effort)

@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "support/not_copied.h"
+
 namespace memory_bench
 {
 
 /* An operation that is measured. */
-class Subject
+class Subject : NotCopied
 {
 public:
     explicit Subject(std::string name) : name_(std::move(name)) {}
-    Subject(const Subject &) = delete;
-    Subject &operator=(const Subject &) = delete;
     virtual ~Subject() = default;
     const std::string &name() const { return name_; }
     /* Called by each thread before its first run, and after its last. */

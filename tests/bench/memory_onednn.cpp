@@ -68,13 +68,11 @@ protected:
 private:
 #if DNNL_VERSION_MAJOR >= 3
     /* A memory descriptor that is destroyed at the end of its scope. */
-    struct MemoryDesc {
+    struct MemoryDesc : NotCopied {
         MemoryDesc(int ndims, const dnnl_dims_t dims, dnnl_format_tag_t tag)
         {
             check(dnnl_memory_desc_create_with_tag(&desc, ndims, dims, dnnl_f32, tag));
         }
-        MemoryDesc(const MemoryDesc &) = delete;
-        MemoryDesc &operator=(const MemoryDesc &) = delete;
         ~MemoryDesc() { dnnl_memory_desc_destroy(desc); }
         dnnl_memory_desc_t desc = nullptr;
     };

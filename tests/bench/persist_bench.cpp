@@ -14,26 +14,16 @@
  * Everything is on one volume, with a warm page cache: in $INGOT_BENCH_DIR, or in /dev/shm if that is not set. --only
  * 4k, 64k, 1m, counts, processes, eviction or million measures one part.
  */
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <stdexcept>
 
 #include <ingot/persist.h>
 #include <ingot/private/directory.h>
 
 #include "bench/bench_report.h"
+#include "bench/measuring.h"
 #include "bench/sample.h"
 #include "persist_peers.h"
-#include "support/random_bytes.h"
 #include "support/scratch_directory.h"
 
 namespace
@@ -43,8 +33,10 @@ namespace fs = std::filesystem;
 using bench::Bytes;
 using bench::Clock;
 using bench::Goal;
+using bench::id_of;
+using bench::kIdSize;
+using bench::time_of;
 
-constexpr size_t kIdSize = 400;
 constexpr unsigned kRounds = 26; /* one more warms up */
 uint64_t sink;                   /* so that no load is optimized away */
 
@@ -54,12 +46,7 @@ void require(bool is_so, const char *what)
         throw std::runtime_error(std::string("persist: ") + what + ": " + ingot_last_error_detail());
 }
 
-Bytes id_of(unsigned number)
-{
-    return random_bytes(number + 1000000u, kIdSize);
-}
-
-class Storage
+class Storage : NotCopied
 {
 public:
     Storage(const std::string &path, uint64_t max_bytes, ingot_event_callback_t on_event = nullptr,
@@ -78,8 +65,6 @@ public:
     {
         require(ingot_persist_open_bundle(&storage_, bundle.c_str(), nullptr) == INGOT_SUCCESS, "open bundle");
     }
-    Storage(const Storage &) = delete;
-    Storage &operator=(const Storage &) = delete;
     ~Storage() { ingot_storage_release(storage_); }
     ingot_storage_t get() const { return storage_; }
     void store(const Bytes &id, const Bytes &blob) const
@@ -120,14 +105,6 @@ private:
     Bytes copy_;
     ingot_storage_t storage_ = nullptr;
 };
-
-double time_of(unsigned count, const std::function<void(unsigned)> &work)
-{
-    const Clock::time_point start = Clock::now();
-    for (unsigned i = 0; i < count; ++i)
-        work(i);
-    return bench::microseconds_since(start) / count;
-}
 
 struct Turn {
     bench::Sample *sample;
@@ -263,45 +240,23 @@ void compare_counts(bench::Report *report, const fs::path &scratch)
 /* Stores a blob under an id. Each measured process has its own function of this type. */
 using StoreOne = std::function<void(unsigned number, const Bytes &id, const Bytes &blob)>;
 
-/* Returns the microseconds in which `processes` processes have each stored `count` different ids. */
-double time_processes(const std::function<StoreOne()> &open, unsigned processes, unsigned count, unsigned first_id)
+/* Returns the milliseconds in which `processes` processes have each stored `count` different ids. */
+double time_processes(const std::function<StoreOne()> &open, unsigned processes, unsigned count)
 {
-    int gate[2], ready[2];
-    require(pipe(gate) == 0 && pipe(ready) == 0, "pipe");
     const Bytes blob = random_bytes(2, 4096);
-    std::vector<pid_t> children;
-    for (unsigned p = 0; p < processes; ++p) {
-        const pid_t child = fork();
-        if (child == 0) {
-            close(gate[1]);
-            const StoreOne store_one = open();
-            const unsigned first = first_id + p * count;
-            std::vector<Bytes> ids;
-            for (unsigned i = 0; i < count; ++i)
-                ids.push_back(id_of(first + i));
-            char byte = 0;
-            if (write(ready[1], &byte, 1) != 1 || close(ready[1]) != 0 || read(gate[0], &byte, 1) != 0)
-                _exit(1);
-            for (unsigned i = 0; i < count; ++i)
-                store_one(first + i, ids[i], blob);
-            _exit(0);
-        }
-        children.push_back(child);
-    }
-    close(ready[1]); /* so that the wait ends even if a child died */
-    for (unsigned p = 0; p < processes; ++p) {
-        char byte;
-        require(read(ready[0], &byte, 1) == 1, "a child did not come to the gate");
-    }
-    close(ready[0]);
-    const Clock::time_point start = Clock::now();
-    close(gate[0]);
-    close(gate[1]);
-    for (const pid_t child : children) {
-        int status = 0;
-        require(waitpid(child, &status, 0) == child && status == 0, "child");
-    }
-    return bench::microseconds_since(start);
+    const auto store_all = [&](const bench::Together &together) {
+        const StoreOne store_one = open();
+        const unsigned first = together.number() * count;
+        std::vector<Bytes> ids;
+        for (unsigned i = 0; i < count; ++i)
+            ids.push_back(id_of(first + i));
+        together.start();
+        for (unsigned i = 0; i < count; ++i)
+            store_one(first + i, ids[i], blob);
+        together.finish({});
+    };
+    bench::Tally ignored;
+    return bench::run_together(processes, store_all, &ignored);
 }
 
 /* Returns, for each round, how many times as much two processes store in the same time as one process. Each run begins
@@ -314,7 +269,7 @@ bench::Sample speedups_of(const fs::path &root, const std::function<StoreOne()> 
         double times[2];
         for (unsigned turn = 0; turn < 2; ++turn) {
             const unsigned processes = (round + turn) % 2 + 1;
-            times[processes - 1] = time_processes(open, processes, count, 0);
+            times[processes - 1] = time_processes(open, processes, count);
             fs::remove_all(root);
         }
         speedups.values.push_back(2 * times[0] / times[1]);

@@ -3,25 +3,31 @@
  */
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
+
+#include "support/not_copied.h"
+#include "support/random_bytes.h"
 
 namespace bench
 {
 
 using Bytes = std::vector<uint8_t>;
 
+constexpr size_t kIdSize = 400;
+
+inline Bytes id_of(unsigned number)
+{
+    return random_bytes(number + 1000000u, kIdSize);
+}
+
 /* Returns the XXH3-128 folded to 64 bits, computed with this processor's vector code. Callers use the value, so that
  * nothing is optimized away. */
 uint64_t checksum(size_t size, const void *bytes);
 
-class StoreFloor
+class StoreFloor : NotCopied
 {
 public:
     explicit StoreFloor(const std::string &root);
-    StoreFloor(const StoreFloor &) = delete;
-    StoreFloor &operator=(const StoreFloor &) = delete;
     ~StoreFloor();
     /* Makes a directory with two files and renames the directory. */
     void store(unsigned number, const Bytes &id, const Bytes &blob);
@@ -35,12 +41,10 @@ private:
  * stored. So both sides read the same bytes, by paths of the same length, and the format's own cost is not counted as
  * the library's.
  */
-class LoadFloor
+class LoadFloor : NotCopied
 {
 public:
     explicit LoadFloor(const std::string &root);
-    LoadFloor(const LoadFloor &) = delete;
-    LoadFloor &operator=(const LoadFloor &) = delete;
     ~LoadFloor();
     /* Copies an id's entry from the store. The entries are numbered in the order of the calls. */
     void copy_from(const std::string &store, const Bytes &id);

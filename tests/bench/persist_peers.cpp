@@ -21,7 +21,7 @@ void require(bool is_so, const char *what)
         throw std::runtime_error(std::string("peer: ") + what);
 }
 
-class Lmdb : public Peer
+class Lmdb : public Peer, NotCopied
 {
 public:
     explicit Lmdb(const std::string &directory)
@@ -33,8 +33,6 @@ public:
                     mdb_dbi_open(transaction_, nullptr, MDB_CREATE, &database_) == 0,
                 "lmdb open");
     }
-    Lmdb(const Lmdb &) = delete;
-    Lmdb &operator=(const Lmdb &) = delete;
     ~Lmdb() override
     {
         mdb_txn_abort(transaction_);
@@ -84,7 +82,7 @@ private:
     Bytes copy_;
 };
 
-class Sqlite : public Peer
+class Sqlite : public Peer, NotCopied
 {
 public:
     explicit Sqlite(const std::string &path)
@@ -98,8 +96,6 @@ public:
                 "sqlite prepare");
         run("BEGIN");
     }
-    Sqlite(const Sqlite &) = delete;
-    Sqlite &operator=(const Sqlite &) = delete;
     ~Sqlite() override
     {
         sqlite3_finalize(insert_);

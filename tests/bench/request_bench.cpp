@@ -23,11 +23,8 @@
 
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 
 namespace
 {
@@ -144,26 +141,18 @@ void compile_by_driver(const std::string &set)
 
 /* Prints "run MS", the time in which `processes` processes have each compiled the whole set. Each process has its own
  * driver cache, because otherwise one would use what another has compiled. */
-void compile_at_once(int processes, const std::string &set)
+void compile_at_once(unsigned processes, const std::string &set)
 {
-    const auto start = Clock::now();
-    std::vector<pid_t> children;
-    for (int i = 0; i < processes; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            const std::string cache = "cache-" + std::to_string(i);
-            std::filesystem::create_directory(cache);
-            setenv("POCL_CACHE_DIR", std::filesystem::absolute(cache).c_str(), 1);
-            compile_by_driver(set);
-            _exit(0);
-        }
-        children.push_back(child);
-    }
-    for (const pid_t child : children) {
-        int status = 0;
-        require(waitpid(child, &status, 0) == child && status == 0, "a compiling process failed");
-    }
-    std::printf("run\t%.3f\n", milliseconds_since(start));
+    const auto compile = [&set](const bench::Together &together) {
+        const std::string cache = "cache-" + std::to_string(together.number());
+        std::filesystem::create_directory(cache);
+        setenv("POCL_CACHE_DIR", std::filesystem::absolute(cache).c_str(), 1);
+        together.start();
+        compile_by_driver(set);
+        together.finish({});
+    };
+    bench::Tally ignored;
+    std::printf("run\t%.3f\n", bench::run_together(processes, compile, &ignored));
 }
 
 /* ---- the size ---- */
@@ -223,8 +212,9 @@ public:
         };
         bench::take_turns(
             kRounds, [&] { return cold(true); }, [&] { return cold(false); }, with, without);
-        report.add("recording_over_cold_" + device, ratio(device + ", cold", "recording", with, "without", without),
-                   "times", Goal::at_most, 1.02);
+        report.add("recording_over_cold_" + device,
+                   bench::print_ratio(device + ", cold", "recording", with, "without", without), "times", Goal::at_most,
+                   1.02);
         report.add("recording_share_of_cold_" + device, shares.median(), "", Goal::at_most, 0.02);
 
         const std::string store = new_path(device);
@@ -239,10 +229,12 @@ public:
                 round, [&] { return warm(new_path(device)); }, [&] { return warm(""); }, fresh, fresh_without);
         }
         report.add("recording_over_warm_" + device,
-                   ratio(device + ", warm", "into a store that has the requests", known, "without", known_without),
+                   bench::print_ratio(device + ", warm", "into a store that has the requests", known, "without",
+                                      known_without),
                    "times");
         report.add("recording_new_over_warm_" + device,
-                   ratio(device + ", warm", "into an empty store", fresh, "without", fresh_without), "times");
+                   bench::print_ratio(device + ", warm", "into an empty store", fresh, "without", fresh_without),
+                   "times");
         report.add("recording_new_" + device, new_ms_.median(), "ms");
         report.add("recording_known_" + device, known_ms_.median(), "ms");
     }
@@ -268,16 +260,18 @@ public:
             bench::take_turn(round, build("jobs-1", processor_one), build("jobs-2", processor_two), one, two);
             bench::take_turn(round, compile("driver-1"), compile("driver-2"), driver_one, driver_two);
         }
-        report.add("jobs_2_over_1_" + device, ratio(device + ", ingot build", "one worker", one, "two", two), "times",
-                   Goal::at_least, 1.7);
+        report.add("jobs_2_over_1_" + device,
+                   bench::print_ratio(device + ", ingot build", "one worker", one, "two", two), "times", Goal::at_least,
+                   1.7);
         report.add("jobs_2_over_1_processor_time_" + device,
-                   ratio(device + ", processor time", "two workers", processor_two, "one", processor_one), "times");
+                   bench::print_ratio(device + ", processor time", "two workers", processor_two, "one", processor_one),
+                   "times");
         for (double &value : driver_one.values)
             value *= 2; /* two processes compile twice as many programs */
-        report.add(
-            "driver_2_over_1_" + device,
-            ratio(device + ", the driver alone", "one process after another", driver_one, "two at once", driver_two),
-            "times");
+        report.add("driver_2_over_1_" + device,
+                   bench::print_ratio(device + ", the driver alone", "one process after another", driver_one,
+                                      "two at once", driver_two),
+                   "times");
     }
 
     void measure_size(const std::string &device, bench::Report &report)
@@ -306,18 +300,6 @@ private:
         new_ms_.values.push_back(std::stod(lines[1][1]));
         known_ms_.values.push_back(std::stod(lines[2][1]));
         return std::stod(lines[0][1]);
-    }
-
-    static double ratio(const std::string &of, const std::string &of_one, bench::Sample &one,
-                        const std::string &of_other, bench::Sample &other)
-    {
-        bench::Sample ratios = bench::ratios_of(one, other);
-        const double median = ratios.median();
-        std::printf("%s, ms: %s %.1f, %s %.1f, ratio %.3f (quartiles %.3f to %.3f)\n", of.c_str(), of_one.c_str(),
-                    one.median(), of_other.c_str(), other.median(), median, ratios.quantile(0.25),
-                    ratios.quantile(0.75));
-        (void)std::fflush(stdout);
-        return median;
     }
 
     std::string folder_;

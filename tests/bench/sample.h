@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <string>
 #include <vector>
 
 namespace bench
@@ -16,6 +18,15 @@ using Clock = std::chrono::steady_clock;
 inline double microseconds_since(Clock::time_point start)
 {
     return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+/* Returns the microseconds of one of the calls work(0), work(1), ..., on average. */
+template <typename Work> double time_of(unsigned count, const Work &work)
+{
+    const Clock::time_point start = Clock::now();
+    for (unsigned i = 0; i < count; ++i)
+        work(i);
+    return microseconds_since(start) / count;
 }
 
 struct Sample {
@@ -59,6 +70,18 @@ inline Sample ratios_of(const Sample &one, const Sample &other)
     for (size_t i = 0; i < one.values.size(); ++i)
         ratios.values.push_back(one.values[i] / other.values[i]);
     return ratios;
+}
+
+/* Prints two samples in milliseconds and their ratio, and returns the ratio. */
+inline double print_ratio(const std::string &of, const std::string &of_one, Sample &one, const std::string &of_other,
+                          Sample &other)
+{
+    Sample ratios = ratios_of(one, other);
+    std::printf("%s, ms: %s %.1f, %s %.1f, ratio %.3f (quartiles %.3f to %.3f)\n", of.c_str(), of_one.c_str(),
+                one.median(), of_other.c_str(), other.median(), ratios.median(), ratios.quantile(0.25),
+                ratios.quantile(0.75));
+    (void)std::fflush(stdout);
+    return ratios.median();
 }
 
 /* A geometric mean gives every ratio the same weight, however large the values are. */

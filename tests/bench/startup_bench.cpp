@@ -22,10 +22,7 @@
 #include "bench/startup_whole.h"
 #include "support/scratch_directory.h"
 
-#include <algorithm>
 #include <cstring>
-#include <functional>
-#include <map>
 
 namespace
 {

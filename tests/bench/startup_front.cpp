@@ -8,9 +8,6 @@
 
 #include <ingot/opencl.hpp>
 
-#include <algorithm>
-#include <cstdio>
-
 namespace startup
 {
 
@@ -20,11 +17,7 @@ using bench::microseconds_since;
 /* Creates all kernels of a program with the driver, and releases them. */
 static void make_kernels(cl_program program)
 {
-    cl_uint count = 0;
-    require_cl(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
-    std::vector<cl_kernel> kernels(count);
-    require_cl(clCreateKernelsInProgram(program, count, kernels.data(), nullptr), "clCreateKernelsInProgram");
-    for (const cl_kernel kernel : kernels)
+    for (const cl_kernel kernel : kernels_of(program))
         clReleaseKernel(kernel);
 }
 
@@ -40,16 +33,11 @@ static void make_by_front(const NativeSetup &setup, const ingot::cache &cache, c
 
 static void make_by_persist(const Setup &setup, const ProgramFile &file)
 {
-    ingot_program_t program = nullptr;
     cl_program native = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
-    ingot_program_desc_t desc = describe(setup, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
-    require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), file.name);
-    require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");
+    ingot_program_t program = load_from_store(setup, file);
     require_ingot(ingot_opencl_program_get_native(program, &native), file.name);
     make_kernels(native);
     ingot_program_release(program);
-    ingot_program_desc_release(desc);
 }
 
 static double all_by_front(const NativeSetup &setup, const ingot::cache &cache, const std::vector<ProgramFile> &files)

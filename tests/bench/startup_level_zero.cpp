@@ -5,11 +5,8 @@
 
 #include "bench/sample.h"
 #include "bench/startup_programs.h"
-#include "support/child_process.h"
 #include "support/level_zero_driver.h"
 
-#include <cstdio>
-#include <filesystem>
 #include <sstream>
 
 namespace startup

@@ -6,10 +6,6 @@
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
 
-#include <algorithm>
-#include <cstdio>
-#include <functional>
-
 namespace startup
 {
 

@@ -126,6 +126,15 @@ std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu)
     return list_hashcat(is_cpu);
 }
 
+std::vector<cl_kernel> kernels_of(cl_program program)
+{
+    cl_uint count = 0;
+    require_cl(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
+    std::vector<cl_kernel> kernels(count);
+    require_cl(clCreateKernelsInProgram(program, count, kernels.data(), nullptr), "clCreateKernelsInProgram");
+    return kernels;
+}
+
 void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device)
 {
     cl_int error = CL_SUCCESS;
@@ -134,10 +143,7 @@ void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program p
     const cl_uint zero = 0;
     require_cl(clEnqueueFillBuffer(queue, buffer, &zero, sizeof(zero), 0, buffer_size, 0, nullptr, nullptr),
                "clEnqueueFillBuffer");
-    cl_uint count = 0;
-    require_cl(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
-    std::vector<cl_kernel> kernels(count);
-    require_cl(clCreateKernelsInProgram(program, count, kernels.data(), nullptr), "clCreateKernelsInProgram");
+    const std::vector<cl_kernel> kernels = kernels_of(program);
     for (cl_kernel kernel : kernels)
         launch(queue, kernel, device, buffer);
     require_cl(clFinish(queue), "clFinish");

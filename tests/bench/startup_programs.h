@@ -8,9 +8,6 @@
 
 #include <ingot/opencl.h>
 
-#include <string>
-#include <vector>
-
 namespace startup
 {
 
@@ -24,6 +21,9 @@ using bench::require_ingot;
  * and "100 CUDA layers", the same in CUDA.
  */
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
+
+/* Creates all kernels of a program with the driver. */
+std::vector<cl_kernel> kernels_of(cl_program program);
 
 /*
  * Launches every kernel once, with one work-group and buffers of zeros, so that the driver generates the code that it

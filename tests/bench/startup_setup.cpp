@@ -71,6 +71,17 @@ ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint3
     return bench::describe(setup.context, INGOT_SOURCE_OPENCL_C, file, flags);
 }
 
+ingot_program_t load_from_store(const Setup &setup, const ProgramFile &file)
+{
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    const ingot_program_desc_t desc = describe(setup, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
+    require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), file.name);
+    require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");
+    ingot_program_desc_release(desc);
+    return program;
+}
+
 std::vector<uint8_t> binary_of(cl_program program)
 {
     size_t size = 0;

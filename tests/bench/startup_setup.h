@@ -5,12 +5,9 @@
 #pragma once
 
 #include "bench/startup_programs.h"
+#include "support/not_copied.h"
 
-#include <ingot/opencl.h>
 #include <ingot/persist.h>
-
-#include <string>
-#include <vector>
 
 namespace startup
 {
@@ -18,10 +15,8 @@ namespace startup
 bool is_cpu(cl_device_id device);
 
 /* The native objects. The destructor releases them. */
-struct NativeSetup {
+struct NativeSetup : NotCopied {
     NativeSetup();
-    NativeSetup(const NativeSetup &) = delete;
-    NativeSetup &operator=(const NativeSetup &) = delete;
     ~NativeSetup();
 
     cl_device_id device = nullptr;
@@ -43,6 +38,9 @@ struct Setup : NativeSetup {
 };
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags = 0);
+
+/* Gets a program from the store, not from memory. */
+ingot_program_t load_from_store(const Setup &setup, const ProgramFile &file);
 
 /* Returns the driver's binary for the only device. load_binary loads it again with the driver alone. */
 std::vector<uint8_t> binary_of(cl_program program);

@@ -6,16 +6,9 @@
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 namespace startup
@@ -30,12 +23,9 @@ using bench::Sample;
 using Bytes = std::vector<uint8_t>;
 
 /* Programs that Ingot loaded from the store, with all their kernels. */
-class Ready
+class Ready : NotCopied
 {
 public:
-    Ready() = default;
-    Ready(const Ready &) = delete;
-    Ready &operator=(const Ready &) = delete;
     ~Ready()
     {
         for (const ingot_kernel_t kernel : kernels_)
@@ -46,12 +36,7 @@ public:
 
     void make(const Setup &setup, const ProgramFile &file)
     {
-        ingot_program_t program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_BUILD;
-        ingot_program_desc_t desc = describe(setup, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
-        require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), file.name);
-        require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");
-        ingot_program_desc_release(desc);
+        const ingot_program_t program = load_from_store(setup, file);
         programs_.push_back(program);
         ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
         require_ingot(ingot_program_get_facts(program, &facts), file.name);
@@ -67,12 +52,9 @@ private:
     std::vector<ingot_kernel_t> kernels_;
 };
 
-class ReadyByDriver
+class ReadyByDriver : NotCopied
 {
 public:
-    ReadyByDriver() = default;
-    ReadyByDriver(const ReadyByDriver &) = delete;
-    ReadyByDriver &operator=(const ReadyByDriver &) = delete;
     ~ReadyByDriver()
     {
         for (const cl_kernel kernel : kernels_)
@@ -83,13 +65,9 @@ public:
 
     void make(const NativeSetup &setup, const ProgramFile &file, const Bytes &binary)
     {
-        cl_uint count = 0;
-        cl_program program = load_binary(setup, binary, file.options);
-        programs_.push_back(program);
-        require_cl(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
-        kernels_.resize(kernels_.size() + count);
-        require_cl(clCreateKernelsInProgram(program, count, kernels_.data() + kernels_.size() - count, nullptr),
-                   "clCreateKernelsInProgram");
+        programs_.push_back(load_binary(setup, binary, file.options));
+        const std::vector<cl_kernel> kernels = kernels_of(programs_.back());
+        kernels_.insert(kernels_.end(), kernels.begin(), kernels.end());
     }
 
 private:
@@ -200,18 +178,13 @@ void write_binaries(const std::string &set, const std::string &store)
     const std::vector<ProgramFile> files = list_programs(set, is_cpu(setup.device));
     std::filesystem::create_directory(std::filesystem::path(binary_path(store, 0)).parent_path());
     for (size_t i = 0; i < files.size(); ++i) {
-        ingot_program_t program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         cl_program native = nullptr;
-        const ingot_program_desc_t desc = describe(setup, files[i]);
-        require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), files[i].name);
-        require(origin == INGOT_ORIGIN_STORAGE, files[i].name + " did not come from the store");
+        ingot_program_t program = load_from_store(setup, files[i]);
         require_ingot(ingot_opencl_program_get_native(program, &native), files[i].name);
         const Bytes binary = binary_of(native);
         std::ofstream file(binary_path(store, i), std::ios::binary);
         file.write(reinterpret_cast<const char *>(binary.data()), static_cast<std::streamsize>(binary.size()));
         ingot_program_release(program);
-        ingot_program_desc_release(desc);
     }
 }
 

@@ -31,15 +31,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <ingot/persist.h>
 
@@ -234,7 +230,7 @@ void run_process(const Settings &settings, const std::string &path, unsigned see
 /* ---- the parent ---- */
 
 /* A pipe between the parent and its children. The children inherit only the end `theirs`. */
-struct Pipe {
+struct Pipe : NotCopied {
     int mine = -1;
     int theirs = -1;
 
@@ -246,8 +242,6 @@ struct Pipe {
         theirs = ends[is_mine_to_read ? 1 : 0];
         require(fcntl(theirs, F_SETFD, 0) == 0, "fcntl");
     }
-    Pipe(const Pipe &) = delete;
-    Pipe &operator=(const Pipe &) = delete;
     ~Pipe()
     {
         close_mine();

@@ -16,13 +16,11 @@
  */
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <list>
 #include <random>
-#include <thread>
 
 #include "support/cache_harness.h"
+#include "support/threads.h"
 
 using cache_harness::Harness;
 using cache_harness::kAlive;
@@ -102,12 +100,8 @@ public:
         unsigned round = 0;
         for (; goes_on(round) && !::testing::Test::HasFailure(); ++round) {
             allocator_.set_failing(memory_is_short_);
-            std::vector<std::thread> threads;
             std::vector<Tally> tallies(settings.threads);
-            for (unsigned i = 0; i < settings.threads; ++i)
-                threads.emplace_back([this, round, i, &tallies] { work(round * 1000 + i, &tallies[i]); });
-            for (std::thread &thread : threads)
-                thread.join();
+            in_threads(settings.threads, [this, round, &tallies](size_t i) { work(round * 1000 + i, &tallies[i]); });
             allocator_.set_failing(false);
             check_at_rest(tallies);
             walk_alone(round);

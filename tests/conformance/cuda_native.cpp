@@ -2,7 +2,6 @@
 #include <nvrtc.h>
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 
 #include <dlfcn.h>

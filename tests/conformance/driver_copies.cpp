@@ -3,14 +3,7 @@
  */
 #include "conformance/driver_copies.h"
 
-#include <link.h>
 #include <unistd.h>
-
-#include <filesystem>
-#include <stdexcept>
-
-#include <dlfcn.h>
-#include <gtest/gtest.h>
 
 #include "support/opencl_driver_copy.h"
 

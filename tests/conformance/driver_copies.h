@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include <string>
-
 #include "conformance/objects.h"
 
 namespace conformance

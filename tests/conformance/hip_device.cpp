@@ -1,7 +1,6 @@
 /*
  * hip_device.cpp - implements DeviceUnderTest for the HIP driver of the test, and tests what only HIP has.
  */
-#include <filesystem>
 #include <map>
 
 #include <ingot/private/hip.h>

@@ -2,7 +2,6 @@
  * id_test.cpp - tests what of the device, the driver and the files is in an id. What of the description is in it, and
  * its bytes, are the same for all backends (tests/unit/core).
  */
-#include <unistd.h>
 
 #include <thread>
 

@@ -6,9 +6,6 @@
  */
 #include "conformance/device_under_test.h"
 
-#include <cstring>
-#include <stdexcept>
-
 #include "support/level_zero_driver.h"
 #include "support/spirv_file.h"
 #include "support/spirv_module.h"

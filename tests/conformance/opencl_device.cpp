@@ -6,8 +6,6 @@
  */
 #include "conformance/device_under_test.h"
 
-#include <stdexcept>
-
 #include "support/opencl_platform.h"
 #include "support/spirv_module.h"
 

@@ -4,13 +4,7 @@
  * A test copies the real driver and changes a word or the build-id in the copy. A new process then finds a driver with
  * one changed property, so no other field of the id may differ.
  */
-#include <link.h>
 #include <sys/stat.h>
-
-#include <algorithm>
-#include <filesystem>
-
-#include <dlfcn.h>
 
 #include "conformance/children.h"
 #include "conformance/driver_copies.h"

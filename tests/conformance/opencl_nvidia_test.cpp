@@ -5,7 +5,6 @@
  * The kernels use features that need more in a binary than instructions: local and constant memory, images and
  * samplers, printf, global ids with an offset, and required work-group sizes.
  */
-#include <algorithm>
 #include <cmath>
 
 #include "conformance/children.h"

@@ -11,7 +11,7 @@ namespace
 {
 
 /* A sub-device with one compute unit of the platform's first device. */
-class SubDevice
+class SubDevice : NotCopied
 {
 public:
     SubDevice()
@@ -21,8 +21,6 @@ public:
         cl_uint count = 0;
         error_ = clCreateSubDevices(OpenclPlatform::get().devices()[0], properties, 1, &id_, &count);
     }
-    SubDevice(const SubDevice &) = delete;
-    SubDevice &operator=(const SubDevice &) = delete;
     ~SubDevice()
     {
         if (error_ == CL_SUCCESS)

@@ -4,13 +4,7 @@
  */
 #include "conformance/program_setup.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <filesystem>
 #include <iostream>
-#include <map>
 
 #include "conformance/objects.h"
 #include "support/child_process.h"

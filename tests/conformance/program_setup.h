@@ -7,10 +7,6 @@
  */
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "conformance/device_under_test.h"
 
 namespace conformance

@@ -10,12 +10,7 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace digits
 {

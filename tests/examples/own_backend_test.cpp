@@ -8,18 +8,15 @@
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include <sys/types.h>
-
-#include <gtest/gtest.h>
 
 #include <ingot/ingot.hpp>
 
 extern "C" {
 #include "image.h"
 }
+#include "support/threads.h"
 #include "tinycc.h"
 
 /* The linker redirects calls to pread to __wrap_pread. The backend uses pread to read the code that its compiler
@@ -223,16 +220,11 @@ TEST_F(Tinycc, LoaderChecksEveryByteAndLength)
 
 TEST_F(Tinycc, CompilesInManyThreads)
 {
-    std::vector<std::thread> threads;
     std::atomic<int> right{0};
-    for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([&, i] {
-            for (int n = 0; n < 10; ++n)
-                right += call(describe(kernel_of("in[i] + " + std::to_string(i * 10 + n))), "f", 1) == i * 10 + n + 1;
-        });
-    }
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(8, [&](int i) {
+        for (int n = 0; n < 10; ++n)
+            right += call(describe(kernel_of("in[i] + " + std::to_string(i * 10 + n))), "f", 1) == i * 10 + n + 1;
+    });
     EXPECT_EQ(80, right);
 }
 

@@ -11,10 +11,6 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <fstream>
-#include <vector>
-
 namespace
 {
 

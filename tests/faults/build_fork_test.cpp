@@ -2,13 +2,9 @@
  * build_fork_test.cpp - tests that fork() does not hang if a thread requests programs while it holds a lock of the
  * application, and the application takes the same lock before each fork.
  */
-#include <gtest/gtest.h>
-
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <string>
 #include <thread>
 
 #include "support/forked_child.h"
@@ -43,9 +39,8 @@ void request(const Store &store, int number)
 {
     const Session session;
     const Desc desc = session.describe("kernel n" + std::to_string(number) + " x no_such *\n");
-    ingot_program_t program = nullptr;
     take();
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
+    EXPECT_EQ(INGOT_BUILD_FAILED, request_through(desc, store.get()));
     give();
 }
 

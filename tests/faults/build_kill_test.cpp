@@ -5,18 +5,13 @@
  * The compiler takes up to 8 ms, so that a kill can come before, during or after the compilation and the storing of the
  * blob. In every tenth trial the compiler waits for the kill, so that some builds are certainly taken over.
  */
-#include <gtest/gtest.h>
-
 #include <sys/mman.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <new>
 #include <random>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/forked_child.h"
 #include "support/persist_session.h"
@@ -54,8 +49,6 @@ public:
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
-    Trial(const Trial &) = delete;
-    Trial &operator=(const Trial &) = delete;
     ~Trial() { munmap(board_, sizeof(Board)); }
 
     /* Starts the processes, whose compilers call compile(), and waits until one of them compiles. */
@@ -86,23 +79,18 @@ private:
         alarm(kHangSeconds);
         const Store store(info_);
         Session session;
-        session.hook = [&](const char *operation) {
-            if (std::string(operation) == "build") {
-                pid_t none = 0;
-                ++board_->compilers; /* before `first` is set, after which the test may kill this process */
-                board_->first.compare_exchange_strong(none, getpid());
-                compile();
-            }
-            return INGOT_SUCCESS;
-        };
+        session.at("build", [&] {
+            pid_t none = 0;
+            ++board_->compilers; /* before `first` is set, after which the test may kill this process */
+            board_->first.compare_exchange_strong(none, getpid());
+            compile();
+        });
         const Desc desc = session.describe();
-        ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         while (!board_->has_begun)
             std::this_thread::yield();
-        const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store.get(), &origin);
+        const ingot_status_t status = request_through(desc, store.get(), &origin);
         ++(origin == INGOT_ORIGIN_BUILD ? board_->builds : board_->loads);
-        ingot_program_release(program);
         return status == INGOT_SUCCESS && store.stats().wait_timeouts == 0 ? 0 : 1;
     }
 

@@ -14,9 +14,7 @@
  * The exit status is 42 if the process reached its call to exit() and that call ended normally.
  */
 #include <cstdlib>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
  */
 #include <dlfcn.h>
 
-#include <ingot/backend.h>
-
 #include "support/reference_backend.h"
 
 static void *driver;

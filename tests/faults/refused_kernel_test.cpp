@@ -3,14 +3,12 @@
  * make a kernel from it. Ingot must drop such an entry, compile the program again and store it. No available driver can
  * be made to refuse in this way, so the reference backend does it.
  */
-#include <gtest/gtest.h>
-#include <ingot/private/directory.h>
 #include <ingot/private/program.h>
 
 #include <atomic>
-#include <thread>
 
 #include "support/persist_session.h"
+#include "support/threads.h"
 
 using namespace store_fixture;
 
@@ -36,8 +34,8 @@ uint64_t rejected_by(const HeldStorage &storage)
 struct Picky : Session {
     Picky()
     {
-        hook = [this](const char *operation) {
-            const bool is_kernel = std::string(operation) == "create_kernel";
+        before = [this](const std::string &operation) {
+            const bool is_kernel = operation == "create_kernel";
             return is_kernel && __atomic_load_n(&counts.builds, __ATOMIC_SEQ_CST) == 0 ? refusal : INGOT_SUCCESS;
         };
     }
@@ -153,9 +151,7 @@ TEST_F(RefusedKernel, CompilesOnceIfTheCompiledProgramIsRefusedToo)
 {
     const HeldStorage storage = open_store(root_);
     Session session;
-    session.hook = [](const char *operation) {
-        return std::string(operation) == "create_kernel" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    };
+    session.fail("create_kernel", INGOT_BACKEND_ERROR);
     const Desc desc = session.describe();
     ingot_kernel_t kernel = nullptr;
     for (int i = 0; i < 3; ++i)
@@ -163,7 +159,7 @@ TEST_F(RefusedKernel, CompilesOnceIfTheCompiledProgramIsRefusedToo)
                   ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "twice", nullptr));
     EXPECT_EQ(1u, session.counts.builds);
     Session loads;
-    loads.hook = session.hook;
+    loads.before = session.before;
     const Desc again = loads.describe();
     for (int i = 0; i < 3; ++i)
         EXPECT_EQ(INGOT_BACKEND_ERROR,
@@ -232,15 +228,11 @@ TEST_F(RefusedKernel, LeavesOneSoundEntryIfManyThreadsAreRefusedAtOnce)
         Picky picky;
         const Desc desc = picky.describe();
         std::atomic<int> ready{0};
-        std::vector<std::thread> threads;
-        for (int i = 0; i < 4; ++i)
-            threads.emplace_back([&] {
-                for (++ready; ready < 4;)
-                    std::this_thread::yield();
-                (void)ask(desc, storage);
-            });
-        for (std::thread &thread : threads)
-            thread.join();
+        in_threads(4, [&](size_t) {
+            for (++ready; ready < 4;)
+                std::this_thread::yield();
+            (void)ask(desc, storage);
+        });
         EXPECT_EQ(1u, entries_of(root_).size());
         Session next;
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, storage));

@@ -3,13 +3,9 @@
  * whose system calls fail one by one. Afterwards, the path must have either the old file or the complete new file, and
  * the next writer must succeed.
  */
-#include <gtest/gtest.h>
-
 #include <cstdio>
 #include <cstring>
-#include <string>
 
-#include "support/own_storage.h"
 #include "support/reference_context.h"
 #include "support/store_fixture.h"
 #include "support/traced_child.h"

@@ -3,11 +3,8 @@
  * while they store, replace, evict, remove, clear, load or replace a damaged entry. The next process must find complete
  * entries or misses, and the store must keep working.
  */
-#include <gtest/gtest.h>
-
 #include <cstdio>
 #include <cstring>
-#include <string>
 
 #include "support/store_fixture.h"
 #include "support/traced_child.h"

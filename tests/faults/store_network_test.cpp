@@ -6,22 +6,11 @@
  * In store_kill_test, single calls fail with the errors of network file systems. Here, all calls of a kind fail, or a
  * single call of a load, which must succeed nevertheless.
  */
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <linux/landlock.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <functional>
-#include <string>
 
 #include "support/failing_calls.h"
-#include "support/forked_child.h"
 #include "support/own_mounts.h"
 #include "support/store_fixture.h"
 #include "support/traced_child.h"

@@ -1,19 +1,11 @@
 /*
  * store_processes_test.cpp - tests a store that many processes and threads use at once.
  */
-#include <gtest/gtest.h>
-
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <functional>
 #include <optional>
-#include <string>
-#include <thread>
 
-#include "support/store_test.h"
+#include "support/store_fixture.h"
+#include "support/threads.h"
 #include "support/traced_child.h"
 
 using namespace store_fixture;
@@ -369,21 +361,17 @@ TEST_F(StoreProcesses, ThreadsShareAStorage)
 {
     std::optional<Store> store(std::in_place, root_, 60000);
     std::atomic<unsigned> wrong{0};
-    std::vector<std::thread> threads;
-    for (unsigned t = 0; t < 8; ++t)
-        threads.emplace_back([&store, &wrong, t] {
-            for (unsigned i = 0; i < 60; ++i) {
-                const unsigned number = (t * 5 + i) % 30;
-                Bytes blob;
-                const ingot_status_t loaded = store->load(numbered_id(number), &blob);
-                if (loaded == INGOT_SUCCESS ? blob != random_bytes(number, 4000) : loaded != INGOT_NOT_FOUND)
-                    ++wrong;
-                if (store->put(numbered_id(number), random_bytes(number, 4000)) != INGOT_SUCCESS)
-                    ++wrong;
-            }
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(8, [&store, &wrong](size_t t) {
+        for (unsigned i = 0; i < 60; ++i) {
+            const unsigned number = (t * 5 + i) % 30;
+            Bytes blob;
+            const ingot_status_t loaded = store->load(numbered_id(number), &blob);
+            if (loaded == INGOT_SUCCESS ? blob != random_bytes(number, 4000) : loaded != INGOT_NOT_FOUND)
+                ++wrong;
+            if (store->put(numbered_id(number), random_bytes(number, 4000)) != INGOT_SUCCESS)
+                ++wrong;
+        }
+    });
     EXPECT_EQ(0u, wrong);
     store.reset();
     EXPECT_LE(bytes_in(root_), 60000u);

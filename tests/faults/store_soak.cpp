@@ -13,16 +13,12 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <random>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/store_fixture.h"
 

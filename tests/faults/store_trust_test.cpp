@@ -3,18 +3,12 @@
  * processes that reach their limit on open files. Tests in which files belong to another user need root, and are
  * skipped without it. Only SaysAnotherOwnerAndTheRemedy then uses a system directory instead.
  */
-#include <gtest/gtest.h>
-
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <string>
 
 #include "support/forked_child.h"
-#include "support/store_test.h"
+#include "support/store_fixture.h"
 
 using namespace store_fixture;
 using forked_child::kNobody;

@@ -3,15 +3,8 @@
  * a child mounts in its own namespace. A second run has a limit on the size of files, which makes the same calls fail,
  * and whose signal would end the process. The first run is skipped if the machine does not allow the mount.
  */
-#include <gtest/gtest.h>
-
-#include <sys/mount.h>
 #include <sys/resource.h>
 
-#include <functional>
-#include <string>
-
-#include "support/forked_child.h"
 #include "support/own_mounts.h"
 #include "support/store_fixture.h"
 

@@ -7,9 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "support/scratch_directory.h"

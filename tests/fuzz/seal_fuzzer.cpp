@@ -17,6 +17,7 @@
 extern "C" {
 #include "persist/trust/seal.h"
 }
+#include "support/not_copied.h"
 
 namespace
 {
@@ -32,7 +33,7 @@ Bytes golden(const char *name)
 }
 
 /* A storage with a policy. It returns the same bytes for every id. */
-class Keeping
+class Keeping : NotCopied
 {
 public:
     explicit Keeping(ingot_persist_trust_policy_t policy)
@@ -47,8 +48,6 @@ public:
             ingot_persist_set_trust(storage_, &trust) != INGOT_SUCCESS)
             abort();
     }
-    Keeping(const Keeping &) = delete;
-    Keeping &operator=(const Keeping &) = delete;
     ~Keeping() { ingot_storage_release(storage_); }
 
     /* Loads with these bytes in the storage. Returns true if a blob was returned. */

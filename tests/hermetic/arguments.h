@@ -7,9 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
-#include <memory>
 #include <stdexcept>
-#include <string>
 
 #include "hermetic/compilers.h"
 

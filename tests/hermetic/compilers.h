@@ -11,6 +11,8 @@
 
 #include <ingot/ingot.h>
 
+#include "support/not_copied.h"
+
 namespace hermetic
 {
 
@@ -46,13 +48,10 @@ struct IngotBuild {
 
 enum class Want { kernels, code };
 
-class Compiler
+class Compiler : NotCopied
 {
 public:
     virtual ~Compiler();
-    Compiler() = default;
-    Compiler(const Compiler &) = delete;
-    Compiler &operator=(const Compiler &) = delete;
 
     virtual std::string name() const = 0;
     virtual bool is_cuda() const = 0; /* or a language like it */

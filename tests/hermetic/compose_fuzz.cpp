@@ -13,9 +13,6 @@
  * A program that Ingot builds natively is neither stale nor kept. With --plant 1, Ingot's results are those of a cache
  * that misses everything, and the test succeeds only if it finds failures. CONTRIBUTING.md has the commands.
  */
-#include <cstdio>
-#include <filesystem>
-
 #include "hermetic/arguments.h"
 #include "hermetic/child_items.h"
 #include "hermetic/project.h"

@@ -9,9 +9,6 @@
  * the difference. CONTRIBUTING.md has the commands.
  */
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <unistd.h>
 
 #include "hermetic/arguments.h"
 #include "hermetic/build_log.h"

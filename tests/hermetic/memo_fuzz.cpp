@@ -14,7 +14,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <random>
 
 #include "unit/core/header_memo_fixture.h"

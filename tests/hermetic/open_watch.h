@@ -12,10 +12,12 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "support/not_copied.h"
+
 namespace hermetic
 {
 
-class OpenWatch
+class OpenWatch : NotCopied
 {
 public:
     /* Watches `root` and the folders that exist below it now. */
@@ -28,8 +30,6 @@ public:
             if (entry.is_directory())
                 add(entry.path());
     }
-    OpenWatch(const OpenWatch &) = delete;
-    OpenWatch &operator=(const OpenWatch &) = delete;
     ~OpenWatch() { close(descriptor_); }
 
     /* Returns the paths of the files that were opened since the last call. */

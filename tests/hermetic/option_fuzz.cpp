@@ -13,9 +13,6 @@
  * A program that is not cacheable, or that Ingot builds natively, is not stored, so it cannot be stale or collide.
  * CONTRIBUTING.md has the commands.
  */
-#include <cstdio>
-#include <filesystem>
-
 #include "hermetic/arguments.h"
 #include "hermetic/child_items.h"
 #include "hermetic/open_watch.h"

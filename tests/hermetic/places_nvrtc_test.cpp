@@ -2,8 +2,6 @@
  * places_nvrtc_test.cpp - tests a hermetic text (a source with each include replaced by its text) with deeply nested
  * headers, whose line markers can crash NVRTC.
  */
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include "hermetic/compilers.h"

@@ -2,8 +2,6 @@
  * places_test.cpp - tests that in a hermetic text, in which Ingot has replaced each include by its text, the compiler
  * sees the same lines and names of files as in the native build.
  */
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include "hermetic/build_log.h"

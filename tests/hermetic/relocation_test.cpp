@@ -6,7 +6,6 @@
  * The test starts itself with --ids for each place.
  */
 #include <cstring>
-#include <filesystem>
 #include <iostream>
 #include <sstream>
 

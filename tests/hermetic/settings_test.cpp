@@ -5,13 +5,9 @@
  * variables in the driver's library, so it also tries the variables of a new driver. The test starts itself with
  * `--settings FILE`.
  */
-#include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <set>
 
 #include <CL/cl_icd.h>

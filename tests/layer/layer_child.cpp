@@ -20,7 +20,6 @@
 
 #include <fcntl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -28,8 +27,8 @@
 #include <fstream>
 #include <functional>
 #include <string>
-#include <thread>
-#include <vector>
+
+#include "support/threads.h"
 
 namespace
 {
@@ -240,26 +239,21 @@ void threads()
     Device device;
     std::atomic<size_t> right{0};
     const Made shared(device, kMany);
-    std::vector<std::thread> all;
-    for (size_t t = 0; t < kThreads; ++t) {
-        all.emplace_back([&, t] {
-            Device own = device;
-            own.queue = device.make_queue(); /* threads that share a queue of PoCL's basic device can wait forever */
-            for (size_t i = t; i < kMany; i += kThreads) {
-                Made made(own, i / 4);
-                const bool is_correct = is_right(own, made, i / 4);
-                made.release();
-                right += is_correct;
-                char log[100];
-                clRetainProgram(shared.program);
-                clGetProgramBuildInfo(shared.program, device.device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, nullptr);
-                clReleaseProgram(shared.program);
-            }
-            clReleaseCommandQueue(own.queue);
-        });
-    }
-    for (std::thread &thread : all)
-        thread.join();
+    in_threads(kThreads, [&](size_t t) {
+        Device own = device;
+        own.queue = device.make_queue(); /* threads that share a queue of PoCL's basic device can wait forever */
+        for (size_t i = t; i < kMany; i += kThreads) {
+            Made made(own, i / 4);
+            const bool is_correct = is_right(own, made, i / 4);
+            made.release();
+            right += is_correct;
+            char log[100];
+            clRetainProgram(shared.program);
+            clGetProgramBuildInfo(shared.program, device.device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, nullptr);
+            clReleaseProgram(shared.program);
+        }
+        clReleaseCommandQueue(own.queue);
+    });
     std::printf("%zu right\n", right.load());
     require(right == kMany, "a result is wrong");
 }

@@ -2,21 +2,10 @@
  * layer_test.cpp - tests the OpenCL layer, which the loader loads into an application that does not know about Ingot
  * (layer_child.cpp).
  */
-#include <fstream>
-#include <functional>
-#include <memory>
 #include <thread>
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "support/child_process.h"
 #include "support/opencl_platform.h"
 #include "support/recorded_requests.h"
-#include "support/scratch_directory.h"
 #include "support/server_process.h"
 
 namespace
@@ -360,12 +349,10 @@ TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
 
 /* Makes processes start together. A process that is ready writes a byte to the pipe ready_, and then waits for a byte
  * from the pipe go_. */
-class StartTogether
+class StartTogether : NotCopied
 {
 public:
     explicit StartTogether(const std::string &store) : ready_(make(store + ".ready")), go_(make(store + ".go")) {}
-    StartTogether(const StartTogether &) = delete;
-    StartTogether &operator=(const StartTogether &) = delete;
     ~StartTogether()
     {
         close(ready_);

@@ -4,13 +4,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "support/child_process.h"
 #include "support/scratch_directory.h"
 

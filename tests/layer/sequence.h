@@ -11,8 +11,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "layer/texts.h"
 #include "layer/transcript.h"

@@ -5,7 +5,6 @@
  */
 #include "layer/sequence.h"
 
-#include <filesystem>
 #include <fstream>
 
 namespace layer

@@ -13,17 +13,6 @@
  *   --lie 1       writes a wrong line to one transcript; the exit status shows whether it was found
  * After a crash, a new process continues with the next sequence. scripts/with-device chooses the driver.
  */
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <stdexcept>
-
 #include "layer/comparison.h"
 #include "layer/sequence.h"
 #include "support/child_process.h"

@@ -13,77 +13,57 @@ namespace layer
 
 constexpr unsigned char kUntouched = 0xab;
 
-static const std::vector<Param> &program_params()
-{
-    static const std::vector<Param> params = {
-        {CL_PROGRAM_REFERENCE_COUNT, "CL_PROGRAM_REFERENCE_COUNT", Param::number},
-        {CL_PROGRAM_CONTEXT, "CL_PROGRAM_CONTEXT", Param::handle},
-        {CL_PROGRAM_NUM_DEVICES, "CL_PROGRAM_NUM_DEVICES", Param::number},
-        {CL_PROGRAM_DEVICES, "CL_PROGRAM_DEVICES", Param::handles},
-        {CL_PROGRAM_SOURCE, "CL_PROGRAM_SOURCE", Param::text},
-        {CL_PROGRAM_IL, "CL_PROGRAM_IL", Param::bytes},
-        {CL_PROGRAM_NUM_KERNELS, "CL_PROGRAM_NUM_KERNELS", Param::size},
-        {CL_PROGRAM_KERNEL_NAMES, "CL_PROGRAM_KERNEL_NAMES", Param::text},
-        {CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, "CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT", Param::number},
-        {CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, "CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT", Param::number},
-        {0xdead, "0xdead", Param::bytes},
-    };
-    return params;
-}
+const std::vector<Param> kProgramParams = {
+    {CL_PROGRAM_REFERENCE_COUNT, "CL_PROGRAM_REFERENCE_COUNT", Param::number},
+    {CL_PROGRAM_CONTEXT, "CL_PROGRAM_CONTEXT", Param::handle},
+    {CL_PROGRAM_NUM_DEVICES, "CL_PROGRAM_NUM_DEVICES", Param::number},
+    {CL_PROGRAM_DEVICES, "CL_PROGRAM_DEVICES", Param::handles},
+    {CL_PROGRAM_SOURCE, "CL_PROGRAM_SOURCE", Param::text},
+    {CL_PROGRAM_IL, "CL_PROGRAM_IL", Param::bytes},
+    {CL_PROGRAM_NUM_KERNELS, "CL_PROGRAM_NUM_KERNELS", Param::size},
+    {CL_PROGRAM_KERNEL_NAMES, "CL_PROGRAM_KERNEL_NAMES", Param::text},
+    {CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, "CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT", Param::number},
+    {CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, "CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT", Param::number},
+    {0xdead, "0xdead", Param::bytes},
+};
 
-static const std::vector<Param> &build_params()
-{
-    static const std::vector<Param> params = {
-        {CL_PROGRAM_BUILD_STATUS, "CL_PROGRAM_BUILD_STATUS", Param::number},
-        {CL_PROGRAM_BUILD_OPTIONS, "CL_PROGRAM_BUILD_OPTIONS", Param::text},
-        {CL_PROGRAM_BUILD_LOG, "CL_PROGRAM_BUILD_LOG", Param::text},
-        {CL_PROGRAM_BINARY_TYPE, "CL_PROGRAM_BINARY_TYPE", Param::number},
-        {CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, "CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE", Param::size},
-        {0xdead, "0xdead", Param::bytes},
-    };
-    return params;
-}
+const std::vector<Param> kBuildParams = {
+    {CL_PROGRAM_BUILD_STATUS, "CL_PROGRAM_BUILD_STATUS", Param::number},
+    {CL_PROGRAM_BUILD_OPTIONS, "CL_PROGRAM_BUILD_OPTIONS", Param::text},
+    {CL_PROGRAM_BUILD_LOG, "CL_PROGRAM_BUILD_LOG", Param::text},
+    {CL_PROGRAM_BINARY_TYPE, "CL_PROGRAM_BINARY_TYPE", Param::number},
+    {CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, "CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE", Param::size},
+    {0xdead, "0xdead", Param::bytes},
+};
 
-static const std::vector<Param> &kernel_params()
-{
-    static const std::vector<Param> params = {
-        {CL_KERNEL_FUNCTION_NAME, "CL_KERNEL_FUNCTION_NAME", Param::text},
-        {CL_KERNEL_NUM_ARGS, "CL_KERNEL_NUM_ARGS", Param::number},
-        {CL_KERNEL_REFERENCE_COUNT, "CL_KERNEL_REFERENCE_COUNT", Param::number},
-        {CL_KERNEL_CONTEXT, "CL_KERNEL_CONTEXT", Param::handle},
-        {CL_KERNEL_PROGRAM, "CL_KERNEL_PROGRAM", Param::handle},
-        {CL_KERNEL_ATTRIBUTES, "CL_KERNEL_ATTRIBUTES", Param::text},
-        {0xdead, "0xdead", Param::bytes},
-    };
-    return params;
-}
+const std::vector<Param> kKernelParams = {
+    {CL_KERNEL_FUNCTION_NAME, "CL_KERNEL_FUNCTION_NAME", Param::text},
+    {CL_KERNEL_NUM_ARGS, "CL_KERNEL_NUM_ARGS", Param::number},
+    {CL_KERNEL_REFERENCE_COUNT, "CL_KERNEL_REFERENCE_COUNT", Param::number},
+    {CL_KERNEL_CONTEXT, "CL_KERNEL_CONTEXT", Param::handle},
+    {CL_KERNEL_PROGRAM, "CL_KERNEL_PROGRAM", Param::handle},
+    {CL_KERNEL_ATTRIBUTES, "CL_KERNEL_ATTRIBUTES", Param::text},
+    {0xdead, "0xdead", Param::bytes},
+};
 
-static const std::vector<Param> &argument_params()
-{
-    static const std::vector<Param> params = {
-        {CL_KERNEL_ARG_ADDRESS_QUALIFIER, "CL_KERNEL_ARG_ADDRESS_QUALIFIER", Param::number},
-        {CL_KERNEL_ARG_ACCESS_QUALIFIER, "CL_KERNEL_ARG_ACCESS_QUALIFIER", Param::number},
-        {CL_KERNEL_ARG_TYPE_NAME, "CL_KERNEL_ARG_TYPE_NAME", Param::text},
-        {CL_KERNEL_ARG_TYPE_QUALIFIER, "CL_KERNEL_ARG_TYPE_QUALIFIER", Param::size},
-        {CL_KERNEL_ARG_NAME, "CL_KERNEL_ARG_NAME", Param::text},
-        {0xdead, "0xdead", Param::bytes},
-    };
-    return params;
-}
+const std::vector<Param> kArgumentParams = {
+    {CL_KERNEL_ARG_ADDRESS_QUALIFIER, "CL_KERNEL_ARG_ADDRESS_QUALIFIER", Param::number},
+    {CL_KERNEL_ARG_ACCESS_QUALIFIER, "CL_KERNEL_ARG_ACCESS_QUALIFIER", Param::number},
+    {CL_KERNEL_ARG_TYPE_NAME, "CL_KERNEL_ARG_TYPE_NAME", Param::text},
+    {CL_KERNEL_ARG_TYPE_QUALIFIER, "CL_KERNEL_ARG_TYPE_QUALIFIER", Param::size},
+    {CL_KERNEL_ARG_NAME, "CL_KERNEL_ARG_NAME", Param::text},
+    {0xdead, "0xdead", Param::bytes},
+};
 
-static const std::vector<Param> &work_group_params()
-{
-    static const std::vector<Param> params = {
-        {CL_KERNEL_WORK_GROUP_SIZE, "CL_KERNEL_WORK_GROUP_SIZE", Param::size},
-        {CL_KERNEL_COMPILE_WORK_GROUP_SIZE, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE", Param::sizes},
-        {CL_KERNEL_LOCAL_MEM_SIZE, "CL_KERNEL_LOCAL_MEM_SIZE", Param::size},
-        {CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, "CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE", Param::size},
-        {CL_KERNEL_PRIVATE_MEM_SIZE, "CL_KERNEL_PRIVATE_MEM_SIZE", Param::size},
-        {CL_KERNEL_GLOBAL_WORK_SIZE, "CL_KERNEL_GLOBAL_WORK_SIZE", Param::sizes},
-        {0xdead, "0xdead", Param::bytes},
-    };
-    return params;
-}
+const std::vector<Param> kWorkGroupParams = {
+    {CL_KERNEL_WORK_GROUP_SIZE, "CL_KERNEL_WORK_GROUP_SIZE", Param::size},
+    {CL_KERNEL_COMPILE_WORK_GROUP_SIZE, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE", Param::sizes},
+    {CL_KERNEL_LOCAL_MEM_SIZE, "CL_KERNEL_LOCAL_MEM_SIZE", Param::size},
+    {CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, "CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE", Param::size},
+    {CL_KERNEL_PRIVATE_MEM_SIZE, "CL_KERNEL_PRIVATE_MEM_SIZE", Param::size},
+    {CL_KERNEL_GLOBAL_WORK_SIZE, "CL_KERNEL_GLOBAL_WORK_SIZE", Param::sizes},
+    {0xdead, "0xdead", Param::bytes},
+};
 
 template <typename T> static std::vector<T> elements_of(const std::vector<unsigned char> &bytes)
 {
@@ -218,35 +198,35 @@ void Sequence::query_program()
 {
     Program *program = any_program();
     for (size_t i = 1 + random_.below(3); i > 0; --i)
-        program_param(program, random_.of(program_params()));
+        program_param(program, random_.of(kProgramParams));
 }
 
 void Sequence::query_build()
 {
     Program *program = any_program();
     for (size_t i = 1 + random_.below(3); i > 0; --i)
-        build_param(program, device_of(program != nullptr ? program->context : 0), random_.of(build_params()));
+        build_param(program, device_of(program != nullptr ? program->context : 0), random_.of(kBuildParams));
 }
 
 void Sequence::query_kernel()
 {
     Kernel *kernel = any_kernel();
     for (size_t i = 1 + random_.below(3); i > 0; --i)
-        kernel_param(kernel, random_.of(kernel_params()));
+        kernel_param(kernel, random_.of(kKernelParams));
 }
 
 void Sequence::query_arguments()
 {
     Kernel *kernel = any_kernel(0);
     for (size_t i = 1 + random_.below(3); i > 0 && kernel != nullptr; --i)
-        argument_param(kernel, static_cast<cl_uint>(random_.below(4)), random_.of(argument_params()));
+        argument_param(kernel, static_cast<cl_uint>(random_.below(4)), random_.of(kArgumentParams));
 }
 
 void Sequence::query_work_group()
 {
     Kernel *kernel = any_kernel(0);
     for (size_t i = 1 + random_.below(3); i > 0 && kernel != nullptr; --i)
-        work_group_param(kernel, device_of(kernel->context), random_.of(work_group_params()));
+        work_group_param(kernel, device_of(kernel->context), random_.of(kWorkGroupParams));
 }
 
 /* Queries which binaries a program has. Their sizes are on a separate line, which may differ: the binary of a cached
@@ -272,22 +252,22 @@ void Sequence::query_everything()
 {
     in_full_ = random_.percent(70);
     if (Program *program = any_program(0)) {
-        for (const Param &param : program_params())
+        for (const Param &param : kProgramParams)
             program_param(program, param);
         for (const cl_device_id device : contexts_[program->context].devices)
-            for (const Param &param : build_params())
+            for (const Param &param : kBuildParams)
                 build_param(program, device, param);
         if (random_.percent(20))
             query_binaries(program);
     }
     if (Kernel *kernel = any_kernel(0)) {
-        for (const Param &param : kernel_params())
+        for (const Param &param : kKernelParams)
             kernel_param(kernel, param);
         for (cl_uint i = 0; i < 7; ++i)
-            for (const Param &param : argument_params())
+            for (const Param &param : kArgumentParams)
                 argument_param(kernel, i, param);
         for (const cl_device_id device : contexts_[kernel->context].devices)
-            for (const Param &param : work_group_params())
+            for (const Param &param : kWorkGroupParams)
                 work_group_param(kernel, device, param);
     }
     const Context &context = random_.of(contexts_);

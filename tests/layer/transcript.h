@@ -8,6 +8,8 @@
 #include <map>
 #include <string>
 
+#include "support/not_copied.h"
+
 namespace layer
 {
 
@@ -22,13 +24,11 @@ template <typename Number> std::string number(Number value)
 /* Returns a text on one line, without the names of PoCL's temporary files. */
 std::string escaped(const std::string &text);
 
-class Transcript
+class Transcript : NotCopied
 {
 public:
     /* Appends to the file. */
     explicit Transcript(const std::string &path);
-    Transcript(const Transcript &) = delete;
-    Transcript &operator=(const Transcript &) = delete;
     ~Transcript();
 
     void line(const std::string &text);

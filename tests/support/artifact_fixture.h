@@ -17,12 +17,13 @@ extern "C" {
 }
 
 #include "support/held_storage.h"
+#include "support/not_copied.h"
 
 namespace artifact_fixture
 {
 
 /* A key with the field "name". */
-class Key
+class Key : NotCopied
 {
 public:
     explicit Key(std::string name) : name_(std::move(name))
@@ -33,8 +34,6 @@ public:
         key_.field_count = 2;
         key_.fields = fields_;
     }
-    Key(const Key &) = delete;
-    Key &operator=(const Key &) = delete;
     const ingot_artifact_key_t *get() const { return &key_; }
     std::vector<uint8_t> id() const
     {
@@ -61,7 +60,7 @@ inline std::string take(ingot_buffer_t *value)
 }
 
 /* A cache with a storage of the test's own. */
-class Cache
+class Cache : NotCopied
 {
 public:
     /* Takes over the reference to the storage. */
@@ -71,8 +70,6 @@ public:
     {
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&cache_.storage, &info)) << ingot_last_error_detail();
     }
-    Cache(const Cache &) = delete;
-    Cache &operator=(const Cache &) = delete;
     ~Cache() { ingot_storage_release(cache_.storage); }
 
     ingot_cache_t get() { return &cache_; }

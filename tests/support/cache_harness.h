@@ -63,8 +63,6 @@ public:
     {
         restart(wanted);
     }
-    Harness(const Harness &) = delete;
-    Harness &operator=(const Harness &) = delete;
     ~Harness()
     {
         destroy_cache();

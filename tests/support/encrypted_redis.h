@@ -47,18 +47,9 @@ private:
     void make(const std::string &name, const std::string &subject, const std::vector<std::string> &more,
               const std::string &suffix) const
     {
-        std::vector<std::string> arguments = {"req",
-                                              "-newkey",
-                                              "ec",
-                                              "-pkeyopt",
-                                              "ec_paramgen_curve:prime256v1",
-                                              "-nodes",
-                                              "-subj",
-                                              subject,
-                                              "-keyout",
-                                              at(name + ".key"),
-                                              "-out",
-                                              at(name + (suffix.empty() ? ".pem" : suffix))};
+        std::vector<std::string> arguments = server_process::words_of(
+            "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj " + subject + " -keyout " +
+            at(name + ".key") + " -out " + at(name + (suffix.empty() ? ".pem" : suffix)));
         arguments.insert(arguments.end(), more.begin(), more.end());
         run(arguments);
         chmod(at(name + ".key").c_str(), 0600);
@@ -74,32 +65,15 @@ private:
 };
 
 /* A Redis server. `clients` is "yes" if clients must show a certificate, and "no" otherwise. */
-class EncryptedRedis : public server_process::Server
+class EncryptedRedis : public server_process::Redis
 {
 public:
     EncryptedRedis(const Certificates &files, const std::string &certificate, const std::string &clients)
-        : Server([=, &files](uint16_t port, const std::string &folder) {
-              return std::vector<std::string>{server_process::find_program("redis-server"),
-                                              "--port",
-                                              "0",
-                                              "--tls-port",
-                                              std::to_string(port),
-                                              "--bind",
-                                              "127.0.0.1",
-                                              "--save",
-                                              "",
-                                              "--dir",
-                                              folder,
-                                              "--unixsocket",
-                                              folder + "/socket",
-                                              "--tls-cert-file",
-                                              files.at(certificate + ".pem"),
-                                              "--tls-key-file",
-                                              files.at(certificate + ".key"),
-                                              "--tls-ca-cert-file",
-                                              files.at("ca.pem"),
-                                              "--tls-auth-clients",
-                                              clients};
+        : Redis([=, &files](uint16_t port) {
+              return server_process::words_of("--port 0 --tls-port " + std::to_string(port) + " --tls-cert-file " +
+                                              files.at(certificate + ".pem") + " --tls-key-file " +
+                                              files.at(certificate + ".key") + " --tls-ca-cert-file " +
+                                              files.at("ca.pem") + " --tls-auth-clients " + clients);
           })
     {
         /* it opens its local socket last */
@@ -114,9 +88,9 @@ public:
     {
         std::vector<std::string> arguments = {server_process::find_program("redis-cli"), "-s", folder() + "/socket"};
         arguments.insert(arguments.end(), words.begin(), words.end());
-        child_process::Child(arguments, folder() + "/answer").wait();
-        std::ifstream file(folder() + "/answer");
-        return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        child_process::Child child(arguments, folder() + "/answer");
+        child.wait();
+        return child.output();
     }
     unsigned connection_count() const
     {

@@ -8,8 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "support/not_copied.h"
+
 /* Sets variables, and unsets them at the end. */
-class Environment
+class Environment : NotCopied
 {
 public:
     using Values = std::map<std::string, std::string>;
@@ -19,8 +21,6 @@ public:
         for (const auto &[name, value] : values_)
             setenv(name.c_str(), value.c_str(), 1);
     }
-    Environment(const Environment &) = delete;
-    Environment &operator=(const Environment &) = delete;
     ~Environment()
     {
         for (const auto &[name, value] : values_)

@@ -77,8 +77,6 @@ public:
         if (behavior_)
             acceptor_ = std::thread([this] { accept_all(); });
     }
-    FaultyServer(const FaultyServer &) = delete;
-    FaultyServer &operator=(const FaultyServer &) = delete;
     ~FaultyServer()
     {
         is_ending_ = true;

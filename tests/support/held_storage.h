@@ -1,6 +1,6 @@
 /*
- * held_storage.h - a reference to a storage, with operations that take vectors of bytes, functions that open storages
- * of each kind, and a storage of an application.
+ * held_storage.h - a reference to a storage, with operations that take vectors of bytes, its settings, functions that
+ * open storages of each kind, and storages that tests implement, as applications do.
  */
 #pragma once
 
@@ -11,14 +11,13 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <ingot/persist.h>
 #include <ingot/private/directory.h>
-
-#include "support/own_storage.h"
 
 /* Loads a blob. Copies it unless `blob` is NULL. */
 inline ingot_status_t load_blob(ingot_storage_t storage, const std::vector<uint8_t> &id,
@@ -49,8 +48,6 @@ class HeldStorage
 public:
     explicit HeldStorage(ingot_storage_t storage = nullptr) : storage_(storage) {}
     HeldStorage(HeldStorage &&other) noexcept : storage_(other.storage_) { other.storage_ = nullptr; }
-    HeldStorage(const HeldStorage &) = delete;
-    HeldStorage &operator=(const HeldStorage &) = delete;
     ~HeldStorage() { ingot_storage_release(storage_); }
 
     ingot_storage_t get() const { return storage_; }
@@ -122,6 +119,47 @@ inline HeldStorage bundle_of(const HeldStorage &storage, const std::filesystem::
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(storage.get(), path.c_str(), nullptr, nullptr, nullptr));
     return open_bundle(path);
 }
+
+/* Changes one setting of a storage, and leaves the others as they are. */
+template <typename Value>
+ingot_status_t set_setting(ingot_storage_t storage, Value ingot_persist_settings_t::*field,
+                           std::common_type_t<Value> value)
+{
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    const ingot_status_t status = ingot_persist_get_settings(storage, &settings);
+    settings.*field = value;
+    return status == INGOT_SUCCESS ? ingot_persist_set_settings(storage, &settings) : status;
+}
+
+inline ingot_persist_settings_t settings_of(const HeldStorage &storage)
+{
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(storage.get(), &settings));
+    return settings;
+}
+
+namespace own_storage
+{
+
+inline ingot_status_t find_nothing(void *, size_t, const uint8_t *, ingot_buffer_t *)
+{
+    return INGOT_NOT_FOUND;
+}
+
+/* Returns a table with these operations. Without any, the storage is empty and takes nothing. */
+inline ingot_storage_ops_t operations(decltype(ingot_storage_ops_t::store) store = nullptr,
+                                      decltype(ingot_storage_ops_t::load) load = find_nothing,
+                                      decltype(ingot_storage_ops_t::destroy) destroy = nullptr)
+{
+    ingot_storage_ops_t ops{};
+    ops.struct_size = sizeof(ops);
+    ops.load = load;
+    ops.store = store;
+    ops.destroy = destroy;
+    return ops;
+}
+
+} // namespace own_storage
 
 /* A storage of an application, in memory. Its buffers are freed by the address in `bytes`, so the library must not
  * change it. */

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <ingot/hip.h>
-#include <ingot/private/descriptor.h>
 
+#include "support/objects.h"
 #include "support/rtc_driver.h"
 
 class HipDriver : public RtcDriver
@@ -33,30 +33,13 @@ private:
     }
 
     /* Returns a program's id for a device. Devices that share programs have equal ids. */
-    static std::string id_of(int device)
+    static Bytes id_of(int device)
     {
         ingot_context_t context = nullptr;
-        ingot_source_t source = nullptr;
-        ingot_program_desc_t desc = nullptr;
-        const uint8_t *id = nullptr;
-        ingot_source_info_t text = INGOT_SOURCE_INFO_INIT;
-        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        text.kind = INGOT_SOURCE_HIP_CPP;
-        text.bytes = "\n";
-        text.size = 1;
-        info.sources = &source;
-        info.source_count = 1;
-        size_t size = 0;
-        if (ingot_hip_context_create(&context, 1, &device, nullptr) != INGOT_SUCCESS ||
-            ingot_source_create(&source, &text) != INGOT_SUCCESS ||
-            ingot_program_desc_create(&desc, context, &info) != INGOT_SUCCESS ||
-            ingot_program_desc_get_cache_blob_id(desc, &size, &id) != INGOT_SUCCESS)
+        if (ingot_hip_context_create(&context, 1, &device, nullptr) != INGOT_SUCCESS)
             throw std::runtime_error(ingot_last_error_detail());
-        const std::string bytes(reinterpret_cast<const char *>(id), size);
-        ingot_program_desc_release(desc);
-        ingot_source_release(source);
-        ingot_context_release(context);
-        return bytes;
+        const Context owned(context);
+        return ::id_of(describe_source(context, make_source("\n", "test", INGOT_SOURCE_HIP_CPP).get()));
     }
 
     std::vector<int> devices_;

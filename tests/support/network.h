@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/child_process.h"
+#include "support/not_copied.h"
 #include "support/scratch_directory.h"
 #include "support/server_process.h"
 
@@ -32,12 +33,10 @@ inline std::runtime_error failure(const std::string &what)
 }
 
 /* A descriptor that is closed with the object. */
-class Descriptor
+class Descriptor : NotCopied
 {
 public:
     explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
     ~Descriptor()
     {
         if (fd_ >= 0)
@@ -93,8 +92,6 @@ public:
         if (setns(space.get(), CLONE_NEWNET) != 0)
             throw failure("entering a network namespace");
     }
-    Within(const Within &) = delete;
-    Within &operator=(const Within &) = delete;
     ~Within() { (void)setns(before_.get(), CLONE_NEWNET); }
 
 private:

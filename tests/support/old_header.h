@@ -29,8 +29,6 @@ public:
         std::ofstream(directory_.path() / "old.h") << "#define OLD 1\n";
         file_clock_offset_ns = uint64_t{3600} * 1000000000;
     }
-    OldHeader(const OldHeader &) = delete;
-    OldHeader &operator=(const OldHeader &) = delete;
     ~OldHeader() { file_clock_offset_ns = 0; }
 
     ProgramText program(int number = 0) const

@@ -15,6 +15,7 @@
 
 #include <ingot/opencl.h>
 
+#include "support/not_copied.h"
 #include "support/test_device.h"
 
 class OpenclPlatform
@@ -76,7 +77,7 @@ private:
 };
 
 /* A native context, which the destructor releases. */
-class OpenclContext
+class OpenclContext : NotCopied
 {
 public:
     explicit OpenclContext(const std::vector<cl_device_id> &devices) : devices_(devices)
@@ -87,8 +88,6 @@ public:
         if (native_ == nullptr)
             throw std::runtime_error("clCreateContext: " + std::to_string(error));
     }
-    OpenclContext(const OpenclContext &) = delete;
-    OpenclContext &operator=(const OpenclContext &) = delete;
     ~OpenclContext() { clReleaseContext(native_); }
 
     cl_context native() const { return native_; }

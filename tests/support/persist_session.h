@@ -38,21 +38,12 @@ struct Seen {
 };
 
 /* A process's view: its own context, and what it made there. */
-struct Session {
-    explicit Session(bool generates_code_at_launch = false, const char *driver_version = "1")
+struct Session : ReferenceDevice {
+    explicit Session(bool has_code_at_launch = false, const char *version = "1")
     {
-        static const char *const targets[] = {"alpha"};
-        reference_info_t reference{};
-        reference.device_count = 1;
-        reference.targets = targets;
-        reference.driver_version = driver_version;
-        reference.counts = &counts;
-        reference.hook = call_hook;
-        reference.hook_user = this;
-        reference.generates_code_at_launch = generates_code_at_launch;
-        reference.launched_bytes = &launched_bytes;
+        generates_code_at_launch = has_code_at_launch;
+        driver_version = version;
         ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-        info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
         info.on_event = [](const ingot_event_t *event, void *user) {
             auto *self = static_cast<Session *>(user);
             self->seen.remember(event);
@@ -60,15 +51,7 @@ struct Session {
                 self->on_event(*event);
         };
         info.on_event_user = this;
-        ingot_context_t made = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, reference_context_create(&made, &reference, &info));
-        context = Context(made);
-    }
-
-    static ingot_status_t call_hook(void *user, const char *operation)
-    {
-        auto *self = static_cast<Session *>(user);
-        return self->hook ? self->hook(operation) : INGOT_SUCCESS;
+        context = make(info);
     }
 
     Desc describe(const std::string &source = "kernel twice x 2 *\n", uint32_t flags = 0,
@@ -96,13 +79,28 @@ struct Session {
         return origin;
     }
 
-    reference_counts_t counts{};
-    uint32_t launched_bytes = 0;
     Seen seen;
-    std::function<ingot_status_t(const char *)> hook;
     std::function<void(const ingot_event_t &)> on_event;
     Context context;
 };
+
+/* Requests a program through a storage, and drops it. */
+inline ingot_status_t request_through(const Desc &desc, ingot_storage_t storage, ingot_origin_t *origin = nullptr)
+{
+    ingot_program_t program = nullptr;
+    const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), storage, origin);
+    EXPECT_EQ(status == INGOT_SUCCESS, program != nullptr);
+    ingot_program_release(program);
+    return status;
+}
+
+/* Returns the origin of a program, or INGOT_ORIGIN_MEMORY if there is no program. */
+inline ingot_origin_t origin_of(const Desc &desc, ingot_storage_t storage)
+{
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    (void)request_through(desc, storage, &origin);
+    return origin;
+}
 
 inline std::string numbered_source(int number)
 {

@@ -26,6 +26,8 @@ struct ReferenceDevice {
     std::function<ingot_status_t(const std::string &operation)> before; /* a hook, unless `hook` is set */
     bool no_binaries = false;
     bool name_expressions = false;
+    bool generates_code_at_launch = false;
+    uint32_t launched_bytes = 0;
     const char *name = nullptr; /* of the backend */
 
     Context make(ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT, bool use_environment = false)
@@ -39,6 +41,8 @@ struct ReferenceDevice {
         reference.hook_user = hook != nullptr ? hook_user : this;
         reference.no_binaries = no_binaries;
         reference.name_expressions = name_expressions;
+        reference.generates_code_at_launch = generates_code_at_launch;
+        reference.launched_bytes = &launched_bytes;
         reference.name = name;
         if (!use_environment)
             info.flags |= INGOT_CONTEXT_IGNORE_ENVIRONMENT;
@@ -63,6 +67,15 @@ struct ReferenceDevice {
     {
         const auto *self = static_cast<const ReferenceDevice *>(user);
         return self->before ? self->before(operation) : INGOT_SUCCESS;
+    }
+    /* Does the work before each call of an operation. */
+    void at(const std::string &called, const std::function<void()> &work)
+    {
+        before = [=](const std::string &operation) {
+            if (operation == called)
+                work();
+            return INGOT_SUCCESS;
+        };
     }
     /* Makes each call of an operation fail with this status. */
     void fail(const std::string &failing, ingot_status_t status)

@@ -17,6 +17,7 @@
 
 #include "support/held_storage.h"
 #include "support/random_bytes.h"
+#include "support/threads.h"
 
 namespace remote_fixture
 {
@@ -85,8 +86,6 @@ public:
         info.on_event_user = &events;
         status_ = ingot_remote_open(&storage_, &info);
     }
-    Tier(const Tier &) = delete;
-    Tier &operator=(const Tier &) = delete;
     ~Tier() { close(); } /* while there are events */
 
     void close()
@@ -169,22 +168,18 @@ inline void expect_parallel_loads(const std::string &url)
     for (int i = 0; i < 50; ++i)
         ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
     ASSERT_EQ(INGOT_SUCCESS, tier.flush());
-    std::vector<std::thread> threads;
     std::atomic<int> wrong{0};
-    for (int t = 0; t < 8; ++t)
-        threads.emplace_back([&, t] {
-            for (int i = 0; i < 100; ++i) {
-                const int which = (i * 7 + t) % 60;
-                Bytes blob;
-                const ingot_status_t status = tier.load(bytes_of("id " + std::to_string(which)), &blob);
-                wrong += which < 50 ? status != INGOT_SUCCESS || blob != random_bytes(uint64_t(which), 5000)
-                                    : status != INGOT_NOT_FOUND;
-                if (which >= 55)
-                    tier.put(bytes_of("other " + std::to_string(t)), kBlob);
-            }
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(8, [&](size_t t) {
+        for (size_t i = 0; i < 100; ++i) {
+            const size_t which = (i * 7 + t) % 60;
+            Bytes blob;
+            const ingot_status_t status = tier.load(bytes_of("id " + std::to_string(which)), &blob);
+            wrong +=
+                which < 50 ? status != INGOT_SUCCESS || blob != random_bytes(which, 5000) : status != INGOT_NOT_FOUND;
+            if (which >= 55)
+                tier.put(bytes_of("other " + std::to_string(t)), kBlob);
+        }
+    });
     EXPECT_EQ(0, wrong);
     EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
 }
@@ -207,8 +202,6 @@ class Lateness
 {
 public:
     Lateness() : thread_([this] { measure(); }) {}
-    Lateness(const Lateness &) = delete;
-    Lateness &operator=(const Lateness &) = delete;
     ~Lateness()
     {
         is_ending_ = true;

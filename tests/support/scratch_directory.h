@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <string>
 
-class ScratchDirectory
+#include "support/not_copied.h"
+
+class ScratchDirectory : NotCopied
 {
 public:
     ScratchDirectory() : ScratchDirectory(std::getenv("TMPDIR")) {}
@@ -20,8 +22,6 @@ public:
             throw std::runtime_error("no scratch directory " + pattern);
         path_ = pattern;
     }
-    ScratchDirectory(const ScratchDirectory &) = delete;
-    ScratchDirectory &operator=(const ScratchDirectory &) = delete;
     ~ScratchDirectory()
     {
         std::error_code ignored;

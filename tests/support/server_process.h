@@ -16,6 +16,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,6 +35,13 @@ inline std::string find_program(const char *name)
         if (access((std::string(folder) + name).c_str(), X_OK) == 0)
             return std::string(folder) + name;
     return "";
+}
+
+/* Splits a command at its blanks. */
+inline std::vector<std::string> words_of(const std::string &command)
+{
+    std::istringstream stream(command);
+    return {std::istream_iterator<std::string>(stream), {}};
 }
 
 inline sockaddr_in loopback(uint16_t port)
@@ -111,8 +120,6 @@ public:
     {
         start();
     }
-    Server(const Server &) = delete;
-    Server &operator=(const Server &) = delete;
     ~Server() { stop(); }
 
     uint16_t port() const { return port_; }
@@ -163,19 +170,15 @@ private:
 class Redis : public Server
 {
 public:
-    explicit Redis(const std::vector<std::string> &options = {})
-        : Server([options](uint16_t port, const std::string &folder) {
-              std::vector<std::string> arguments = {find_program("redis-server"),
-                                                    "--port",
-                                                    std::to_string(port),
-                                                    "--bind",
-                                                    "127.0.0.1",
-                                                    "--save",
-                                                    "",
-                                                    "--dir",
-                                                    folder,
-                                                    "--unixsocket",
-                                                    folder + "/socket"};
+    explicit Redis(const std::vector<std::string> &options = {}) : Redis([options](uint16_t) { return options; }) {}
+    /* `more` returns options for a port, which replace those below. */
+    explicit Redis(const std::function<std::vector<std::string>(uint16_t port)> &more)
+        : Server([more](uint16_t port, const std::string &folder) {
+              std::vector<std::string> arguments =
+                  words_of(find_program("redis-server") + " --bind 127.0.0.1 --dir " + folder + " --unixsocket " +
+                           folder + "/socket --port " + std::to_string(port) + " --save");
+              arguments.push_back("");
+              const std::vector<std::string> options = more(port);
               arguments.insert(arguments.end(), options.begin(), options.end());
               return arguments;
           })
@@ -189,8 +192,7 @@ public:
         arguments.insert(arguments.end(), words.begin(), words.end());
         child_process::Child child(arguments, folder() + "/answer");
         child.wait();
-        std::ifstream file(folder() + "/answer");
-        return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        return child.output();
     }
 };
 

@@ -50,8 +50,6 @@ public:
             return 0;
         });
     }
-    SlowLink(const SlowLink &) = delete;
-    SlowLink &operator=(const SlowLink &) = delete;
     ~SlowLink()
     {
         kill(carrier_, SIGKILL);

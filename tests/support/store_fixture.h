@@ -102,6 +102,14 @@ private:
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 
+/* A test's scratch directory, and the place of its store there. */
+class StoreTest : public testing::Test
+{
+protected:
+    const ScratchDirectory scratch_;
+    const fs::path root_ = scratch_.path() / "store";
+};
+
 /* Describes a store at `root`, which must outlive the description. */
 inline ingot_persist_info_t info_at(const std::string &root)
 {

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "support/not_copied.h"
+
 namespace stray_close
 {
 
@@ -41,7 +43,7 @@ inline std::vector<int> opened_since(const std::set<int> &before)
 }
 
 /* What the application opens under the numbers of closed descriptors: a file of its own for each. */
-class Successors
+class Successors : NotCopied
 {
 public:
     Successors(const fs::path &folder, const std::vector<int> &numbers) : numbers_(numbers)
@@ -56,8 +58,6 @@ public:
             paths_.push_back(path);
         }
     }
-    Successors(const Successors &) = delete;
-    Successors &operator=(const Successors &) = delete;
     ~Successors()
     {
         for (const int number : numbers_)
@@ -89,7 +89,7 @@ private:
 };
 
 /* Connections of the application under the numbers of closed descriptors. */
-class Peers
+class Peers : NotCopied
 {
 public:
     explicit Peers(const std::vector<int> &numbers) : numbers_(numbers)
@@ -109,8 +109,6 @@ public:
             dup3(own, number, O_CLOEXEC);
         }
     }
-    Peers(const Peers &) = delete;
-    Peers &operator=(const Peers &) = delete;
     ~Peers()
     {
         for (const std::vector<int> *all : {&numbers_, &owns_, &others_})

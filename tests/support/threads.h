@@ -1,20 +1,22 @@
 /*
- * threads.h - runs the same work in several threads, and waits for what another thread does.
+ * threads.h - runs the same work in several threads, and lets threads and forked processes wait for each other.
  */
-#ifndef INGOT_TESTS_SUPPORT_THREADS_H
-#define INGOT_TESTS_SUPPORT_THREADS_H
+#pragma once
+
+#include <unistd.h>
 
 #include <cstddef>
 #include <thread>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "support/not_copied.h"
+
 /* Threads that the destructor joins. */
 class Threads
 {
 public:
-    Threads() = default;
-    Threads(const Threads &) = delete;
-    Threads &operator=(const Threads &) = delete;
     ~Threads() { join(); }
 
     template <typename Function> void start(Function function) { threads_.emplace_back(function); }
@@ -44,4 +46,23 @@ template <typename Condition> void wait_until(const Condition &condition)
         std::this_thread::yield();
 }
 
-#endif
+/* A gate at which one thread or process waits until another one opens it. */
+class Gate : NotCopied
+{
+public:
+    Gate() { EXPECT_EQ(0, pipe(ends_)); }
+    ~Gate()
+    {
+        close(ends_[0]);
+        close(ends_[1]);
+    }
+    void open() const { EXPECT_EQ(1, write(ends_[1], "", 1)); }
+    void wait() const
+    {
+        char byte;
+        EXPECT_EQ(1, read(ends_[0], &byte, 1));
+    }
+
+private:
+    int ends_[2] = {-1, -1};
+};

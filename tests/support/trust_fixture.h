@@ -16,7 +16,6 @@
 #include <ingot/persist.h>
 
 #include "support/held_storage.h"
-#include "support/own_storage.h"
 #include "support/store_fixture.h"
 
 namespace trust_fixture
@@ -40,7 +39,7 @@ inline Key signing_key(uint64_t seed)
 }
 
 /* A policy whose keys come from a callback. */
-class Trust
+class Trust : NotCopied
 {
 public:
     Trust(ingot_persist_trust_policy_t policy, std::vector<Key> keys) : keys_(std::move(keys))
@@ -49,8 +48,6 @@ public:
         trust_.next_key = next_key;
         trust_.user = &keys_;
     }
-    Trust(const Trust &) = delete;
-    Trust &operator=(const Trust &) = delete;
     const ingot_persist_trust_t *get() const { return &trust_; }
 
 private:

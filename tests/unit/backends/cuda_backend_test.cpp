@@ -4,11 +4,6 @@
  *
  * The driver is cuda_stand_in.c, because real drivers do not fail on demand. The compilers are the real ones.
  */
-#include <cstring>
-#include <thread>
-
-#include <ingot/backend.h>
-#include <ingot/private/descriptor.h>
 #include <ingot/private/program.h>
 
 #include "conformance/objects.h"

@@ -3,10 +3,7 @@
  * without a GPU.
  */
 #include <algorithm>
-#include <cstring>
 #include <fstream>
-
-#include <gtest/gtest.h>
 
 #include "support/failing_allocator.h"
 #include "support/sink.h"

@@ -2,15 +2,9 @@
  * level_zero_backend_test.cpp - tests the parts of the Level Zero backend that the conformance suite does not cover:
  * its public header, its table of operations, dynamic linking, and binaries of Intel's offline compiler.
  */
-#include <gtest/gtest.h>
 #include <ingot/private/program.h>
 
 #include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 extern "C" {
 #include "backends/level_zero/backend.h"

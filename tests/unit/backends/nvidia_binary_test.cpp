@@ -3,11 +3,8 @@
  *
  * The driver is a table of functions whose answers each test sets. The linker is the toolkit's real one.
  */
-#include <cstring>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "support/failing_allocator.h"
 

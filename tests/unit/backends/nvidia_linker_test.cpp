@@ -2,10 +2,7 @@
  * nvidia_linker_test.cpp - tests how the OpenCL backend makes machine code from PTX, with the toolkit's real linker
  * and without a GPU.
  */
-#include <cstring>
 #include <string>
-
-#include <gtest/gtest.h>
 
 #include "support/failing_allocator.h"
 

@@ -4,11 +4,7 @@
  */
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <atomic>
-#include <string>
-#include <vector>
 
 #include <ingot/private/opencl.h>
 #include <ingot/private/program.h>

@@ -4,7 +4,6 @@
  */
 #include "unit/backends/opencl_backend_fixture.h"
 
-#include <cstring>
 #include <fstream>
 
 extern "C" {

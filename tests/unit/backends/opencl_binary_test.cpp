@@ -4,8 +4,6 @@
 #include "unit/backends/opencl_backend_fixture.h"
 
 #include <cstring>
-#include <fstream>
-#include <ingot/private/program.h>
 
 #include "support/child_process.h"
 

@@ -4,11 +4,7 @@
  */
 #include <dlfcn.h>
 
-#include <cstdlib>
-
-#include <filesystem>
 #include <fstream>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

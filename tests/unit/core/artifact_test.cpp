@@ -3,13 +3,8 @@
  * alone made (tests/golden/artifact/make.py).
  */
 #include <cstring>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include <ingot/private/artifact.h>
-#include <ingot/private/descriptor.h>
 
 #include "support/byte_parts.h"
 
@@ -18,6 +13,7 @@ extern "C" {
 #include "core/base/digest.h"
 #include "support/id_texts.h"
 }
+#include "support/not_copied.h"
 
 namespace
 {
@@ -31,7 +27,7 @@ Bytes golden(const std::string &name)
     return byte_parts::read_file(INGOT_SOURCE_DIR "/tests/golden/artifact/" + name);
 }
 
-class Key
+class Key : NotCopied
 {
 public:
     Key(std::string kind, Fields fields) : kind_(std::move(kind)), texts_(std::move(fields))
@@ -42,8 +38,6 @@ public:
         key_.field_count = fields_.size();
         key_.fields = fields_.data();
     }
-    Key(const Key &) = delete;
-    Key &operator=(const Key &) = delete;
     ~Key() = default;
 
     ingot_artifact_key_t *get() { return &key_; }
@@ -85,7 +79,7 @@ Fields golden_fields()
     return {{"target", "cuda:90:32"}, {"source", std::string(257, 'x')}, {"flags", ""}, {"hash", all_bytes()}};
 }
 
-class Info
+class Info : NotCopied
 {
 public:
     explicit Info(Parts parts) : texts_(std::move(parts))
@@ -97,8 +91,6 @@ public:
         info_.part_count = parts_.size();
         info_.parts = parts_.data();
     }
-    Info(const Info &) = delete;
-    Info &operator=(const Info &) = delete;
     ~Info() = default;
 
     ingot_artifact_info_t *get() { return &info_; }

@@ -3,14 +3,11 @@
  * table. With them, a backend writes log text, refuses a program, uses the user's allocator, and reads a program's
  * build request.
  */
-#include <gtest/gtest.h>
-
 #include <ingot/private/backend.h>
 #include <ingot/private/descriptor.h>
 
 #include <cstddef>
 #include <fstream>
-#include <string>
 
 extern "C" {
 #include "core/base/sink.h"

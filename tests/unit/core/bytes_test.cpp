@@ -2,7 +2,6 @@
  * bytes_test.cpp - tests that the byte writer fails once and for all, and the protocol of sizes. The tests of each
  * format cut and lengthen bytes, which the reader must refuse.
  */
-#include <gtest/gtest.h>
 
 extern "C" {
 #include "core/base/bytes.h"

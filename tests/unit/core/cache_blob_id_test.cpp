@@ -6,7 +6,6 @@
 #include <ingot/private/program.h>
 
 #include "core/descriptor/cache_blob_id_format.h"
-#include "support/failing_allocator.h"
 #include "support/id_texts.h"
 #include "support/reference_context.h"
 
@@ -238,9 +237,7 @@ TEST(CacheBlobId, IdentifiesTheDeviceOnceForAllIds)
 TEST(CacheBlobId, FailsWithTheDeviceThatDoesNotTell)
 {
     ReferenceDevice device;
-    device.hook = [](void *, const char *operation) {
-        return std::string(operation) == "identify" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    };
+    device.fail("identify", INGOT_BACKEND_ERROR);
     const Context context = device.make();
     const Desc desc = ProgramText().make(context);
     size_t size = 0;

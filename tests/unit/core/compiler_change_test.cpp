@@ -2,11 +2,8 @@
  * compiler_change_test.cpp - tests that a program is not stored if its compiler's data files or environment variables
  * changed after the context read them. The compiler of these tests copies a file and a variable into its binaries.
  */
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
-#include <gtest/gtest.h>
 #include <ingot/private/backend.h>
 #include <ingot/private/program.h>
 

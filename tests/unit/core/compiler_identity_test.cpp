@@ -2,19 +2,11 @@
  * load the driver; its compiler's libraries are loaded or only read, depending on the test. */
 #include <dlfcn.h>
 #include <elf.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 extern "C" {
 #include "core/identity/library_file.h"

@@ -2,22 +2,12 @@
  * context_test.cpp - tests making contexts, the environment variables that they read, and their limits.
  */
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
-#include <unistd.h>
 
 #include <ingot/private/program.h>
 
 #include "support/environment.h"
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
-#include "support/scratch_directory.h"
 #include "support/setuid_child.h"
 
 extern "C" {

@@ -2,8 +2,6 @@
  * desc_request_test.cpp - serializes descriptors as requests and makes descriptors from these, also from requests that
  * a stranger composed so that the compiler reads or writes a file.
  */
-#include <filesystem>
-
 #include <ingot/private/descriptor.h>
 
 #include "support/reference_context.h"

@@ -2,12 +2,9 @@
  * fork_test.cpp - tests that a child of fork() can use Ingot.
  */
 #include <ingot/private/program.h>
-#include <pthread.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <thread>
 

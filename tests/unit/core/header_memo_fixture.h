@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <atomic>
 #include <ctime>
 
 #include "support/probes_keeper.h"
@@ -34,8 +33,6 @@ public:
     }
     /* A memo whose probes the keeper keeps. */
     explicit Memo(Keeper &keeper, uint64_t settle_ns = 0) : Memo(settle_ns) { keeper.keep_for(memo_); }
-    Memo(const Memo &) = delete;
-    Memo &operator=(const Memo &) = delete;
     ~Memo() { header_memo_release(memo_); }
 
     std::atomic<size_t> looked_up{0};

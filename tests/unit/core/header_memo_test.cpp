@@ -9,18 +9,13 @@
 #include <ingot/private/descriptor.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
-
-#include <functional>
-#include <thread>
 
 #include "support/failing_allocator.h"
-#include "support/forked_child.h"
 #include "support/old_header.h"
 #include "support/own_mounts.h"
+#include "support/threads.h"
 
 using namespace hermetic_fixture;
 
@@ -421,20 +416,16 @@ TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
         inputs.push_back(input_of(text));
         expected.push_back(resolve_with(nullptr, inputs.back()).digests);
     }
-    std::vector<std::thread> threads;
-    for (size_t t = 0; t < 4; ++t)
-        threads.emplace_back([&, t] {
-            for (size_t i = 0; i < 400; ++i) {
-                const size_t which = (i * (t + 1) + t) % inputs.size();
-                EXPECT_EQ(expected[which], memo_.resolve(inputs[which]).digests);
-                if (i % 100 == t)
-                    keeper_.keep_for(memo_.get());
-                if (i % 50 == t && t == 0)
-                    overwrite("inc/h7.h", "#pragma once\n"); /* the same content */
-            }
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(4, [&](size_t t) {
+        for (size_t i = 0; i < 400; ++i) {
+            const size_t which = (i * (t + 1) + t) % inputs.size();
+            EXPECT_EQ(expected[which], memo_.resolve(inputs[which]).digests);
+            if (i % 100 == t)
+                keeper_.keep_for(memo_.get());
+            if (i % 50 == t && t == 0)
+                overwrite("inc/h7.h", "#pragma once\n"); /* the same content */
+        }
+    });
     EXPECT_LT(0u, memo_.looked_up);
 }
 

@@ -4,9 +4,6 @@
  */
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -5,7 +5,6 @@
  * The programs are some of hashcat's OpenCL programs, or all of them with --all. The options are those of the startup
  * benchmark.
  */
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 

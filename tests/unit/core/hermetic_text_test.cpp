@@ -2,8 +2,6 @@
  * original. */
 #include "unit/core/hermetic_fixture.h"
 
-#include <unistd.h>
-
 #include "support/preprocess.h"
 
 using namespace hermetic_fixture;

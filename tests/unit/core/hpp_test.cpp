@@ -3,14 +3,11 @@
  * and error detail, and no exception from a callback passes through C code.
  */
 #include <mutex>
-#include <stdexcept>
-#include <thread>
-
-#include <gtest/gtest.h>
 
 #include <ingot/ingot.hpp>
 
 #include "support/reference_backend.h"
+#include "support/threads.h"
 
 namespace
 {
@@ -195,17 +192,12 @@ TEST_F(Hpp, KernelsAreMutexes)
 {
     ingot::kernel kernel(describe(), "twice");
     int64_t sum = 0;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&] {
-            for (int n = 0; n < 1000; ++n) {
-                const std::lock_guard<ingot::kernel> hold(kernel);
-                sum += run(kernel, 1);
-            }
-        });
-    }
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(4, [&](size_t) {
+        for (int n = 0; n < 1000; ++n) {
+            const std::lock_guard<ingot::kernel> hold(kernel);
+            sum += run(kernel, 1);
+        }
+    });
     EXPECT_EQ(8000, sum);
 }
 

@@ -6,7 +6,6 @@
  * right.
  */
 #include "support/cache_harness.h"
-#include "support/gate.h"
 #include "support/threads.h"
 
 using cache_harness::Harness;

@@ -4,10 +4,8 @@
  */
 #include "support/cache_harness.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <thread>
+#include "support/forked_child.h"
+#include "support/threads.h"
 
 using cache_harness::Harness;
 using cache_harness::kAlive;
@@ -20,8 +18,6 @@ class Worker
 {
 public:
     Worker() : thread_([this] { work(); }) {}
-    Worker(const Worker &) = delete;
-    Worker &operator=(const Worker &) = delete;
     ~Worker()
     {
         stop_ = true;
@@ -132,11 +128,11 @@ TEST(MemoryCacheStripe, CountsExactlyWhileEntriesComeAndGo)
     /* The life of the latest hit. Threads only store it: counting their hits would take so long that they would seldom
      * coincide with an eviction. */
     std::atomic<int> last_hit_life{-1};
-    std::vector<std::thread> users;
+    Threads users;
 
     harness.touch(-1);
     for (unsigned i = 0; i < kUsers; ++i) {
-        users.emplace_back([&] {
+        users.start([&] {
             cache_entry_release(harness.find(-1)); /* the first hit in a stripe adds the stripe's cells */
             while (!stop) {
                 cache_entry *entry = cache_memo_lookup(&memo);
@@ -157,8 +153,7 @@ TEST(MemoryCacheStripe, CountsExactlyWhileEntriesComeAndGo)
         cache_entry_release(entry);
     }
     stop = true;
-    for (std::thread &user : users)
-        user.join();
+    users.join();
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
     EXPECT_EQ(harness.created(), harness.destroyed());
     EXPECT_EQ(0u, harness.destroyed_twice());
@@ -185,18 +180,14 @@ TEST(MemoryCacheStripe, CountsInAChildProcess)
     while (!ready)
         sched_yield();
     for (int i = 0; i < 100; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            cache_entry *entry = cache_memo_lookup(&memo);
-            EXPECT_NE(nullptr, entry);
-            cache_entry_release(entry);
-            memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
-            EXPECT_EQ(0u, harness.destroyed()) << "it is held";
-            _exit(::testing::Test::HasFailure() ? 1 : 0);
-        }
-        int status = -1;
-        ASSERT_EQ(child, waitpid(child, &status, 0));
-        EXPECT_EQ(0, status);
+        ASSERT_EQ(0, forked_child::run([&] {
+                      cache_entry *entry = cache_memo_lookup(&memo);
+                      EXPECT_NE(nullptr, entry);
+                      cache_entry_release(entry);
+                      memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+                      EXPECT_EQ(0u, harness.destroyed()) << "it is held";
+                      return ::testing::Test::HasFailure() ? 1 : 0;
+                  }));
     }
     stop = true;
     user.join();

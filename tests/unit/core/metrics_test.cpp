@@ -1,16 +1,9 @@
 /*
  * metrics_test.cpp - tests that the files of INGOT_METRICS_DIR have what the traces of the same processes add up to.
  */
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <string>
-#include <vector>
 
 extern "C" {
 #include "core/base/metrics.h"

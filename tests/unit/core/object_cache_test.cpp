@@ -9,8 +9,6 @@
 #include <mutex>
 #include <string>
 
-#include <gtest/gtest.h>
-
 #include "support/failing_allocator.h"
 #include "support/threads.h"
 
@@ -73,8 +71,6 @@ public:
         };
         status_ = ingot_object_cache_create(&cache_, &info);
     }
-    Cache(const Cache &) = delete;
-    Cache &operator=(const Cache &) = delete;
     ~Cache()
     {
         release();

@@ -1,12 +1,11 @@
 /* Tests reading option strings: which options are known, which are removed, and that the rest stays byte for byte. */
 #include <string>
 
-#include <gtest/gtest.h>
-
 extern "C" {
 #include "core/hermetic/option_words.h"
 }
 #include "support/failing_allocator.h"
+#include "support/not_copied.h"
 
 namespace
 {
@@ -25,15 +24,13 @@ ingot_text_rules_t rules_with(ingot_option_quotes_t quotes)
 
 constexpr ingot_option_quotes_t kAllQuotes[] = {INGOT_QUOTES_UNKNOWN, INGOT_QUOTES_DOUBLE, INGOT_QUOTES_SHELL};
 
-struct Words {
+struct Words : NotCopied {
     explicit Words(ingot_option_quotes_t quotes) : rules(rules_with(quotes))
     {
         EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
         arena_init(&pieces, &allocator);
     }
     ~Words() { arena_fini(&pieces); }
-    Words(const Words &) = delete;
-    Words &operator=(const Words &) = delete;
 
     ingot_text_rules_t rules;
     ingot_allocator_t allocator;

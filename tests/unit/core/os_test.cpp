@@ -9,9 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
-#include <string>
 #include <vector>
 
 extern "C" {

@@ -2,10 +2,7 @@
  * program_test.cpp - tests programs and kernels through the public interface, with the reference backend.
  */
 #include <algorithm>
-#include <atomic>
 #include <fstream>
-#include <functional>
-#include <utility>
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/program.h>

@@ -2,19 +2,8 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "support/forked_child.h"
 #include "support/own_mounts.h"
 #include "support/probes_keeper.h"
 #include "support/scratch_directory.h"
@@ -37,7 +26,7 @@ const std::string kLibraries = IDENTITY_DIRECTORY "/one";
 constexpr size_t kPadding = 3 * 65536;
 
 /* The memo of a process, which may continue with what an earlier one kept. */
-class Memo
+class Memo : NotCopied
 {
 public:
     explicit Memo(uint64_t settle_ns = 0)
@@ -47,8 +36,6 @@ public:
         keeper_.keep_for(memo_);
     }
     explicit Memo(const std::string &kept) : Memo() { keeper_.take(kept); }
-    Memo(const Memo &) = delete;
-    Memo &operator=(const Memo &) = delete;
     ~Memo() { header_memo_release(memo_); }
 
     ingot_header_memo *get() { return memo_; }
@@ -80,8 +67,6 @@ public:
         EXPECT_LE(0, opened_);
         EXPECT_EQ(0, stat(path_.c_str(), &first_));
     }
-    Compiler(const Compiler &) = delete;
-    Compiler &operator=(const Compiler &) = delete;
     ~Compiler() { close(opened_); }
 
     const fs::path &folder() const { return scratch_.path(); }

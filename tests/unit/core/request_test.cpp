@@ -5,9 +5,6 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <string>
-
-#include <gtest/gtest.h>
 
 #include "support/byte_parts.h"
 

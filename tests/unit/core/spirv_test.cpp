@@ -3,10 +3,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <string>
-#include <vector>
-
 extern "C" {
 #include "core/base/sink.h"
 }

@@ -1,12 +1,8 @@
 /*
  * status_test.cpp - tests the names of statuses and events, the version, and each thread's error detail.
  */
-#include <string>
 #include <thread>
 
-#include <gtest/gtest.h>
-
-#include <ingot/backend.h>
 #include <ingot/object_cache.h>
 
 #include "support/reference_context.h"

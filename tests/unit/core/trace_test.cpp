@@ -5,14 +5,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <clocale>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <string>
 #include <vector>
 
 extern "C" {

@@ -2,21 +2,15 @@
  * Tests artifacts that machines share through a Redis server. A machine is a process with a store of its own.
  */
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
-#include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <deque>
 #include <future>
-#include <sstream>
-#include <thread>
 
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"
-#include "support/gate.h"
-#include "support/scratch_directory.h"
 #include "support/server_process.h"
+#include "support/threads.h"
 
 using artifact_fixture::Key;
 using artifact_fixture::take;
@@ -201,14 +195,10 @@ TEST_F(ArtifactRemote, AnyNumberOfKeysIsPolledInTurn)
             ASSERT_EQ(nullptr, turn) << count << ", poll " << i << ": the key would be made twice";
         }
         go.set_value();
-        std::vector<std::thread> waiting;
-        for (const Key &key : keys)
-            waiting.emplace_back([&] {
-                ingot_turn_t turn = nullptr;
-                EXPECT_EQ("made", begin(two, key, INGOT_UNLIMITED, &turn));
-            });
-        for (std::thread &thread : waiting)
-            thread.join();
+        in_threads(keys.size(), [&](size_t i) {
+            ingot_turn_t turn = nullptr;
+            EXPECT_EQ("made", begin(two, keys[i], INGOT_UNLIMITED, &turn));
+        });
         maker.join();
     }
     ingot_cache_release(one);

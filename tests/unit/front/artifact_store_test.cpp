@@ -2,8 +2,6 @@
  * Tests how artifacts go through storages: directories, single files, bundles, chains and seals; and that damage is
  * never returned and is repaired.
  */
-#include <cstring>
-
 #include "support/artifact_fixture.h"
 #include "support/trust_fixture.h"
 

@@ -7,16 +7,9 @@
 #include <atomic>
 #include <csignal>
 #include <deque>
-#include <functional>
-#include <map>
-#include <mutex>
-#include <thread>
 
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"
-#include "support/gate.h"
-#include "support/held_storage.h"
-#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 #include "support/threads.h"
 
@@ -40,7 +33,7 @@ pid_t start_process(const std::function<int()> &work)
 }
 
 /* Numbers that processes share. */
-template <typename T> class Shared
+template <typename T> class Shared : NotCopied
 {
 public:
     Shared()
@@ -49,8 +42,6 @@ public:
     {
         new (value_) std::atomic<T>(0);
     }
-    Shared(const Shared &) = delete;
-    Shared &operator=(const Shared &) = delete;
     ~Shared() { munmap(value_, sizeof(*value_)); }
     std::atomic<T> *operator->() { return value_; }
     std::atomic<T> &operator*() { return *value_; }

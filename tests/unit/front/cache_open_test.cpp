@@ -1,16 +1,10 @@
 /*
  * cache_open_test.cpp - what ingot_cache_open accepts, reports and opens.
  */
-#include <gtest/gtest.h>
-
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <string>
-#include <vector>
 
 #include <ingot/cache.hpp>
-#include <ingot/persist.h>
 
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"

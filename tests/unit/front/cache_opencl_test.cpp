@@ -1,17 +1,9 @@
 /*
  * cache_opencl_test.cpp - ingot_cache_opencl_build on a real driver.
  */
-#include <gtest/gtest.h>
-
 #include <atomic>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include <ingot/artifact.h>
 #include <ingot/opencl.hpp>

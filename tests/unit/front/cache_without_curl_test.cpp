@@ -4,12 +4,9 @@
  */
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <string>
 #include <vector>
 
 #include <ingot/cache.h>
-#include <ingot/persist.h>
 #include <ingot/remote.h>
 
 #include "support/scratch_directory.h"

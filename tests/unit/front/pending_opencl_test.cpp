@@ -1,24 +1,15 @@
 /*
  * pending_opencl_test.cpp - programs that are begun and taken (ingot/pending.h), on a real driver.
  */
-#include <gtest/gtest.h>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
-#include <csignal>
-#include <filesystem>
-#include <memory>
-#include <thread>
-#include <vector>
 
 #include <ingot/opencl.hpp>
 
 #include "support/begun_opencl.h"
-#include "support/gate.h"
+#include "support/forked_child.h"
 #include "support/scratch_directory.h"
+#include "support/threads.h"
 
 namespace
 {
@@ -255,12 +246,11 @@ TEST_F(PendingOpencl, CompilesInAForkedChild)
 {
     const ingot::cache cache = open();
     ingot_pending_t pending = begin(cache.get(), source_of(1));
-    const pid_t child = fork();
-    if (child == 0) /* drivers do not survive a fork, so nothing is compiled */
-        _exit(ingot_pending_poll(pending) == INGOT_NOT_FOUND ? (ingot_pending_drop(pending), 0) : 1);
-    int status = 0;
-    ASSERT_EQ(child, waitpid(child, &status, 0));
-    EXPECT_EQ(0, status);
+    EXPECT_EQ(0, forked_child::run([&] { /* drivers do not survive a fork, so nothing is compiled */
+                                         return ingot_pending_poll(pending) == INGOT_NOT_FOUND
+                                                    ? (ingot_pending_drop(pending), 0)
+                                                    : 1;
+              }));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, take(pending));
 }
 
@@ -473,7 +463,7 @@ TEST_F(PendingOpencl, TakesOverFromAMakerThatIsKilled)
     std::thread killer([&] {
         EXPECT_EQ(INGOT_BUSY, ingot_pending_wait(second, 50)); /* by now, the other thread probably waits */
         kill(holder, SIGKILL);
-        waitpid(holder, nullptr, 0);
+        (void)forked_child::wait_for(holder);
     });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, take(first));
     killer.join();

@@ -7,11 +7,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <regex>
-#include <stdexcept>
 
 #include <CL/cl_layer.h>
 

@@ -16,6 +16,8 @@
 
 #include <CL/cl_icd.h>
 
+#include "support/not_copied.h"
+
 namespace layer_session
 {
 
@@ -42,15 +44,13 @@ extern std::map<std::string, void *> extension_functions;
 using Report = std::vector<std::string>;
 
 /* A context that was created with one of the two tables, and the report of what was seen with it. */
-struct Session {
+struct Session : NotCopied {
     const cl_icd_dispatch &cl;
     cl_context context;
     std::vector<cl_device_id> devices;
     Report report;
 
     explicit Session(const cl_icd_dispatch &table, size_t device_count = 1);
-    Session(const Session &) = delete;
-    Session &operator=(const Session &) = delete;
     ~Session();
 
     void tell(const std::string &what, int64_t value);

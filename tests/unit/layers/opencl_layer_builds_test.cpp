@@ -2,17 +2,10 @@
  * opencl_layer_builds_test.cpp - tests builds through the layer: hits, repeated builds, callbacks, builds for some of
  * the devices, and builds in threads.
  */
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "layers/layer_session.h"
 #include "support/opencl_platform.h"
 #include "support/spirv_module.h"
+#include "support/threads.h"
 
 namespace
 {
@@ -310,17 +303,13 @@ TEST(Layer, LetsThreadsBuildOneProgram)
 {
     Session session(layered());
     cl_program program = session.source(kTwo);
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i)
-        threads.emplace_back([&session, program] {
-            EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DONE", nullptr, nullptr));
-            cl_build_status status = CL_BUILD_NONE;
-            EXPECT_EQ(CL_SUCCESS, session.cl.clGetProgramBuildInfo(program, session.devices[0], CL_PROGRAM_BUILD_STATUS,
-                                                                   sizeof(status), &status, nullptr));
-            EXPECT_TRUE(status == CL_BUILD_SUCCESS || status == CL_BUILD_IN_PROGRESS) << status;
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(4, [&session, program](size_t) {
+        EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DONE", nullptr, nullptr));
+        cl_build_status status = CL_BUILD_NONE;
+        EXPECT_EQ(CL_SUCCESS, session.cl.clGetProgramBuildInfo(program, session.devices[0], CL_PROGRAM_BUILD_STATUS,
+                                                               sizeof(status), &status, nullptr));
+        EXPECT_TRUE(status == CL_BUILD_SUCCESS || status == CL_BUILD_IN_PROGRESS) << status;
+    });
     cl_kernel kernel = session.kernel(program, "add");
     EXPECT_NE(nullptr, kernel);
     session.cl.clReleaseKernel(kernel);

@@ -5,10 +5,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "layers/layer_session.h"
 #include "support/opencl_platform.h"
 #include "support/spirv_module.h"

@@ -4,14 +4,9 @@
  */
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
-#include <string>
-#include <vector>
 
 #include "layers/layer_session.h"
 #include "support/opencl_platform.h"
@@ -38,8 +33,6 @@ public:
         write("there", kSecond);
         enter("here");
     }
-    Folders(const Folders &) = delete;
-    Folders &operator=(const Folders &) = delete;
     ~Folders() { std::filesystem::current_path(before_); }
 
     std::string path(const std::string &folder) const { return (scratch_.path() / folder / "inc").string(); }

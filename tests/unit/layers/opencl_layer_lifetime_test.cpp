@@ -1,14 +1,10 @@
 /*
  * opencl_layer_lifetime_test.cpp - tests how the layer counts references to programs, and when programs end.
  */
-#include <gtest/gtest.h>
-
 #include <chrono>
-#include <functional>
-#include <thread>
-#include <vector>
 
 #include "layers/layer_session.h"
+#include "support/threads.h"
 
 namespace
 {
@@ -80,7 +76,7 @@ TEST(Layer, ReleasesTheContext)
 }
 
 /* Launches kernels that wait to run, while the application releases their programs. */
-struct Launches {
+struct Launches : NotCopied {
     Session &session;
     cl_command_queue queue;
     cl_mem memory;
@@ -93,8 +89,6 @@ struct Launches {
         queue = session.cl.clCreateCommandQueue(session.context, session.devices[0], 0, nullptr);
         memory = clCreateBuffer(session.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
     }
-    Launches(const Launches &) = delete;
-    Launches &operator=(const Launches &) = delete;
     ~Launches()
     {
         clReleaseMemObject(memory);
@@ -165,12 +159,11 @@ TEST(Layer, EndsProgramsWhoseKernelsOtherThreadsRelease)
         cl_program program = session.source(kTwo);
         session.build(program, "-DRACE");
         std::vector<cl_kernel> kernels = {session.kernel(program, "add"), session.kernel(program, "twice")};
-        std::vector<std::thread> threads;
+        Threads threads;
         for (cl_kernel kernel : kernels)
-            threads.emplace_back([&session, kernel] { session.cl.clReleaseKernel(kernel); });
+            threads.start([&session, kernel] { session.cl.clReleaseKernel(kernel); });
         session.cl.clReleaseProgram(program);
-        for (std::thread &thread : threads)
-            thread.join();
+        threads.join();
         ASSERT_EQ(1u, wait_for_context(session, 1)) << i;
     }
 }

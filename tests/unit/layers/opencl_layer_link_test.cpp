@@ -3,8 +3,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "layers/layer_session.h"
 #include "support/opencl_platform.h"
 
@@ -38,7 +36,7 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
 }
 
 /* Two objects. The second one calls a function of the first, and includes a header whose text is a third program. */
-struct Halves {
+struct Halves : NotCopied {
     Session &session;
     cl_program header;
     cl_program first;
@@ -51,8 +49,6 @@ struct Halves {
         second = session.source("#include \"by.h\"\nint triple(int n);\n/* " + version +
                                 " */ __kernel void k(__global int *x) { *x = triple(BY); }\n");
     }
-    Halves(const Halves &) = delete;
-    Halves &operator=(const Halves &) = delete;
     ~Halves()
     {
         for (cl_program program : {header, first, second})

@@ -3,9 +3,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "layers/layer_session.h"
 #include "support/opencl_platform.h"
 

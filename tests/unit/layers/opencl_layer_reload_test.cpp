@@ -6,10 +6,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-
 #include <CL/cl.h>
 
 #include "support/scratch_directory.h"

@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include <CL/cl_layer.h>
 
 #include "layers/layer_session.h"

@@ -2,10 +2,6 @@
  * hpp_storage_test.cpp - tests the C++ interfaces of the object cache and of the storages.
  */
 #include <memory>
-#include <stdexcept>
-#include <string>
-
-#include <gtest/gtest.h>
 
 #include <ingot/object_cache.hpp>
 #include <ingot/persist.hpp>

@@ -2,19 +2,14 @@
  * Tests a process that waits while another process builds a program and stores its blob. The waiting process must find
  * the blob no matter at which moments it looks, even on a file system with coarse times.
  */
-#include <gtest/gtest.h>
-
 #include <sys/prctl.h>
 
 #include <csignal>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "support/forked_child.h"
-#include "support/gate.h"
 #include "support/library_clock.h"
 #include "support/persist_session.h"
+#include "support/threads.h"
 
 extern "C" {
 #include "persist/base/files.h"
@@ -69,13 +64,10 @@ protected:
             };
             const Store store(info_);
             Session session;
-            session.hook = [this](const char *operation) {
-                if (std::string(operation) == "build") {
-                    builds_.open();
-                    compile_.wait();
-                }
-                return INGOT_SUCCESS;
-            };
+            session.at("build", [this] {
+                builds_.open();
+                compile_.wait();
+            });
             before_rename = &before;
             after_rename = &after;
             return session.create(session.describe(), store) == INGOT_ORIGIN_BUILD ? 0 : 1;

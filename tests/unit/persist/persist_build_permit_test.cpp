@@ -2,14 +2,10 @@
  * Tests the limit of compilations that run at the same time (build_jobs): among threads, among processes, beside
  * stopped processes, and after kills.
  */
-#include <gtest/gtest.h>
-
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include <atomic>
 #include <csignal>
-#include <thread>
 
 #include "support/library_clock.h"
 #include "support/persist_session.h"
@@ -87,8 +83,8 @@ TEST_F(PersistBuildPermit, LimitsTheCompilationsOfAllProcesses)
         {
             const Store store = open(kJobs);
             Session session;
-            session.hook = [shared](const char *operation) {
-                return std::string(operation) == "build" ? compile(shared) : INGOT_SUCCESS;
+            session.before = [shared](const std::string &operation) {
+                return operation == "build" ? compile(shared) : INGOT_SUCCESS;
             };
             session.create(session.describe(numbered_source(i)), store);
         }
@@ -142,17 +138,14 @@ TEST_F(PersistBuildPermit, ABuildSharesThePlaceOfAnotherThreadAfterTwoSeconds)
     Session outer;
     Session inner;
     std::atomic<bool> has_built{false};
-    outer.hook = [&](const char *operation) {
-        if (std::string(operation) != "build")
-            return INGOT_SUCCESS;
+    outer.at("build", [&] {
         std::thread thread([&] {
             EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.create(inner.describe(numbered_source(1)), store));
             has_built = true;
         });
         clock_lead_ns += UINT64_C(3000000000);
         thread.join();
-        return INGOT_SUCCESS;
-    };
+    });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, outer.create(outer.describe(), store));
     EXPECT_TRUE(has_built);
 }
@@ -232,11 +225,6 @@ TEST_F(PersistBuildPermit, DoesNotLimitABuildWithinABuild)
     const Store store = open(1);
     Session outer;
     Session inner;
-    outer.hook = [&](const char *operation) {
-        if (std::string(operation) == "build") {
-            EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.create(inner.describe(numbered_source(1)), store));
-        }
-        return INGOT_SUCCESS;
-    };
+    outer.at("build", [&] { EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.create(inner.describe(numbered_source(1)), store)); });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, outer.create(outer.describe(), store));
 }

@@ -2,25 +2,16 @@
  * Tests which of several processes compiles a program that all of them request at once, and when the others do not
  * wait.
  */
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <csignal>
-#include <functional>
-#include <memory>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/forked_child.h"
-#include "support/gate.h"
 #include "support/library_clock.h"
 #include "support/persist_session.h"
+#include "support/threads.h"
 
 extern "C" {
 #include "persist/storage/kinds.h"
@@ -70,17 +61,14 @@ Result request(
     const std::function<void()> &on_waiting = [] {})
 {
     Result result;
-    const Desc desc = session.describe(source);
-    ingot_program_t program = nullptr;
     const std::function<void()> on_pause = [&] {
         if (!result.has_waited)
             on_waiting();
         result.has_waited = true;
     };
     const std::function<void()> *const outer = std::exchange(when_pausing, &on_pause);
-    result.status = ingot_persist_program_create(&program, desc.get(), storage, &result.origin);
+    result.status = request_through(session.describe(source), storage, &result.origin);
     when_pausing = outer;
-    ingot_program_release(program);
     return result;
 }
 
@@ -105,14 +93,11 @@ protected:
         const pid_t child = start_process([&] {
             Session session(generates_code_at_launch);
             const Store store(info);
-            session.hook = [&](const char *operation) {
-                if (std::string(operation) == "build") {
-                    in_compiler();
-                    begun_.open();
-                    go_.wait();
-                }
-                return INGOT_SUCCESS;
-            };
+            session.at("build", [&] {
+                in_compiler();
+                begun_.open();
+                go_.wait();
+            });
             ingot_program_t program = nullptr;
             const Desc desc = session.describe(source);
             const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store.get(), nullptr);
@@ -261,12 +246,8 @@ TEST_F(BuildTurn, OfAProcessThatWorksIsAwaitedForMinutes)
             clock_lead_ns -= 10 * kSecondNs;
     };
     when_pausing = &on_pause;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    ingot_program_t program = nullptr;
-    const Desc desc = session.describe(kSource);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), &origin));
+    const ingot_origin_t origin = origin_of(session.describe(kSource), store.get());
     when_pausing = nullptr;
-    ingot_program_release(program);
     if (pauses < 9)
         go_.open();
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
@@ -344,13 +325,10 @@ TEST_F(BuildTurn, WithoutABlobLetsAllWaitingProcessesCompileAtOnce)
         others.push_back(start_process([&] {
             const Store store(info_);
             Session session;
-            session.hook = [&](const char *operation) {
-                if (std::string(operation) == "build") {
-                    begun_.open();
-                    proceed.wait();
-                }
-                return INGOT_SUCCESS;
-            };
+            session.at("build", [&] {
+                begun_.open();
+                proceed.wait();
+            });
             return request(session, store.get(), kFailing, [&] { missing.open(); }).status == INGOT_BUILD_FAILED ? 0
                                                                                                                  : 1;
         }));
@@ -426,13 +404,10 @@ TEST_F(BuildTurn, OfAThreadOfTheSameProcessIsNotAwaited)
 {
     const Store store(info_), same(info_);
     Session building;
-    building.hook = [this](const char *operation) {
-        if (std::string(operation) == "build") {
-            begun_.open();
-            go_.wait();
-        }
-        return INGOT_SUCCESS;
-    };
+    building.at("build", [this] {
+        begun_.open();
+        go_.wait();
+    });
     std::thread thread([&] { EXPECT_EQ(INGOT_ORIGIN_BUILD, building.create(building.describe(), store)); });
     begun_.wait();
     for (const Store *each : {&store, &same}) {
@@ -452,13 +427,10 @@ TEST_F(BuildTurn, IsNotAwaitedByAThreadThatIsCompiling)
     const Store store(info_);
     Session outer;
     Result inner;
-    outer.hook = [&](const char *operation) {
-        if (std::string(operation) == "build") {
-            Session session;
-            inner = request(session, store.get(), kSource, [this] { go_.open(); });
-        }
-        return INGOT_SUCCESS;
-    };
+    outer.at("build", [&] {
+        Session session;
+        inner = request(session, store.get(), kSource, [this] { go_.open(); });
+    });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(outer, store.get(), numbered_source(1)).origin);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.origin);
     EXPECT_FALSE(inner.has_waited);
@@ -505,13 +477,10 @@ TEST_F(BuildTurn, OfAChainThatStoresElsewhereBringsItsBlob)
         const Store store(info_);
         const ingot_storage_t chain = open_chain(store);
         Session session;
-        session.hook = [this](const char *operation) {
-            if (std::string(operation) == "build") {
-                begun_.open();
-                go_.wait();
-            }
-            return INGOT_SUCCESS;
-        };
+        session.at("build", [this] {
+            begun_.open();
+            go_.wait();
+        });
         const Result result = request(session, chain, kSource);
         ingot_storage_release(chain);
         return result.origin == INGOT_ORIGIN_BUILD ? 0 : 1;

@@ -2,18 +2,9 @@
  * Tests bundles that are written from stores and from other bundles: reading them, damage in every byte, and files
  * that are replaced while they are open.
  */
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <algorithm>
 #include <cstring>
-#include <memory>
-#include <string>
 
 #include "support/persist_session.h"
-#include "support/store_fixture.h"
 
 extern "C" {
 #include "persist/base/files.h"

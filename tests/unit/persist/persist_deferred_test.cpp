@@ -2,25 +2,16 @@
  * Tests when storages store: at once, or at a flush or the last release those that wait. Always in the caller's thread,
  * and never in exit() or in a forked child.
  */
-#include <gtest/gtest.h>
-#include <ingot/private/directory.h>
 #include <ingot/private/persist.h>
 #include <ingot/trust.h>
 #include <sched.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <memory>
-#include <mutex>
 #include <thread>
 
 #include "support/forked_child.h"
-#include "support/own_storage.h"
 #include "support/persist_session.h"
-#include "support/storage_settings.h"
-#include "support/store_fixture.h"
 
 using namespace store_fixture;
 
@@ -39,8 +30,6 @@ public:
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
         EXPECT_EQ(INGOT_SUCCESS, set_setting(storage, &ingot_persist_settings_t::store_mode, mode));
     }
-    Recording(const Recording &) = delete;
-    Recording &operator=(const Recording &) = delete;
     ~Recording() { ingot_storage_release(storage); }
 
     Ids ids(size_t from = 0)
@@ -92,11 +81,7 @@ std::string source_of(int number, int kernel_count = 9)
 std::vector<uint8_t> create(const Session &session, ingot_storage_t storage, int number, int kernel_count = 9)
 {
     const Desc desc = session.describe(source_of(number, kernel_count), INGOT_PROGRAM_NO_MEMORY_CACHE);
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
-    ingot_program_release(program);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(desc, storage));
     return id_of(desc);
 }
 
@@ -151,9 +136,7 @@ TEST(PersistDeferred, AProgramThatCannotBeStoredOnceMoreKeepsItsEntry)
     Bytes first;
     ASSERT_EQ(INGOT_SUCCESS, store.load(id, &first));
     session.launched_bytes = 8;
-    session.hook = [](const char *operation) {
-        return strcmp(operation, "get_binary") == 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    };
+    session.fail("get_binary", INGOT_BACKEND_ERROR);
     EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_persist_flush(store.get(), nullptr, nullptr));
     Bytes now;
     EXPECT_EQ(INGOT_SUCCESS, store.load(id, &now));
@@ -256,9 +239,7 @@ TEST(PersistDeferred, AProgramThatIsNotCacheableIsNoFailure)
         text.compile_options = "-I" + scratch.path().string();
         const Desc desc = text.make(session.context);
         write_file(file, bytes_of("kernel second x\n"));
-        ingot_program_t program = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
-        ingot_program_release(program);
+        ASSERT_EQ(INGOT_SUCCESS, request_through(desc, recording.storage));
         ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
         EXPECT_EQ(INGOT_SUCCESS, recording.flush(&progress));
         EXPECT_EQ(0u, progress.stored_count + progress.failed_count);
@@ -297,9 +278,7 @@ TEST(PersistDeferred, ABlobThatIsCheckedIsLoadedBeforeItIsStored)
     ingot_persist_check_blobs(recording.storage);
     create(session, recording.storage, 1);
     EXPECT_EQ(1u, recording.ids().size());
-    session.hook = [](const char *operation) {
-        return strcmp(operation, "load") == 0 ? INGOT_BLOB_REJECTED : INGOT_SUCCESS;
-    };
+    session.fail("load", INGOT_BLOB_REJECTED);
     create(session, recording.storage, 2);
     EXPECT_EQ(1u, recording.ids().size());
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_BLOB_REJECTED));
@@ -414,7 +393,7 @@ TEST(PersistDeferred, AnExitNeitherStoresNorCallsTheDriver)
                   if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
                       return 1;
                   create(*session, storage, 1);
-                  session->hook = [](const char *) -> ingot_status_t { _exit(2); };
+                  session->before = [](const std::string &) -> ingot_status_t { _exit(2); };
                   std::exit(7);
               }));
     EXPECT_TRUE(entries_of(root).empty());

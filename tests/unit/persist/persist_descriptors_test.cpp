@@ -2,11 +2,8 @@
  * Tests that no file of the application is harmed if the application closes descriptors that Ingot keeps open, and gets
  * their numbers for its own files.
  */
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <memory>
-#include <string>
 
 #include "support/forked_child.h"
 #include "support/store_fixture.h"

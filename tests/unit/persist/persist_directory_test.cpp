@@ -1,16 +1,8 @@
 /*
  * Tests a directory store that one process uses: what is kept, what is removed, and what the files contain.
  */
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <functional>
-#include <string>
-
 #include "support/failing_allocator.h"
-#include "support/store_test.h"
+#include "support/store_fixture.h"
 
 using namespace store_fixture;
 

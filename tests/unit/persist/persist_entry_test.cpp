@@ -2,10 +2,6 @@
  * Tests damaged entries: every truncation, every flipped byte, and missing files. A damaged entry is a miss, and
  * storing the blob again replaces it.
  */
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "support/store_fixture.h"
 
 using namespace store_fixture;

@@ -1,14 +1,8 @@
 /*
  * Tests how environment variables change an ingot_persist_info_t.
  */
-#include <gtest/gtest.h>
-
-#include <map>
-#include <string>
-
 #include "support/environment.h"
 #include "support/setuid_child.h"
-#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 extern "C" {

@@ -2,10 +2,6 @@
  * Tests the golden entries of the store format, which tests/golden/store/make.py wrote without the library. Every
  * version of the library must read them, or refuse them as expected.
  */
-#include <gtest/gtest.h>
-
-#include <map>
-
 #include "support/store_fixture.h"
 
 using namespace store_fixture;

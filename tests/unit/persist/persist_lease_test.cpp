@@ -2,14 +2,9 @@
  * Tests leases of a custom storage behind a directory store: when Ingot asks for one, and what follows from each
  * answer. The machine that holds a program's lease compiles the program while other machines wait.
  */
-#include <gtest/gtest.h>
-
 #include <deque>
-#include <vector>
 
 #include "support/persist_session.h"
-#include "support/storage_settings.h"
-#include "support/store_fixture.h"
 
 using namespace store_fixture;
 
@@ -75,12 +70,7 @@ protected:
         const HeldStorage chain = chain_of({directory.get(), remote_.get()});
         const HeldStorage outer = chain_of({chain.get()});
         Session session;
-        const Desc desc = session.describe(source);
-        ingot_program_t program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        (void)ingot_persist_program_create(&program, desc.get(), outer.get(), &origin);
-        ingot_program_release(program);
-        return origin;
+        return origin_of(session.describe(source), outer.get());
     }
     void expect_not_asked(uint32_t flags = 0)
     {

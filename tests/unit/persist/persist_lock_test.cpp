@@ -2,15 +2,9 @@
  * Tests what stores do while another process holds the lock of size.txt, or if the system has no locks. The time is
  * the test's own.
  */
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <functional>
 
 #include "support/failing_calls.h"
 #include "support/forked_child.h"

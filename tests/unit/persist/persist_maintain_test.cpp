@@ -1,16 +1,9 @@
 /*
  * Tests inspecting and maintaining a store: visiting each entry, verifying, evicting, and recounting.
  */
-#include <gtest/gtest.h>
-
 #include <cerrno>
-#include <functional>
-#include <map>
-#include <string>
-#include <utility>
 
-#include "support/storage_settings.h"
-#include "support/store_test.h"
+#include "support/store_fixture.h"
 
 extern "C" {
 #include "persist/base/files.h"

@@ -1,13 +1,6 @@
 /*
  * Tests how a store makes its directories and files, which another user may exchange or open to others.
  */
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-
-#include <functional>
-#include <string>
-
 #include "support/forked_child.h"
 #include "support/store_fixture.h"
 

@@ -1,18 +1,8 @@
 /*
  * Tests what a storage does on a miss: compiles, reports or fails, and which reason it gives.
  */
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <string>
-
 #include "support/forked_child.h"
 #include "support/persist_session.h"
-#include "support/storage_settings.h"
 #include "support/trust_fixture.h"
 
 using namespace store_fixture;
@@ -36,17 +26,15 @@ protected:
     /* Requests a program, and returns the status. The event's reason and the line on standard error are kept. */
     ingot_status_t request(Session &session, const HeldStorage &storage, const Desc &desc)
     {
-        ingot_program_t program = nullptr;
         session.on_event = [this](const ingot_event_t &event) {
             if (event.kind == INGOT_EVENT_STORAGE_MISS)
                 reasons_.emplace_back(event.reason);
         };
         testing::internal::CaptureStderr();
-        const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), storage.get(), nullptr);
+        const ingot_status_t status = request_through(desc, storage.get());
         line_ = testing::internal::GetCapturedStderr();
         if (status == INGOT_NOT_FOUND)
             detail_ = ingot_last_error_detail();
-        ingot_program_release(program);
         return status;
     }
 

@@ -1,11 +1,8 @@
 /*
  * Tests that builds of Ingot with different revisions use each other's stores.
  */
-#include <gtest/gtest.h>
-
 #include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include "support/persist_session.h"
 

@@ -2,25 +2,15 @@
  * Tests what a store keeps and in what order it evicts entries: FIFO, LRU, or no eviction, and limits on bytes,
  * entries, age and blob sizes.
  */
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/failing_calls.h"
 #include "support/forked_child.h"
-#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 #include "support/traced_child.h"
 
@@ -456,16 +446,11 @@ TEST_F(PersistPolicy, ProcessesThatStoreOneEntryAndEndKeepTheLimit)
             ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
     }
     for (unsigned i = count; i < count + count / 4; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            ingot_storage_t storage = nullptr;
-            const Bytes id = small_id(i);
-            if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
-                _exit(1);
-            _exit(
-                ingot_storage_store(storage, id.size(), id.data(), 20, random_bytes(1, 20).data())); /* not released */
-        }
-        ASSERT_EQ(0, forked_child::wait_for(child)) << i;
+        ASSERT_EQ(0, forked_child::run([&] {
+                      const auto *const store = new Store(info); /* not released */
+                      return store->status() == INGOT_SUCCESS ? store->put(small_id(i), random_bytes(1, 20)) : 1;
+                  }))
+            << i;
     }
     EXPECT_GE(count + count / 5, entries_of(path).size());
 }

@@ -3,21 +3,15 @@
  * works whatever happens to them, and believes none that another user may have written.
  */
 #include <grp.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <thread>
-
-#include <gtest/gtest.h>
 #include <ingot/private/descriptor.h>
-#include <ingot/private/directory.h>
 #include <ingot/private/header_memo.h>
 
 #include "support/failing_allocator.h"
 #include "support/forked_child.h"
 #include "support/old_header.h"
 #include "support/persist_session.h"
-#include "support/storage_settings.h"
+#include "support/threads.h"
 #include "support/trust_fixture.h"
 
 extern "C" {
@@ -132,11 +126,7 @@ TEST_F(PersistProbes, AreStoredAtOnce)
 /* Many processes describe the same programs at once. */
 TEST_F(PersistProbes, AreStoredByThreadsAtOnce)
 {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i)
-        threads.emplace_back([this] { (void)run({1, 2, 3, 4, 5, 6, 7, 8}); });
-    for (std::thread &thread : threads)
-        thread.join();
+    in_threads(4, [this](size_t) { (void)run({1, 2, 3, 4, 5, 6, 7, 8}); });
     EXPECT_EQ(0u, run({1, 2, 3, 4, 5, 6, 7, 8}));
     EXPECT_EQ(8u, count_probes());
 }
@@ -226,9 +216,9 @@ TEST_F(PersistProbes, AreCurrentWhileAHeaderChanges)
         --running;
     };
     file_clock_offset_ns = uint64_t{60} * 1000000000; /* relies on a file as soon as the clock has advanced */
-    std::vector<std::thread> threads;
+    Threads threads;
     for (int i = 0; i < 3; ++i)
-        threads.emplace_back(describe, i);
+        threads.start([&, i] { describe(i); });
     for (uint64_t i = 0; running != 0; ++i) {
         const fs::path file = header_.directory() / (i % 2 != 0 ? "old.h" : "new.h");
         ++changes;
@@ -239,8 +229,7 @@ TEST_F(PersistProbes, AreCurrentWhileAHeaderChanges)
         ++changes;
         std::this_thread::sleep_for(std::chrono::milliseconds(i % 16));
     }
-    for (std::thread &thread : threads)
-        thread.join();
+    threads.join();
     EXPECT_LT(compared / 20, known) << "the probes were hardly used, so this tests nothing";
     std::printf("%llu compared, %llu known, %llu changes\n", static_cast<unsigned long long>(compared),
                 static_cast<unsigned long long>(known), static_cast<unsigned long long>(changes / 2));

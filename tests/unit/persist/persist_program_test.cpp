@@ -2,16 +2,10 @@
  * Tests programs that are requested through a storage: where they come from, what is stored when, and that a storage's
  * failure does not fail the request.
  */
-#include <gtest/gtest.h>
-
 #include <atomic>
-#include <filesystem>
-#include <thread>
 
-#include <ingot/backend.h>
 #include <ingot/private/program.h>
 
-#include "support/own_storage.h"
 #include "support/persist_session.h"
 #include "support/small_stack.h"
 #include "support/threads.h"
@@ -71,10 +65,7 @@ TEST_F(PersistProgram, NeedsLittleStack)
     ingot_status_t status = INGOT_BUSY;
     ASSERT_TRUE(small_stack::run([&] {
         Session second;
-        const Desc desc = second.describe();
-        ingot_program_t program = nullptr;
-        status = ingot_persist_program_create(&program, desc.get(), store().get(), &origin);
-        ingot_program_release(program);
+        status = request_through(second.describe(), store().get(), &origin);
         (void)store().put(bytes_of("another id"), bytes_of("another blob"));
     }));
     EXPECT_EQ(INGOT_SUCCESS, status);
@@ -101,7 +92,7 @@ TEST_F(PersistProgram, ABlobThatTheDriverRefusesIsReplacedAndOneThatItFailsToLoa
         const Session first;
         EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
         Session second;
-        second.hook = [&](const char *operation) { return std::string(operation) == "load" ? failure : INGOT_SUCCESS; };
+        second.before = [&](const std::string &operation) { return operation == "load" ? failure : INGOT_SUCCESS; };
         EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
         const size_t replacements = failure == INGOT_BLOB_REJECTED ? 1 : 0;
         EXPECT_EQ(replacements, second.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
@@ -182,11 +173,7 @@ TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
     const Desc desc = session.describe("kernel twice x 2 * __DATE__ no_such_word\n");
     const char *reason = nullptr;
     ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(desc.get(), &reason));
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store().get(), &origin);
-    EXPECT_EQ(INGOT_BUILD_FAILED, status); /* the compiler refuses it */
-    ingot_program_release(program);
+    EXPECT_EQ(INGOT_BUILD_FAILED, request_through(desc, store().get())); /* the compiler refuses it */
     EXPECT_EQ(0u, entries_of(path_).size());
 }
 
@@ -196,9 +183,7 @@ TEST_F(PersistProgram, TellsWhyAnIdCouldNotBeMade)
     Store store(scratch.path() / "store");
     std::string reason;
     Session session;
-    session.hook = [](const char *operation) {
-        return strcmp(operation, "identify") == 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    };
+    session.fail("identify", INGOT_BACKEND_ERROR);
     session.on_event = [&](const ingot_event_t &event) {
         if (event.kind == INGOT_EVENT_NO_ID)
             reason = event.reason;
@@ -213,9 +198,7 @@ TEST_F(PersistProgram, AFailedBuildIsToldAndNotStored)
 {
     Session session;
     const Desc desc = session.describe("kernel broken undefined_word\n");
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_persist_program_create(&program, desc.get(), store().get(), nullptr));
-    EXPECT_EQ(nullptr, program);
+    EXPECT_EQ(INGOT_BUILD_FAILED, request_through(desc, store().get()));
     EXPECT_EQ(0u, entries_of(path_).size());
 }
 
@@ -260,9 +243,7 @@ TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
 TEST_F(PersistProgram, BlobsThatCannotBeTakenAreNotTheCallersFailure)
 {
     Session session;
-    session.hook = [](const char *operation) {
-        return std::string(operation) == "get_binary" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
-    };
+    session.fail("get_binary", INGOT_BACKEND_ERROR);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_BACKEND_ERROR));
     EXPECT_EQ(0u, entries_of(path_).size());
@@ -299,13 +280,10 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
 {
     Session session;
     std::atomic<int> begun{0};
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) == "build")
-            ++begun;
-        while (std::string(operation) == "build" && begun == 1 && stats_of(session.context).waits < 7)
-            std::this_thread::yield(); /* until all the others wait for this build */
-        return INGOT_SUCCESS;
-    };
+    session.at("build", [&] {
+        if (++begun == 1) /* until all the others wait for this build */
+            wait_until([&] { return begun != 1 || stats_of(session.context).waits >= 7; });
+    });
     const Desc desc = session.describe("kernel twice x 2 *\n", INGOT_PROGRAM_NO_MEMORY_CACHE);
     std::atomic<int> built{0};
     in_threads(8, [&](size_t) { built += session.create(desc, store()) == INGOT_ORIGIN_BUILD ? 1 : 0; });
@@ -324,17 +302,13 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
 TEST_F(PersistProgram, AThreadThatAsksForWhatIsNotKeptWhileItIsStoredBuildsAtOnce)
 {
     Session session;
-    std::thread late;
     std::atomic<bool> has_begun{false};
     std::atomic<ingot_origin_t> origin{INGOT_ORIGIN_MEMORY};
     const Desc desc = session.describe("kernel twice x 2 *\n", INGOT_PROGRAM_NO_MEMORY_CACHE);
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) != "get_binary" || has_begun.exchange(true))
-            return INGOT_SUCCESS;
-        late = std::thread([&] { origin = session.create(desc, store()); });
-        late.join();
-        return INGOT_SUCCESS;
-    };
+    session.at("get_binary", [&] {
+        if (!has_begun.exchange(true))
+            std::thread([&] { origin = session.create(desc, store()); }).join();
+    });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store()));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
     EXPECT_EQ(0u, store().stats().wait_timeouts) << "it waited for what waits for it here";

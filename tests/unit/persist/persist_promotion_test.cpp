@@ -1,14 +1,10 @@
 /*
  * Tests that a load's promotion never undoes what is stored or removed while the load reads a lower tier.
  */
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <chrono>
-#include <thread>
-
-#include "support/gate.h"
 #include "support/store_fixture.h"
+#include "support/threads.h"
 
 using namespace store_fixture;
 

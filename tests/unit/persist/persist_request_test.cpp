@@ -1,19 +1,12 @@
 /*
  * persist_request_test.cpp - tests how storages record requests, and that only sound requests are read.
  */
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-
 #include <ingot/private/artifact.h>
-#include <ingot/private/directory.h>
 #include <zstd.h>
 
 #include "support/forked_child.h"
 #include "support/persist_session.h"
 #include "support/recorded_requests.h"
-#include "support/scratch_directory.h"
 #include "support/trust_fixture.h"
 
 using namespace store_fixture;

@@ -1,11 +1,7 @@
 /*
  * Tests stores that are turned off and on, replaced or limited while they are in use.
  */
-#include <gtest/gtest.h>
-
 #include "support/persist_session.h"
-#include "support/storage_settings.h"
-#include "support/store_fixture.h"
 
 using namespace store_fixture;
 

@@ -1,13 +1,9 @@
 /*
  * Tests storages that are made from an application's own table of operations.
  */
-#include <gtest/gtest.h>
-
 #include <cerrno>
 
-#include "support/own_storage.h"
 #include "support/persist_session.h"
-#include "support/store_fixture.h"
 
 using store_fixture::Bytes;
 using store_fixture::bytes_of;
@@ -102,9 +98,7 @@ TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &stores));
     Session session(true);
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
-    ingot_program_release(program);
+    ASSERT_EQ(INGOT_SUCCESS, request_through(session.describe(), storage));
     ingot_set_error(INGOT_BUILD_FAILED, -11, "line 3");
     ingot_storage_release(storage);
     EXPECT_EQ(1, stores);

@@ -2,14 +2,8 @@
  * Tests two kinds of storage: a single file, which holds the blob of one program, and a chain of other storages, which
  * are its tiers.
  */
-#include <gtest/gtest.h>
 #include <ingot/backend.h>
 
-#include <sys/stat.h>
-
-#include <string>
-
-#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;

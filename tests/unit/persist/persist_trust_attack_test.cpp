@@ -2,10 +2,6 @@
  * Tests what an attacker with access to a store can do to a sealed blob. Each attack costs the user one compilation,
  * whose result replaces the forged blob.
  */
-#include <gtest/gtest.h>
-
-#include <functional>
-
 #include "support/persist_session.h"
 #include "support/trust_fixture.h"
 

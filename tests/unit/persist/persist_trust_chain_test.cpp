@@ -2,12 +2,7 @@
  * Tests that the policy of a storage also covers what stands behind it in a chain: whatever the tier is, and however a
  * program is loaded, a blob that the first storage would refuse does not run. And that every tier gets sealed blobs.
  */
-#include <gtest/gtest.h>
-
-#include <functional>
-
 #include "support/persist_session.h"
-#include "support/storage_settings.h"
 #include "support/trust_fixture.h"
 
 using namespace store_fixture;
@@ -79,11 +74,8 @@ struct Target {
         Kept kept;
         const Held storage = kept.open();
         const Session session;
-        const Desc desc = session.describe();
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage.get(), nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, request_through(session.describe(), storage.get()));
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get(), nullptr, nullptr));
-        ingot_program_release(program);
         EXPECT_EQ(1u, kept.blobs.size());
         id = kept.blobs.begin()->first;
         plain = kept.blobs.begin()->second;
@@ -96,11 +88,8 @@ struct Target {
 bool runs(ingot_storage_t storage)
 {
     const Session session;
-    const Desc desc = session.describe();
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
-    ingot_program_release(program);
+    const ingot_origin_t origin = origin_of(session.describe(), storage);
+    EXPECT_NE(INGOT_ORIGIN_MEMORY, origin);
     return origin == INGOT_ORIGIN_STORAGE;
 }
 

@@ -2,15 +2,9 @@
  * Tests which blobs get from one storage into another: only those that every policy on the way accepts, and never with
  * a new seal.
  */
-#include <gtest/gtest.h>
-
 #include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include "support/trust_fixture.h"
 

@@ -2,11 +2,7 @@
  * Tests key files and seals of the format in doc/seal-format.md: golden files, which tests/golden/seal/make.py wrote
  * without the library, and key files that must not be used.
  */
-#include <gtest/gtest.h>
 #include <ingot/private/trust.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "support/forked_child.h"
 #include "support/trust_fixture.h"

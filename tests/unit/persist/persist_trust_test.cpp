@@ -1,14 +1,7 @@
 /*
  * Tests storages that seal blobs and check seals: what each kind of storage accepts and refuses with each policy.
  */
-#include <gtest/gtest.h>
-#include <ingot/private/directory.h>
 #include <ingot/private/trust.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
 
 #include "support/failing_allocator.h"
 #include "support/threads.h"

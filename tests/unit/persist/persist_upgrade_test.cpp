@@ -2,9 +2,7 @@
  * Tests a store in a directory where Ingot had one before version 1.0: it is neither read, counted nor removed until
  * somebody asks for that.
  */
-#include <gtest/gtest.h>
-
-#include "support/store_test.h"
+#include "support/store_fixture.h"
 
 using namespace store_fixture;
 

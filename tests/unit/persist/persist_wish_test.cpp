@@ -1,20 +1,12 @@
 /*
  * persist_wish_test.cpp - wishes for programs that a store lacks, and who may answer them (doc/builders.md).
  */
-#include <gtest/gtest.h>
-
-#include <unistd.h>
-
-#include <chrono>
-#include <cstring>
-
 #include <ingot/private/persist.h>
 #include <ingot/private/wish.h>
 
 #include "support/library_clock.h"
 #include "support/persist_session.h"
 #include "support/recorded_requests.h"
-#include "support/scratch_directory.h"
 #include "support/trust_fixture.h"
 
 extern "C" {
@@ -286,16 +278,13 @@ TEST_F(PersistWish, IsNotLeftWhileSomebodyCompilesTheProgram)
     Session maker;
     const Desc desc = session_.describe();
     bool was_asked = false;
-    maker.hook = [&](const char *operation) {
-        if (std::strcmp(operation, "build") == 0) {
-            ingot_program_t program = nullptr;
-            was_asked = true;
-            EXPECT_EQ(INGOT_BUSY, persist_program_begin(desc.get(), other.get()));
-            EXPECT_TRUE(wishes_in(other).empty());
-            EXPECT_EQ(INGOT_BUSY, ingot_persist_program_try(&program, desc.get(), other.get(), nullptr));
-        }
-        return INGOT_SUCCESS;
-    };
+    maker.at("build", [&] {
+        ingot_program_t program = nullptr;
+        was_asked = true;
+        EXPECT_EQ(INGOT_BUSY, persist_program_begin(desc.get(), other.get()));
+        EXPECT_TRUE(wishes_in(other).empty());
+        EXPECT_EQ(INGOT_BUSY, ingot_persist_program_try(&program, desc.get(), other.get(), nullptr));
+    });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, maker.create(maker.describe(), store));
     EXPECT_TRUE(was_asked);
     EXPECT_EQ(0u, session_.counts.builds);
@@ -309,9 +298,7 @@ TEST_F(PersistWish, IsNotLeftAfterSomebodyHasFailed)
     Session maker;
     const Desc desc = session_.describe();
     ingot_program_t program = nullptr;
-    maker.hook = [](const char *operation) {
-        return std::strcmp(operation, "build") == 0 ? INGOT_BUILD_FAILED : INGOT_SUCCESS;
-    };
+    maker.fail("build", INGOT_BUILD_FAILED);
     EXPECT_EQ(INGOT_BUILD_FAILED, ingot_persist_program_try(&program, maker.describe().get(), store.get(), nullptr));
     EXPECT_EQ(INGOT_BUILD_FAILED, persist_program_begin(desc.get(), other.get()));
     EXPECT_TRUE(wishes_in(other).empty());

@@ -1,10 +1,6 @@
 /*
  * Tests that objects on a server read back as they were written, and that everything else is refused.
  */
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 

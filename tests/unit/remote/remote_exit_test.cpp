@@ -3,12 +3,6 @@
  * exit(), and OpenSSL must not free what these threads use. The processes are forked from this program, which does not
  * use OpenSSL itself.
  */
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <string>
-#include <thread>
-
 #include "support/encrypted_redis.h"
 #include "support/faulty_server.h"
 #include "support/forked_child.h"

@@ -2,22 +2,17 @@
  * Tests servers that fail in many ways: they cost a process little time, no request of a program fails because of them,
  * and the tier recovers.
  */
-#include <gtest/gtest.h>
-
 #include <sched.h>
 #include <sys/mount.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <future>
 #include <memory>
 
 #include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
-#include "support/server_process.h"
 
 extern "C" {
 #include "remote/curl/sockets.h"

@@ -1,21 +1,13 @@
 /*
  * Tests a remote tier on a real nginx: objects and their paths, credentials, TLS, and the signatures of S3.
  */
-#include <gtest/gtest.h>
-
 #include <dlfcn.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-
-#include <atomic>
-#include <filesystem>
-#include <fstream>
 
 #include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
-#include "support/server_process.h"
 #include "support/stray_close.h"
 
 using namespace remote_fixture;

@@ -2,21 +2,11 @@
  * Tests machines that share a Redis, where one machine compiles a program for all. Each directory store stands for a
  * machine.
  */
-#include <gtest/gtest.h>
-
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
-#include <atomic>
-#include <csignal>
-#include <filesystem>
-#include <memory>
 #include <new>
-#include <thread>
-#include <vector>
 
 #include "support/forked_child.h"
-#include "support/gate.h"
 #include "support/library_clock.h"
 #include "support/machine_fixture.h"
 #include "support/server_process.h"
@@ -92,14 +82,11 @@ protected:
         const pid_t child = start_process([&] {
             Session session;
             const Machine machine(folder(0), redis.url(), info_with_wait(kLongMs), remote_info());
-            session.hook = [&](const char *operation) {
-                if (std::string(operation) == "build") {
-                    ++board_->compilations;
-                    begun_.open();
-                    go_.wait();
-                }
-                return INGOT_SUCCESS;
-            };
+            session.at("build", [&] {
+                ++board_->compilations;
+                begun_.open();
+                go_.wait();
+            });
             (void)machine.request(session, source);
             end_.wait();
             return machine.tier().stats().leases == 1 ? 0 : 1;
@@ -114,10 +101,7 @@ protected:
     }
     void count_compilations(Session &session)
     {
-        session.hook = [this](const char *operation) {
-            board_->compilations += std::string(operation) == "build";
-            return INGOT_SUCCESS;
-        };
+        session.at("build", [this] { ++board_->compilations; });
     }
     /* Requests the program on a machine, and returns where the program came from. Calls on_waiting when the request
      * waits for a lease. */
@@ -217,12 +201,12 @@ TEST_F(RemoteLease, IsTakenOverOnceWhenItsHolderDies)
     const Redis redis;
     const pid_t holder = start_holder(redis);
     std::vector<std::unique_ptr<Machine>> machines;
-    std::vector<std::thread> threads;
+    Threads threads;
     std::atomic<int> loads{0}, builds{0};
     for (int i = 1; i <= waiting; ++i)
         machines.push_back(std::make_unique<Machine>(folder(i), redis.url(), info_with_wait(kLongMs), remote_info()));
     for (const auto &machine : machines)
-        threads.emplace_back([&] {
+        threads.start([&] {
             Session session;
             count_compilations(session);
             ++(machine->request(session, kSource) == INGOT_ORIGIN_STORAGE ? loads : builds);
@@ -231,8 +215,7 @@ TEST_F(RemoteLease, IsTakenOverOnceWhenItsHolderDies)
         EXPECT_TRUE(becomes_true([&] { return machine->tier().stats().busy_leases != 0; }));
     kill(holder, SIGKILL);
     EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(holder));
-    for (std::thread &thread : threads)
-        thread.join();
+    threads.join();
     EXPECT_EQ(1, builds);
     EXPECT_EQ(waiting - 1, loads);
     EXPECT_EQ(2, board_->compilations) << "one was killed";
@@ -331,13 +314,10 @@ TEST_F(RemoteLease, IsLostWithTheServersMemory)
     const Redis redis;
     const Machine machine(folder(1), redis.url(), info_with_wait(kLongMs), remote_info());
     Session session;
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) == "build") {
-            EXPECT_EQ("OK\n", redis.ask({"FLUSHALL"}));
-            EXPECT_TRUE(becomes_true([&] { return machine.tier().stats().lost_leases == 1; }));
-        }
-        return INGOT_SUCCESS;
-    };
+    session.at("build", [&] {
+        EXPECT_EQ("OK\n", redis.ask({"FLUSHALL"}));
+        EXPECT_TRUE(becomes_true([&] { return machine.tier().stats().lost_leases == 1; }));
+    });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, kSource));
     EXPECT_EQ(1u, machine.tier().events.count("was lost")) << machine.tier().events.all();
     EXPECT_EQ(INGOT_SUCCESS, machine.tier().flush());
@@ -350,18 +330,15 @@ TEST_F(RemoteLease, OfAnotherMachineIsNotExtended)
     const Redis redis;
     const Machine machine(folder(1), redis.url(), info_with_wait(kLongMs), remote_info());
     Session session;
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) == "build") {
-            std::string key = redis.ask({"KEYS", "*:lease"});
-            key.pop_back();
-            const std::string other(32, 'a');
-            EXPECT_EQ("OK\n", redis.ask({"SET", key, other, "PX", "3600000"}));
-            EXPECT_TRUE(becomes_true([&] { return machine.tier().stats().lost_leases == 1; }));
-            EXPECT_EQ(other + "\n", redis.ask({"GET", key}));
-            EXPECT_GT(std::stoll(redis.ask({"PTTL", key})), 1800000);
-        }
-        return INGOT_SUCCESS;
-    };
+    session.at("build", [&] {
+        std::string key = redis.ask({"KEYS", "*:lease"});
+        key.pop_back();
+        const std::string other(32, 'a');
+        EXPECT_EQ("OK\n", redis.ask({"SET", key, other, "PX", "3600000"}));
+        EXPECT_TRUE(becomes_true([&] { return machine.tier().stats().lost_leases == 1; }));
+        EXPECT_EQ(other + "\n", redis.ask({"GET", key}));
+        EXPECT_GT(std::stoll(redis.ask({"PTTL", key})), 1800000);
+    });
     EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, kSource));
 }
 

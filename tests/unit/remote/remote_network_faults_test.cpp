@@ -4,18 +4,8 @@
  *
  * The machine and the server are network namespaces. remote_faults_test.cpp has servers that answer wrongly.
  */
-#include <gtest/gtest.h>
-
-#include <sys/mman.h>
-#include <sys/prctl.h>
-
-#include <algorithm>
 #include <cstdio>
-#include <memory>
-#include <new>
 
-#include "support/forked_child.h"
-#include "support/gate.h"
 #include "support/machine_fixture.h"
 #include "support/slow_link.h"
 
@@ -170,7 +160,7 @@ Asked ask(const Machine &machine, Session &session, int number)
         asked.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return INGOT_SUCCESS;
     };
-    session.hook = [&](const char *operation) { return std::string(operation) == "build" ? note() : INGOT_SUCCESS; };
+    session.before = [&](const std::string &operation) { return operation == "build" ? note() : INGOT_SUCCESS; };
     asked.origin = machine.request(session, program(number));
     if (asked.origin != INGOT_ORIGIN_BUILD)
         note();

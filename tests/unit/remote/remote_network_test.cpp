@@ -2,18 +2,9 @@
  * Tests machines whose network fails while one of them compiles a program for all. Each machine is a network namespace
  * with its own store and several processes.
  */
-#include <gtest/gtest.h>
-
 #include <sys/mman.h>
-#include <sys/prctl.h>
-
-#include <atomic>
-#include <memory>
-#include <new>
-#include <thread>
 
 #include "support/forked_child.h"
-#include "support/gate.h"
 #include "support/machine_fixture.h"
 #include "support/network.h"
 
@@ -103,18 +94,15 @@ protected:
         auto machine =
             std::make_unique<Machine>(folder(0), redis_->url(), waits_long(), with_short_lease(INGOT_REMOTE_INFO_INIT));
         std::chrono::steady_clock::time_point compiled;
-        session.hook = [&](const char *operation) {
-            if (std::string(operation) == "build") {
-                ++board_->compilations;
-                begun_.open();
-                go_.wait();
-                if (!is_to_upload) {
-                    EXPECT_TRUE(becomes_true([&] { return machine->tier().stats().lost_leases == 1; }));
-                }
-                compiled = std::chrono::steady_clock::now();
+        session.at("build", [&] {
+            ++board_->compilations;
+            begun_.open();
+            go_.wait();
+            if (!is_to_upload) {
+                EXPECT_TRUE(becomes_true([&] { return machine->tier().stats().lost_leases == 1; }));
             }
-            return INGOT_SUCCESS;
-        };
+            compiled = std::chrono::steady_clock::now();
+        });
         const ingot_origin_t origin = machine->request(session, kSource);
         if (is_to_upload && !becomes_true([&] { return machine->tier().flush(100) == INGOT_SUCCESS; }))
             return 1;
@@ -132,10 +120,7 @@ protected:
     {
         Session session;
         const Machine machine(folder(number), redis_->url(), waits_long(), with_short_lease(info));
-        session.hook = [&](const char *operation) {
-            board_->compilations += std::string(operation) == "build";
-            return INGOT_SUCCESS;
-        };
+        session.at("build", [&] { ++board_->compilations; });
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         std::atomic<bool> has_ended{false};
         std::thread requesting([&] {

@@ -2,23 +2,14 @@
  * Tests a remote tier on a real Redis: what the server keeps, for how long and for whom, and what the tier's thread
  * does in the background.
  */
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <ctime>
-#include <fstream>
-#include <functional>
 #include <memory>
 
 #include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
-#include "support/scratch_directory.h"
-#include "support/server_process.h"
 #include "support/stray_close.h"
 
 using namespace remote_fixture;

@@ -1,17 +1,11 @@
 /*
  * Tests encrypted connections to a real Redis: which servers the tier accepts, and which clients the server accepts.
  */
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <fstream>
 #include <memory>
 
 #include "support/encrypted_redis.h"
 #include "support/faulty_server.h"
-#include "support/forked_child.h"
 #include "support/remote_fixture.h"
-#include "support/server_process.h"
 #include "support/stray_close.h"
 
 using encrypted_redis::Certificates;

@@ -2,15 +2,8 @@
  * Tests servers that answer some requests and refuse others: refused uploads do not stop loads, and servers that bring
  * nothing cost a process no more than the time that it may lose.
  */
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-
-#include <fstream>
-
 #include "support/faulty_server.h"
 #include "support/machine_fixture.h"
-#include "support/server_process.h"
 
 using namespace remote_fixture;
 using machine_fixture::Machine;

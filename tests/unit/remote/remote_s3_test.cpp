@@ -1,11 +1,8 @@
 /*
  * Tests a remote tier on an S3 server, moto, which checks signatures and rights. scripts/s3-server installs it.
  */
-#include <gtest/gtest.h>
-
 #include <sys/stat.h>
 
-#include <fstream>
 #include <memory>
 #include <set>
 

@@ -1,17 +1,7 @@
 /*
  * Tests the checks of URLs, of files with credentials, and of the fields of ingot_remote_info_t.
  */
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <fstream>
-#include <functional>
-
 #include "support/remote_fixture.h"
-#include "support/scratch_directory.h"
 #include "support/setuid_child.h"
 
 extern "C" {

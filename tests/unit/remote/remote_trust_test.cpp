@@ -2,16 +2,9 @@
  * Tests that a policy for seals covers a server: whichever server it is, and however its tier is opened, a blob that a
  * stranger put there does not run, and a producer uploads sealed blobs.
  */
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <map>
-#include <memory>
-
 #include "support/environment.h"
 #include "support/machine_fixture.h"
 #include "support/server_process.h"
-#include "support/storage_settings.h"
 #include "support/trust_fixture.h"
 
 using namespace remote_fixture;
@@ -147,11 +140,8 @@ const std::vector<Way> &ways()
 bool runs(ingot_storage_t storage)
 {
     const Session session;
-    const Desc desc = session.describe(kSource);
-    ingot_program_t program = nullptr;
-    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
-    ingot_program_release(program);
+    const ingot_origin_t origin = origin_of(session.describe(kSource), storage);
+    EXPECT_NE(INGOT_ORIGIN_MEMORY, origin);
     return origin == INGOT_ORIGIN_STORAGE;
 }
 
