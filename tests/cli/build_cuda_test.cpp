@@ -7,7 +7,6 @@
  */
 #include <cstring>
 #include <iostream>
-#include <utility>
 
 #include "cli/tool.h"
 #include "support/cuda_driver.h"
@@ -70,19 +69,10 @@ protected:
     }
     static Desc make_desc(const Context &context, const Text &text = {{kTwice}, ""})
     {
-        std::vector<Source> sources;
-        std::vector<ingot_source_t> handles;
-        for (const std::string &source : text.sources) {
-            sources.push_back(make_source(source, "program.cu", INGOT_SOURCE_CUDA_CPP));
-            handles.push_back(sources.back().get());
-        }
-        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        info.sources = handles.data();
-        info.source_count = handles.size();
-        info.compile_options = text.options.c_str();
-        ingot_program_desc_t desc = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
-        return Desc(desc);
+        ProgramText program{text.sources, {}, text.options};
+        program.source_name = "program.cu";
+        program.kind = INGOT_SOURCE_CUDA_CPP;
+        return program.make(context);
     }
     std::string requests() const { return (scratch() / "requests").string(); }
     void record(const std::vector<Text> &texts = {{{kTwice}, ""}}) const
@@ -104,13 +94,9 @@ protected:
     {
         ingot_program_t made = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        size_t size = 0;
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&made, make_desc(context, text).get(), store, &origin));
         const Program program(made);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(made, &size, nullptr));
-        std::vector<uint8_t> blob(size);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(made, &size, blob.data()));
-        return {origin, code_of(blob)};
+        return {origin, code_of(blob_of(program))};
     }
 };
 
@@ -119,9 +105,7 @@ protected:
 TEST_F(CliBuildCuda, BuildsForEachGpuOnce)
 {
     record();
-    const Result first = build({"--jobs", "1"});
-    EXPECT_TRUE(first.is(0));
-    EXPECT_TRUE(first.begins("2 built, 1 present ("));
+    EXPECT_TRUE(build({"--jobs", "1"}).begins(0, "2 built, 1 present ("));
     EXPECT_EQ("['A GPU', 'Another GPU']", json("ls", "sorted(e['device'] for e in j)"));
     EXPECT_TRUE(build().begins("0 built, 3 present ("));
 }

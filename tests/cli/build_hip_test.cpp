@@ -44,13 +44,8 @@ protected:
     }
     ingot_origin_t origin_on(int device) const
     {
-        ingot_program_t made = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         const store_fixture::Store store = open_store();
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_persist_program_create(&made, make_desc(make_context(device)).get(), store.get(), &origin));
-        ingot_program_release(made);
-        return origin;
+        return origin_of(make_desc(make_context(device)), store.get());
     }
 };
 

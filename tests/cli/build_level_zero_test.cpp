@@ -2,7 +2,6 @@
  * build_level_zero_test.cpp - tests `ingot build` of programs that were recorded with Level Zero, for this product and
  * for others.
  */
-#include <algorithm>
 #include <iostream>
 #include <sstream>
 
@@ -31,14 +30,7 @@ protected:
     static Desc make_desc(const Context &context)
     {
         const Source source = make_source(spirv_of("two_kernels"), "two.spv", INGOT_SOURCE_SPIRV);
-        const ingot_source_t handle = source.get();
-        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        info.sources = &handle;
-        info.source_count = 1;
-        info.compile_options = "-ze-opt-level 2";
-        ingot_program_desc_t desc = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
-        return Desc(desc);
+        return describe_source(context.get(), source.get(), "-ze-opt-level 2");
     }
     std::string requests() const { return (scratch() / "requests").string(); }
     void record() const
@@ -90,9 +82,7 @@ TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
     record();
     const std::string own = std::getenv("ProductFamilyOverride");
     EXPECT_EQ(0, build(own, root()).code);
-    const Result other = build(own == "dg2" ? "pvc" : "dg2", root());
-    EXPECT_TRUE(other.is(0));
-    EXPECT_TRUE(other.begins("1 built, 0 present ("));
+    EXPECT_TRUE(build(own == "dg2" ? "pvc" : "dg2", root()).begins(0, "1 built, 0 present ("));
     EXPECT_EQ("2", json("ls", "len(set(e['device'] for e in j))"));
 }
 
@@ -106,9 +96,7 @@ TEST_F(CliBuildLevelZero, ApplicationsCompileNothingOnAnyProduct)
     EXPECT_EQ(static_cast<size_t>(count), recorded_requests::count(requests()));
     for (const char *product : {"tgllp", "dg2", "pvc"}) {
         const std::string store = std::string("built-") + product;
-        const Result built = build(product, scratch() / store);
-        EXPECT_TRUE(built.is(0));
-        EXPECT_TRUE(built.begins(std::to_string(count) + " built, 0 present ("));
+        EXPECT_TRUE(build(product, scratch() / store).begins(0, std::to_string(count) + " built, 0 present ("));
         const std::vector<std::string> own = run_application(product, std::string("own-") + product);
         const std::vector<std::string> lines = run_application(product, store);
         EXPECT_EQ(count, count_compiled(own));
@@ -127,14 +115,11 @@ TEST_F(CliBuildLevelZero, RebuildsForTheSameDeviceWithAnotherIdentity)
     info.flags = INGOT_PERSIST_KEEP_REQUESTS;
     const store_fixture::Store store(info);
     const Context context = make_context();
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, make_desc(context).get(), store.get(), nullptr));
-    ingot_program_release(program);
+    ASSERT_EQ(INGOT_SUCCESS, request_through(make_desc(context), store.get()));
     const std::vector<std::string> command = {CLI_PROGRAM, "build", "--stale", "--into", path};
     EXPECT_TRUE(run_command(command, {{"CreateMultipleRootDevices", "1"}}).begins("0 rebuilt, 1 up to date ("));
-    const Result other = run_command(command, {{"CreateMultipleRootDevices", "1"}, {"IGC_ForceOCLSIMDWidth", "16"}});
-    EXPECT_TRUE(other.is(0));
-    EXPECT_TRUE(other.begins("1 rebuilt, 0 up to date ("));
+    EXPECT_TRUE(run_command(command, {{"CreateMultipleRootDevices", "1"}, {"IGC_ForceOCLSIMDWidth", "16"}})
+                    .begins(0, "1 rebuilt, 0 up to date ("));
     EXPECT_EQ("[2, 1]", json("ls --kind program", "[len(j), len(set(e['device'] for e in j))]"));
 }
 

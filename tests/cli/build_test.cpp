@@ -40,11 +40,6 @@ std::vector<uint8_t> timeless_blob(std::vector<uint8_t> blob, bool without_bitco
 class CliBuild : public RequestTest
 {
 protected:
-    CliBuild()
-    {
-        for (const auto &[name, value] : one_device())
-            setenv(name.c_str(), value.c_str(), 1);
-    }
     /* Requests a program as an application does. */
     static ingot_origin_t request(const OpenclText &text, ingot_storage_t storage, std::vector<uint8_t> *blob = nullptr)
     {
@@ -53,13 +48,9 @@ protected:
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, text.make(context).get(), storage, &origin))
             << ingot_last_error_detail();
-        size_t size = 0;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr));
-        std::vector<uint8_t> bytes(size);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, bytes.data()));
+        const std::vector<uint8_t> bytes = blob_of(Program(program));
         if (blob != nullptr)
             *blob = bytes;
-        ingot_program_release(program);
         return origin;
     }
     void expect_sound_store() const { EXPECT_TRUE(tool({"verify", "--dir", root().string()}).is(0)); }
@@ -70,9 +61,7 @@ TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
     const std::vector<OpenclText> texts = application_texts();
     record(requests(), texts);
     EXPECT_EQ(3, build({"--check"}).code) << "there is no store";
-    const Result result = build();
-    EXPECT_TRUE(result.is(0));
-    EXPECT_TRUE(result.begins("3 built, 0 present ("));
+    EXPECT_TRUE(build().begins(0, "3 built, 0 present ("));
     const store_fixture::Store own(scratch() / "own");
     const store_fixture::Store store = open_store();
     for (const OpenclText &text : texts) {
@@ -182,9 +171,7 @@ TEST_F(CliBuild, SealsWhatItBuilds)
     auto environment = one_device();
     environment.emplace("INGOT_PERSIST_TRUST", "verify");
     environment.emplace("INGOT_PERSIST_KEYS", keys);
-    const Result result =
-        run_command({CLI_PROGRAM, "build", requests().string(), "--into", root().string()}, environment);
-    EXPECT_TRUE(result.is(0));
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "build", requests().string(), "--into", root().string()}, environment).is(0));
     EXPECT_EQ(0, tool({"verify", "--require", "--keys", keys, "--dir", root().string()}).code);
 }
 
@@ -205,8 +192,7 @@ TEST_F(CliBuild, RequiresSealsOfRequests)
     EXPECT_TRUE(result.says("0 built, 0 present, 1 refused ("));
     EXPECT_EQ(1, build({"--keys", other + ".pub"}).code) << "a wrong seal is not as good as none";
     result = build(required);
-    EXPECT_TRUE(result.is(0));
-    EXPECT_TRUE(result.begins("1 built, "));
+    EXPECT_TRUE(result.begins(0, "1 built, "));
     record(requests(), {numbered_text(2)});
     result = build(required);
     EXPECT_TRUE(result.is(1, "0 built, 1 present, 1 refused ("));
@@ -432,8 +418,7 @@ TEST_F(CliBuild, PullsWhatRequestsNeedHere)
         return tool({"pull", "--for", requests().string(), "--dir", (scratch() / store).string(), redis.url()});
     };
     const Result pulled = pull("other");
-    EXPECT_TRUE(pulled.is(0));
-    EXPECT_TRUE(pulled.begins("3 pulled, 0 present ("));
+    EXPECT_TRUE(pulled.begins(0, "3 pulled, 0 present ("));
     {
         const store_fixture::Store other(scratch() / "other");
         for (int i = 1; i <= 3; ++i)
@@ -447,10 +432,9 @@ TEST_F(CliBuild, PullsWhatRequestsNeedHere)
     EXPECT_TRUE(lacking.says("3 pulled, 0 present, 1 missing on the server ("));
     auto environment = one_device();
     environment["INGOT_PERSIST_REMOTE"] = redis.url();
-    const Result built = run_command(
-        {CLI_PROGRAM, "build", requests().string(), "--into", (scratch() / "fourth").string()}, environment);
-    EXPECT_TRUE(built.is(0));
-    EXPECT_TRUE(built.begins("1 built, 3 pulled, 0 present ("));
+    EXPECT_TRUE(
+        run_command({CLI_PROGRAM, "build", requests().string(), "--into", (scratch() / "fourth").string()}, environment)
+            .begins(0, "1 built, 3 pulled, 0 present ("));
     EXPECT_EQ(1, tool({"pull", "--for", requests().string(), "--dir", (scratch() / "none").string(),
                        "redis://127.0.0.1:" + std::to_string(server_process::closed_port())})
                      .code);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <ingot/opencl.hpp>
-#include <ingot/pending.h>
 
 #include "cli/tool.h"
 #include "support/begun_opencl.h"
@@ -23,19 +22,14 @@ protected:
     CliBuilder() : native_(std::vector<cl_device_id>{OpenclPlatform::get().devices()[0]}) {}
 
     /* Runs a builder of the store that ends after a time without a wish. */
-    std::string build_until_idle(const Environment &environment = {}, const std::vector<std::string> &more = {}) const
+    Result build_until_idle(const Environment &environment = {}, const std::vector<std::string> &more = {}) const
     {
         std::vector<std::string> arguments = {CLI_PROGRAM, "build", "--watch", "--dir", root().string(),
                                               "--jobs",    "1",     "--idle",  "2s"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         child_process::Child child(arguments, (scratch() / "builder").string(), environment);
         EXPECT_EQ(0, child.wait()) << child.output();
-        return child.output();
-    }
-    Result tool(std::vector<std::string> arguments) const
-    {
-        arguments.insert(arguments.begin(), CLI_PROGRAM);
-        return run_command(arguments);
+        return Result(0, child.output());
     }
     ingot::cache open(const fs::path &directory, bool uses_environment = false) const
     {

@@ -5,7 +5,6 @@
  */
 #include <sys/resource.h>
 
-#include <csignal>
 #include <random>
 
 #include "cli/builder.h"

@@ -21,12 +21,10 @@ struct Forged {
     std::string options;
 };
 
-class Writer : public bytes_writer
+class Writer : public bytes_writer, NotCopied
 {
 public:
     Writer() { bytes_writer_init(this, &memory_c_allocator); }
-    Writer(const Writer &) = delete;
-    Writer &operator=(const Writer &) = delete;
     ~Writer() { bytes_writer_fini(this); }
 };
 
@@ -35,8 +33,6 @@ class CliBuilderForged : public RequestTest
 protected:
     CliBuilderForged()
     {
-        for (const auto &[name, value] : one_device())
-            setenv(name.c_str(), value.c_str(), 1);
         std::ofstream(secret()) << "/* secret */ int secret;\n";
         fs::create_symlink(secret(), scratch() / "link.h");
         watch_ = inotify_init1(IN_NONBLOCK);

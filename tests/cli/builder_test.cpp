@@ -2,8 +2,6 @@
  * builder_test.cpp - tests `ingot build --watch`: that it answers what applications begin, and that a builder that is
  * dead or refuses costs what having none costs.
  */
-#include <signal.h>
-
 #include <thread>
 
 #include "cli/builder.h"
@@ -16,7 +14,7 @@ TEST_F(CliBuilder, AnswersWhatAnApplicationBegins)
 {
     const ingot::cache cache = open(root());
     ingot_pending_t first = begin(cache, source_of(1));
-    std::string output;
+    Result output(0, "");
     std::thread builder([&] { output = build_until_idle(); });
     EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(first, kLongMs)) << ingot_last_error_detail();
     ingot_pending_t second = begin(cache, source_of(2)); /* left while the builder waits */
@@ -24,7 +22,7 @@ TEST_F(CliBuilder, AnswersWhatAnApplicationBegins)
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(first));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(second));
     builder.join();
-    EXPECT_NE(std::string::npos, output.find("2 built, 0 present")) << output;
+    EXPECT_TRUE(output.says("2 built, 0 present"));
     EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
 }
 
@@ -33,9 +31,9 @@ TEST_F(CliBuilder, LeavesAnErrorToTheApplication)
     const ingot::cache cache = open(root());
     ingot_pending_t wrong = begin(cache, "kernel void f( {");
     ingot_pending_t right = begin(cache, source_of(1));
-    const std::string output = build_until_idle();
-    EXPECT_NE(std::string::npos, output.find(": failed: INGOT_BUILD_FAILED")) << output;
-    EXPECT_NE(std::string::npos, output.find("1 built, 0 present")) << output;
+    const Result output = build_until_idle();
+    EXPECT_TRUE(output.says(": failed: INGOT_BUILD_FAILED"));
+    EXPECT_TRUE(output.says("1 built, 0 present"));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(right));
     take(wrong, INGOT_BUILD_FAILED);
 }
@@ -49,10 +47,9 @@ TEST_F(CliBuilder, GoesOnAfterAProgramThatCrashesTheCompiler)
         text += "- ";
     ingot_pending_drop(begin(cache, text + "x[1]; }\n"));
     ingot_pending_t right = begin(cache, source_of(1));
-    const std::string output = build_until_idle();
-    EXPECT_NE(std::string::npos, output.find(": crashed the worker: ")) << output;
-    EXPECT_NE(std::string::npos, output.find("1 built, 0 present, 0 compiled elsewhere, 1 crashed the worker"))
-        << output;
+    const Result output = build_until_idle();
+    EXPECT_TRUE(output.says(": crashed the worker: "));
+    EXPECT_TRUE(output.says("1 built, 0 present, 0 compiled elsewhere, 1 crashed the worker"));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(right));
 }
 
@@ -61,10 +58,10 @@ TEST_F(CliBuilder, LeavesAWishForAnotherDriverToOthers)
 {
     const ingot::cache cache = open(root());
     ingot_pending_t pending = begin(cache, source_of(1));
-    const std::string output = build_until_idle({{"POCL_OTHER", "1"}});
-    EXPECT_NE(std::string::npos, output.find(": failed: this device's driver or compiler is another one")) << output;
+    EXPECT_TRUE(
+        build_until_idle({{"POCL_OTHER", "1"}}).says(": failed: this device's driver or compiler is another one"));
     EXPECT_EQ(1u, wish_count());
-    EXPECT_NE(std::string::npos, build_until_idle().find("1 built, 0 present"));
+    EXPECT_TRUE(build_until_idle().says("1 built, 0 present"));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
 }
 
@@ -74,8 +71,7 @@ TEST_F(CliBuilder, TellsThatARequestIsMissing)
     const ingot::cache cache = open(root());
     ingot_pending_t pending = begin(cache, source_of(1));
     ASSERT_EQ(0, tool({"evict", "--all", "--dir", root().string()}).code);
-    const std::string output = build_until_idle();
-    EXPECT_NE(std::string::npos, output.find(": failed: INGOT_NOT_FOUND: ")) << output;
+    EXPECT_TRUE(build_until_idle().says(": failed: INGOT_NOT_FOUND: "));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, take(pending));
 }
 
@@ -103,17 +99,16 @@ TEST_F(CliBuilder, AnswersNoUnsealedRequestUnderRequire)
     ASSERT_EQ(0, tool({"key", "--secret", key}).code);
     const ingot::cache cache = open(root());
     ingot_pending_t pending = begin(cache, source_of(1));
-    const std::string output = build_until_idle({{"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", key}});
-    EXPECT_NE(std::string::npos, output.find("0 built, 0 present")) << output;
+    EXPECT_TRUE(
+        build_until_idle({{"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", key}}).says("0 built, 0 present"));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, take(pending));
 }
 
 TEST_F(CliBuilder, RefusesServersWithoutWishes)
 {
     for (const char *url : {"https://cache.example/", "s3://bucket/"}) {
-        const Result result = tool({"build", "--watch", "--dir", root().string(), "--remote", url});
-        EXPECT_EQ(2, result.code) << result.output;
-        EXPECT_NE(std::string::npos, result.output.find("only a Redis keeps wishes")) << result.output;
+        EXPECT_TRUE(
+            tool({"build", "--watch", "--dir", root().string(), "--remote", url}).is(2, "only a Redis keeps wishes"));
     }
 }
 
@@ -123,9 +118,7 @@ TEST_F(CliBuilder, RefusesAPolicyByOptions)
     for (const std::vector<std::string> &options : {std::vector<std::string>{"--require"}, {"--keys", "builder.key"}}) {
         std::vector<std::string> arguments = {"build", "--watch", "--dir", root().string()};
         arguments.insert(arguments.end(), options.begin(), options.end());
-        const Result result = tool(arguments);
-        EXPECT_EQ(2, result.code) << result.output;
-        EXPECT_NE(std::string::npos, result.output.find("are not for --watch")) << result.output;
+        EXPECT_TRUE(tool(arguments).is(2, "are not for --watch"));
     }
 }
 
@@ -137,13 +130,12 @@ TEST_F(CliBuilder, AnswersWishesOfARedis)
     {
         const ingot::cache cache = open(scratch() / "client", true);
         ingot_pending_t pending = begin(cache, source_of(1));
-        const std::string output = build_until_idle();
-        EXPECT_NE(std::string::npos, output.find("1 built, 0 present")) << output;
+        EXPECT_TRUE(build_until_idle().says("1 built, 0 present"));
         EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
         EXPECT_EQ("(empty array)\n", redis.ask({"--no-raw", "ZRANGE", "ingot:1:default:wanted", "0", "-1"}));
         redis.ask({"ZADD", "ingot:1:default:wanted", "1", "no wish"});
-        EXPECT_NE(std::string::npos, build_until_idle().find("0 built, 0 present"));
+        EXPECT_TRUE(build_until_idle().says("0 built, 0 present"));
     }
     unsetenv("INGOT_PERSIST_REMOTE");
 }
@@ -205,8 +197,7 @@ TEST_F(CliBuilder, SharesWhatItHas)
     {
         const ingot::cache cache = open(scratch() / "client", true);
         ingot_pending_t pending = begin(cache, source_of(1));
-        const std::string output = build_until_idle();
-        EXPECT_NE(std::string::npos, output.find("0 built, 1 present")) << output;
+        EXPECT_TRUE(build_until_idle().says("0 built, 1 present"));
         EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
     }
@@ -216,9 +207,9 @@ TEST_F(CliBuilder, SharesWhatItHas)
 TEST_F(CliBuilder, SurvivesADeadRedis)
 {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
-    const std::string output = build_until_idle({}, {"--remote", url});
-    EXPECT_NE(std::string::npos, output.find("ingot: taking a wish failed: ")) << output;
-    EXPECT_NE(std::string::npos, output.find("0 built, 0 present")) << output;
+    const Result output = build_until_idle({}, {"--remote", url});
+    EXPECT_TRUE(output.says("ingot: taking a wish failed: "));
+    EXPECT_TRUE(output.says("0 built, 0 present"));
 }
 #endif
 

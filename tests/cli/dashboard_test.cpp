@@ -24,20 +24,14 @@ protected:
         ProgramText text;
         for (const char *options : {"-DN=1", "-DN=2"}) {
             text.compile_options = options + std::to_string(getpid());
-            request(context, text, store.get());
+            EXPECT_EQ(INGOT_SUCCESS, request_through(text.make(context), store.get()));
         }
-        request(other, text, store.get());
+        EXPECT_EQ(INGOT_SUCCESS, request_through(text.make(other), store.get()));
         ingot_metrics_add(INGOT_METRIC_REMOTE_REQUESTS, "redis", "hits", nullptr, 3);
         ingot_metrics_add(INGOT_METRIC_REMOTE_LOST_NS, nullptr, nullptr, nullptr, 5000000);
         ingot_metrics_add(INGOT_METRIC_EVICTED_BYTES, "store", nullptr, nullptr, 4096);
         ingot_metrics_add(INGOT_METRIC_REFUSED, "no_id", nullptr, nullptr, 1);
         return HasFailure() ? 1 : 0;
-    }
-    static void request(const Context &context, const ProgramText &text, ingot_storage_t storage)
-    {
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, text.make(context).get(), storage, nullptr));
-        ingot_program_release(program);
     }
 };
 

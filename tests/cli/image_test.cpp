@@ -2,8 +2,6 @@
  * image_test.cpp - tests images of stores: what `ingot push --image` and `ingot pull --image` write, read and move, and
  * that a pull from a store keeps namespaces as one from an image does.
  */
-#include <fstream>
-
 #include "cli/tool.h"
 #include "support/server_process.h"
 

@@ -2,9 +2,6 @@
  * keep_test.cpp - tests the commands that maintain a store (verify, evict and bundle), their failures, and Ctrl-C at
  * any moment.
  */
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstring>
 
 #include "cli/tool.h"
@@ -29,9 +26,7 @@ protected:
 TEST_F(CliKeep, VerifiesACleanStore)
 {
     add_plain(3);
-    const Result result = run({"verify"});
-    EXPECT_EQ(0, result.code);
-    EXPECT_TRUE(result.begins("3 of 3 entries verified, "));
+    EXPECT_TRUE(run({"verify"}).begins(0, "3 of 3 entries verified, "));
     EXPECT_EQ("[3, 3, 0, False, []]",
               json("verify", "[j[k] for k in (\"entries\", \"verified\", \"bad\", \"interrupted\", \"problems\")]"));
 }
@@ -89,9 +84,7 @@ TEST_F(CliKeep, EvictsAllOrANamespace)
     add_program("alpha", "1", ProgramText(), "games");
     EXPECT_EQ("1", json("evict --all --namespace games", "j[\"removed_entries\"]"));
     EXPECT_EQ(2u, names().size());
-    const Result result = run({"evict", "--all"});
-    EXPECT_EQ(0, result.code);
-    EXPECT_TRUE(result.begins("2 entries removed, "));
+    EXPECT_TRUE(run({"evict", "--all"}).begins(0, "2 entries removed, "));
     EXPECT_TRUE(names().empty());
     EXPECT_EQ(0, run({"evict", "--all"}).code);
 }
@@ -217,12 +210,7 @@ TEST_F(CliKeep, PullsIntoAStoreThatIsLargerThanTheDefaultLimit)
 
 TEST_F(CliKeep, TakesAStoreThatWasNeverStoredTo)
 {
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    const std::string path = root().string();
-    info.path = path.c_str();
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
-    ingot_storage_release(storage);
+    (void)open_directory(root());
     EXPECT_EQ(0, run({"evict", "--all"}).code);
     EXPECT_EQ(0, run({"verify", "--repair"}).code);
 }
@@ -264,9 +252,8 @@ TEST_F(CliKeep, RefusesADirectoryThatOthersMayWrite)
 TEST_F(CliKeep, FailsWhereTheStoreIsReadOnly)
 {
     add_plain(1);
-    const Result result =
-        tool({"evict", "--all"}, {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_READ_ONLY", "1"}});
-    EXPECT_TRUE(result.is(4));
+    EXPECT_TRUE(
+        tool({"evict", "--all"}, {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_READ_ONLY", "1"}}).is(4));
     EXPECT_EQ(1u, names().size());
 }
 
@@ -449,9 +436,7 @@ TEST_F(CliKeep, DoesNoHarmWhereverItIsInterrupted)
                                                 if (at == stop)
                                                     ptrace(PTRACE_DETACH, child, nullptr, SIGINT);
                                             });
-            ingot_persist_verification_t found = {};
-            const store_fixture::Store opened{fs::path(copy)};
-            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(opened.get(), 0, nullptr, nullptr, &found));
+            const auto found = store_fixture::verified(store_fixture::Store{fs::path(copy)});
             ASSERT_EQ(0u, found.bad_count + found.unread_count) << command[1] << ", stop " << stop;
             ASSERT_TRUE(was_reached || outcome.exit_status == 0);
             interrupted_count += outcome.exit_status == 130;

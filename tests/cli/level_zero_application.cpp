@@ -6,11 +6,7 @@
  */
 #include <cstdio>
 #include <exception>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include <ingot/level_zero.h>
 #include <ingot/persist.h>
 #include <xxhash.h>
 

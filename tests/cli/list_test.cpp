@@ -7,8 +7,6 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -38,8 +36,7 @@ protected:
 TEST_F(CliList, ListsWhatIsThere)
 {
     const Result result = run({"ls"});
-    EXPECT_TRUE(result.is(0));
-    EXPECT_TRUE(result.begins("ENTRY"));
+    EXPECT_TRUE(result.begins(0, "ENTRY"));
     for (const std::string &name : names())
         EXPECT_TRUE(result.says(name));
     EXPECT_TRUE(result.says("reference"));
@@ -127,10 +124,8 @@ TEST_F(CliList, ListsEachDeviceOfAProgramOnce)
     const Context context = device.make();
     const Desc desc = program("kernel twice x 2 *\n").make(context);
     const store_fixture::Store store = open_store();
-    ingot_program_t built = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&built, desc.get(), store.get(), nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, request_through(desc, store.get()));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
-    ingot_program_release(built);
     EXPECT_EQ("['gamma-sxm, gamma, GAMMA']", json("ls --driver 7.0", "[e[\"device\"] for e in j]"));
     EXPECT_EQ("['7.0']", json("ls --driver 7.0", "[e[\"driver\"] for e in j]"));
 }
@@ -168,16 +163,11 @@ TEST_F(CliList, TellsTheSourcesName)
 
     /* A single file needs no store. */
     const std::string path = (scratch() / "single").string();
-    ingot_storage_t file = nullptr;
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str(), nullptr));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(open_store().get(), id.size(), id.data(), &blob));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(file, id.size(), id.data(), blob.size, blob.bytes));
-    blob.release(&blob);
-    ingot_storage_release(file);
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, open_store().load(id, &blob));
+    ASSERT_EQ(INGOT_SUCCESS, open_file(path).put(id, blob));
     const Result single = tool({"show", path, "--dir", "/nonexistent"});
-    EXPECT_TRUE(single.is(0));
-    EXPECT_TRUE(single.begins(path + "\n"));
+    EXPECT_TRUE(single.begins(0, path + "\n"));
     EXPECT_TRUE(single.says("  source       ev\n               il \\u202elc.x\n"));
     EXPECT_EQ(3, tool({"show", path, name, "--dir", "/nonexistent"}).code);
     damage(path);
@@ -278,8 +268,7 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     const fs::path id = scratch() / "id";
     store_fixture::write_file(id, alpha_id);
     Result result = run({"explain", id.string()});
-    EXPECT_TRUE(result.is(0));
-    EXPECT_TRUE(result.begins("hit: stored as "));
+    EXPECT_TRUE(result.begins(0, "hit: stored as "));
 
     /* The same program, built by driver 2.0, is nearer than another program that the same driver has built. */
     const std::string wanted = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
@@ -299,8 +288,7 @@ TEST_F(CliList, ExplainsAMissByTheNamespaceThatHasTheId)
     store_fixture::write_file(id, alpha_id);
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
     const Result result = run({"explain", id.string(), "--namespace", "games"});
-    EXPECT_EQ(1, result.code);
-    EXPECT_TRUE(result.begins("miss: another namespace has it, " + name + "; nearest is "));
+    EXPECT_TRUE(result.begins(1, "miss: another namespace has it, " + name + "; nearest is "));
     EXPECT_EQ(name, json("explain " + id.string() + " --namespace games", "j[\"elsewhere\"]"));
 }
 
@@ -389,18 +377,14 @@ TEST_F(CliList, ExplainsThatAStoredBlobIsRefused)
     store_fixture::write_file(id, alpha_id);
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
     damage(root() / name / "kernel.bin");
-    const Result result = run({"explain", id.string()});
-    EXPECT_EQ(1, result.code);
-    EXPECT_TRUE(result.begins("miss: stored as " + name + ", refused: "));
+    EXPECT_TRUE(run({"explain", id.string()}).begins(1, "miss: stored as " + name + ", refused: "));
 }
 
 /* Within the store, an entry's name is also the path of its directory. */
 TEST_F(CliList, ExplainsAnEntryFromWithinTheStore)
 {
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
-    const Result result = run_shell("cd $STORE && $INGOT explain --dir . " + name);
-    EXPECT_TRUE(result.is(1));
-    EXPECT_TRUE(result.begins("miss: nearest is "));
+    EXPECT_TRUE(run_shell("cd $STORE && $INGOT explain --dir . " + name).begins(1, "miss: nearest is "));
 }
 
 TEST_F(CliList, ExplainsAnIdFromAPipe)
@@ -427,9 +411,7 @@ TEST_F(CliList, SumsUp)
     EXPECT_EQ("[('1.0', 2), ('2.0', 1)]",
               json("stats", "sorted((s[\"name\"], s[\"entries\"]) for s in j[\"by_driver\"])"));
     EXPECT_EQ("['', 'games']", json("stats", "sorted(s[\"name\"] for s in j[\"by_namespace\"])"));
-    const Result result = run({"stats"});
-    EXPECT_EQ(0, result.code);
-    EXPECT_TRUE(result.begins("entries    3\n"));
+    EXPECT_TRUE(run({"stats"}).begins(0, "entries    3\n"));
 }
 
 TEST_F(CliList, AddsUpWhatProcessesHaveCounted)

@@ -57,10 +57,7 @@ protected:
         for (int i = 0; i < kPrograms; ++i) {
             ProgramText text;
             text.sources = {"kernel n" + std::to_string(i) + " x\n"};
-            const Desc desc = text.make(context);
-            ingot_program_t program = nullptr;
-            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
-            ingot_program_release(program);
+            EXPECT_EQ(INGOT_SUCCESS, request_through(text.make(context), store.get()));
         }
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     }

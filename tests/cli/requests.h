@@ -16,23 +16,10 @@ struct OpenclText {
 
     Desc make(const Context &context) const
     {
-        std::vector<Source> kept;
-        std::vector<ingot_source_t> handles;
-        const Source main = make_source(source, name.c_str(), INGOT_SOURCE_OPENCL_C);
-        const ingot_source_t main_handle = main.get();
-        for (const auto &[header_name, text] : headers) {
-            kept.push_back(make_source(text, header_name.c_str(), INGOT_SOURCE_HEADER));
-            handles.push_back(kept.back().get());
-        }
-        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        info.sources = &main_handle;
-        info.source_count = 1;
-        info.headers = handles.data();
-        info.header_count = handles.size();
-        info.compile_options = options.c_str();
-        ingot_program_desc_t desc = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
-        return Desc(desc);
+        ProgramText text{{source}, headers, options};
+        text.source_name = name;
+        text.kind = INGOT_SOURCE_OPENCL_C;
+        return text.make(context);
     }
 };
 
@@ -69,6 +56,11 @@ inline Context make_opencl_context()
 class RequestTest : public CliTest
 {
 protected:
+    RequestTest()
+    {
+        for (const auto &[name, value] : one_device())
+            setenv(name.c_str(), value.c_str(), 1);
+    }
     /* Records programs in a store, without compiling them. */
     static void record(const fs::path &path, const std::vector<OpenclText> &texts, const char *name_space = nullptr)
     {

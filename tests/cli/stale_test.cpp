@@ -2,7 +2,6 @@
  * stale_test.cpp - tests `ingot build --stale`: after an upgrade of the driver, the application must compile nothing. A
  * copy of the driver with a different build-id stands in for the upgraded driver.
  */
-#include <iterator>
 #include <sstream>
 
 #include <ingot/private/artifact.h>
@@ -17,8 +16,7 @@ constexpr const char *kStore = "INGOT_TEST_STALE_STORE";
 
 store_fixture::Store open_with(const std::string &root, const char *name_space, uint32_t flags)
 {
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = root.c_str();
+    ingot_persist_info_t info = store_fixture::info_at(root);
     info.name_space = name_space;
     info.flags = flags;
     info.lock_timeout_ms = 60000;
@@ -33,12 +31,9 @@ int run_application(const std::string &root, const char *name_space, const std::
     const Context context = make_opencl_context();
     int built = 0;
     for (const OpenclText &text : texts) {
-        ingot_program_t program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, text.make(context).get(), store.get(), &origin))
-            << ingot_last_error_detail();
+        const ingot_origin_t origin = origin_of(text.make(context), store.get());
+        EXPECT_NE(INGOT_ORIGIN_MEMORY, origin) << ingot_last_error_detail();
         built += origin == INGOT_ORIGIN_BUILD;
-        ingot_program_release(program);
     }
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     return built;
@@ -62,11 +57,6 @@ void add_artifact(const std::string &root, const char *name_space)
 class CliStale : public RequestTest
 {
 protected:
-    CliStale()
-    {
-        for (const auto &[name, value] : one_device())
-            setenv(name.c_str(), value.c_str(), 1);
-    }
     int run_here(const std::vector<OpenclText> &texts, const char *name_space = "app",
                  uint32_t flags = INGOT_PERSIST_KEEP_REQUESTS) const
     {
@@ -234,9 +224,8 @@ TEST_F(CliStale, LeavesWhatIsOfAnotherPlatform)
         GTEST_SKIP() << "this machine has no other platform";
     auto environment = one_device();
     environment["OCL_ICD_VENDORS"] = other;
-    const Result result = run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment);
-    EXPECT_TRUE(result.is(0));
-    EXPECT_TRUE(result.begins("0 rebuilt, 0 up to date, 3 without a device ("));
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment)
+                    .begins(0, "0 rebuilt, 0 up to date, 3 without a device ("));
     EXPECT_EQ(3u, programs().size());
     const std::vector<std::string> verify{CLI_PROGRAM, "verify", "--for-this-machine", "--dir", root().string()};
     EXPECT_TRUE(run_command(verify, environment).is(1, "0 of 3 programs can be loaded here\n3: "));

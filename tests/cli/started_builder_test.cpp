@@ -4,18 +4,12 @@
  */
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <fstream>
-#include <map>
 #include <sstream>
 #include <thread>
 
 #include <ingot/opencl.hpp>
-#include <ingot/pending.h>
 
 #include "cli/tool.h"
 #include "support/begun_opencl.h"

@@ -3,20 +3,8 @@
  */
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <cstdlib>
-#include <map>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/child_process.h"
-#include "support/reference_context.h"
-#include "support/store_fixture.h"
+#include "support/persist_session.h"
 
 namespace fs = std::filesystem;
 
@@ -33,6 +21,10 @@ struct Result {
     ::testing::AssertionResult begins(const std::string &text) const
     {
         return output.find(text) == 0 ? ::testing::AssertionSuccess() : failure() << text;
+    }
+    ::testing::AssertionResult begins(int expected, const std::string &text) const
+    {
+        return code == expected && begins(text) ? ::testing::AssertionSuccess() : failure() << expected << ": " << text;
     }
     ::testing::AssertionResult is(int expected, const std::string &text = "") const
     {
@@ -143,10 +135,8 @@ protected:
         const Context context = device.make();
         const Desc desc = text.make(context);
         const store_fixture::Store store = open_store(name_space);
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, request_through(desc, store.get()));
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
-        ingot_program_release(program);
         return id_of(desc);
     }
     /* Returns the names of all entries: their paths below the store. */

@@ -1,8 +1,6 @@
 /*
  * trust_test.cpp - tests `ingot key`, `ingot sign` and `ingot verify --require`.
  */
-#include <sys/stat.h>
-
 #include "tool.h"
 
 extern "C" {
