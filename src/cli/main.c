@@ -3,6 +3,7 @@
  */
 #include <ingot/ingot.h>
 #include <ingot/private/event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,5 +87,7 @@ int main(int argc, char **argv)
     kept_values = memory_get(command->size);
     json_init();
     command_parse(command, argc - 2, argv + 2, kept_values);
+    if (command != &command_run)        /* its child inherits it */
+        (void)signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit statuses of workers would be lost */
     return command->run(kept_values);
 }

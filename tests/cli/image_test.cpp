@@ -238,6 +238,25 @@ TEST_F(CliImage, SaysHowToGetSkopeo)
     EXPECT_EQ(2, run({"push", "--image", "a/b:c", "redis://a"}).code);
 }
 
+/* The parent process may ignore SIGCHLD. Then nothing is known about the end of a child. */
+TEST_F(CliImage, FailsWithSkopeoWhateverItInherits)
+{
+    fill(0, 1);
+    std::ofstream(path("skopeo")) << "#!/bin/sh\nexit 7\n";
+    fs::permissions(path("skopeo"), fs::perms::owner_all);
+    const std::vector<std::string> push_as_child{"/bin/bash",
+                                                 "-c",
+                                                 "trap '' CHLD; exec \"$@\"",
+                                                 "bash",
+                                                 CLI_PROGRAM,
+                                                 "push",
+                                                 "--dir",
+                                                 root().string(),
+                                                 "--image",
+                                                 "127.0.0.1:9/a:b"};
+    EXPECT_TRUE(run_command(push_as_child, {{"PATH", path("") + ":/usr/bin:/bin"}}).is(4, "skopeo did not copy"));
+}
+
 #if HAS_DOCKER_REGISTRY
 /* What skopeo moves to the registry and back is little more than what is new. */
 TEST_F(CliImage, MovesOnlyWhatIsNew)

@@ -127,8 +127,8 @@ INGOT_API ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int rem
  * @param[out] entry_count  The number of entries in the bundle. May be NULL.
  * @retval INGOT_BUSY       Another process is writing the same bundle.
  * @retval INGOT_NOT_FOUND  The bundle's directory is missing.
- * @retval INGOT_UNIMPLEMENTED, INGOT_INVALID_ARGUMENTS, INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR,
- *         INGOT_OUT_OF_MEMORY
+ * @retval INGOT_INVALID_ARGUMENTS  The path is empty or too long.
+ * @retval INGOT_UNIMPLEMENTED, INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path,
                                                     ingot_persist_select_t select, void *user, uint64_t *entry_count);

@@ -412,7 +412,7 @@ static const char *upload_answer(struct worker *worker, const char *outcome)
     (void)worker; /* unused without servers */
 #if INGOT_WITH_REMOTE
     const ingot_storage_t server = worker->wish_place->server;
-    ingot_remote_stats_t stats;
+    ingot_remote_stats_t stats = {0};
     if (server == NULL)
         return outcome;
     const ingot_status_t status = ingot_remote_flush(server, FLUSH_MS);

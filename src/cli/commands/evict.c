@@ -72,6 +72,18 @@ static uint64_t limit_in(uint64_t given, uint64_t unit)
     return given == QUANTITY_NONE ? INGOT_NONE : (given - 1) / unit + 1; /* rounded up: not 0 */
 }
 
+/* Evicts all entries in two passes, because others may store or use one during the first. */
+static void evict_to(struct evicting *evicting, const ingot_persist_limits_t *limits)
+{
+    for (int passes = evicting->is_all ? 2 : 1; passes > 0 && evicting->status == INGOT_SUCCESS; --passes) {
+        uint64_t count = 0;
+        uint64_t bytes = 0;
+        evicting->status = ingot_persist_evict(evicting->storage, limits, &count, &bytes);
+        evicting->count += count;
+        evicting->bytes += bytes;
+    }
+}
+
 static int run_evict(void *values)
 {
     struct evicting *evicting = values;
@@ -97,7 +109,7 @@ static int run_evict(void *values)
     if (evicting->is_old)
         evicting->status = ingot_persist_find_old(evicting->storage, 1, &evicting->count);
     else if (evicting->kind == NULL)
-        evicting->status = ingot_persist_evict(evicting->storage, &limits, &evicting->count, &evicting->bytes);
+        evict_to(evicting, &limits);
     if (evicting->status == INGOT_SUCCESS && !evicting->is_old)
         (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
     cJSON *json = cJSON_CreateObject();

@@ -368,8 +368,9 @@ uint64_t files_random(void)
         atomic_store_explicit(&state, seed, memory_order_relaxed);
         atomic_store_explicit(&seeded, process, memory_order_release);
     }
-    /* the generator SplitMix64 */
-    uint64_t bits = atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed);
+    /* the generator SplitMix64; the time distinguishes copies of a process or a machine that are not known as forks */
+    uint64_t bits =
+        atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed) ^ files_wall_clock_ns();
     bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
     return bits ^ bits >> 31;

@@ -53,6 +53,8 @@ static ingot_status_t open_folder(struct directory *directory, bool makes, struc
     if (status != INGOT_SUCCESS)
         return status;
     folder->fd = files_open_place(folder->root.fd, path);
+    if (folder->fd == -ENOENT && !makes)
+        return INGOT_NOT_FOUND; /* it was removed meanwhile */
     return folder->fd >= 0 ? INGOT_SUCCESS : files_write_failed(folder->fd, "opening", path);
 }
 

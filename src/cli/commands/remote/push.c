@@ -147,7 +147,7 @@ static int check_server(const struct pushing *pushing)
 static int run_push(void *values)
 {
     struct pushing *pushing = values;
-    ingot_remote_stats_t stats;
+    ingot_remote_stats_t stats = {0};
     if (pushing->is_check)
         return check_server(pushing);
     const bool is_image = pushing->image.reference != NULL || pushing->image.layout != NULL;
