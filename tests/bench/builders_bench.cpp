@@ -283,8 +283,9 @@ public:
         Sample alone, begun, together, lockstep, uncached, work_alone, work_together, ignored;
         const unsigned all = settings_.processes;
         for (unsigned round = 0; round < settings_.rounds; ++round) {
-            alone.values.push_back(start(device, "alone", 1, 1, &work_alone));
-            begun.values.push_back(start(device, "together", 1, 1, &ignored));
+            bench::take_turn(
+                static_cast<int>(round), [&] { return start(device, "alone", 1, 1, &work_alone); },
+                [&] { return start(device, "together", 1, 1, &ignored); }, alone, begun);
             together.values.push_back(start(device, "together", all, 1, &work_together));
             lockstep.values.push_back(start(device, "lockstep", all, 1, &ignored));
             uncached.values.push_back(start(device, "uncached", all, all, &ignored));

@@ -245,7 +245,7 @@ double time_processes(const std::function<StoreOne()> &open, unsigned processes,
 {
     const Bytes blob = random_bytes(2, 4096);
     const auto store_all = [&](const bench::Together &together) {
-        const StoreOne store_one = open();
+        static const StoreOne store_one = open(); /* not closed, because another process is still measured then */
         const unsigned first = together.number() * count;
         std::vector<Bytes> ids;
         for (unsigned i = 0; i < count; ++i)

@@ -275,6 +275,15 @@ TEST_F(CliBuild, GoesOnAfterAProgramThatCrashesTheCompiler)
     expect_sound_store();
 }
 
+/* The parent process may ignore SIGCHLD, as the application of a builder. */
+TEST_F(CliBuild, SeesACrashWhateverItInherits)
+{
+    record(requests(), {{crashing_text(), "crash.cl"}});
+    EXPECT_TRUE(run_command({"/bin/sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", CLI_PROGRAM, "build",
+                             requests().string(), "--into", root().string()})
+                    .is(1, ": crashed the worker: "));
+}
+
 TEST_F(CliBuild, GivesUpAProgramThatCompilesForEver)
 {
     record(requests(), {{endless_text("", "kernel void hang(global int *x) { ", " }"), "hang.cl"}});

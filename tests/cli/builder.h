@@ -28,8 +28,9 @@ protected:
                                               "--jobs",    "1",     "--idle",  "2s"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         child_process::Child child(arguments, (scratch() / "builder").string(), environment);
-        EXPECT_EQ(0, child.wait()) << child.output();
-        return Result(0, child.output());
+        const int code = child.wait();
+        EXPECT_EQ(0, code) << child.output();
+        return Result(code, child.output());
     }
     ingot::cache open(const fs::path &directory, bool uses_environment = false) const
     {

@@ -79,15 +79,12 @@ TEST_F(CliBuilder, ThatIsKilledCostsOnlyTime)
 {
     const ingot::cache cache = open(root());
     ingot_pending_t pending = begin(cache, source_of(1));
-    const pid_t builder = fork();
-    if (builder == 0) {
-        execl(CLI_PROGRAM, "ingot", "build", "--watch", "--dir", root().c_str(), nullptr);
-        _exit(127);
-    }
+    child_process::Child builder({CLI_PROGRAM, "build", "--watch", "--dir", root().string()},
+                                 (scratch() / "builder").string());
     while (wish_count() != 0) /* it is compiling soon */
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    kill(builder, SIGKILL);
-    waitpid(builder, nullptr, 0);
+    builder.send(SIGKILL);
+    builder.wait();
     take(pending);
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(begin(cache, source_of(1))));
 }

@@ -47,9 +47,18 @@ private:
     void make(const std::string &name, const std::string &subject, const std::vector<std::string> &more,
               const std::string &suffix) const
     {
-        std::vector<std::string> arguments = server_process::words_of(
-            "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj " + subject + " -keyout " +
-            at(name + ".key") + " -out " + at(name + (suffix.empty() ? ".pem" : suffix)));
+        std::vector<std::string> arguments = {"req",
+                                              "-newkey",
+                                              "ec",
+                                              "-pkeyopt",
+                                              "ec_paramgen_curve:prime256v1",
+                                              "-nodes",
+                                              "-subj",
+                                              subject,
+                                              "-keyout",
+                                              at(name + ".key"),
+                                              "-out",
+                                              at(name + (suffix.empty() ? ".pem" : suffix))};
         arguments.insert(arguments.end(), more.begin(), more.end());
         run(arguments);
         chmod(at(name + ".key").c_str(), 0600);
@@ -70,10 +79,18 @@ class EncryptedRedis : public server_process::Redis
 public:
     EncryptedRedis(const Certificates &files, const std::string &certificate, const std::string &clients)
         : Redis([=, &files](uint16_t port) {
-              return server_process::words_of("--port 0 --tls-port " + std::to_string(port) + " --tls-cert-file " +
-                                              files.at(certificate + ".pem") + " --tls-key-file " +
-                                              files.at(certificate + ".key") + " --tls-ca-cert-file " +
-                                              files.at("ca.pem") + " --tls-auth-clients " + clients);
+              return std::vector<std::string>{"--port",
+                                              "0",
+                                              "--tls-port",
+                                              std::to_string(port),
+                                              "--tls-cert-file",
+                                              files.at(certificate + ".pem"),
+                                              "--tls-key-file",
+                                              files.at(certificate + ".key"),
+                                              "--tls-ca-cert-file",
+                                              files.at("ca.pem"),
+                                              "--tls-auth-clients",
+                                              clients};
           })
     {
         /* it opens its local socket last */

@@ -39,7 +39,10 @@ private:
         if (ingot_hip_context_create(&context, 1, &device, nullptr) != INGOT_SUCCESS)
             throw std::runtime_error(ingot_last_error_detail());
         const Context owned(context);
-        return ::id_of(describe_source(context, make_source("\n", "test", INGOT_SOURCE_HIP_CPP).get()));
+        const Bytes id = ::id_of(describe_source(context, make_source("\n", "test", INGOT_SOURCE_HIP_CPP).get()));
+        if (id.empty())
+            throw std::runtime_error(ingot_last_error_detail());
+        return id;
     }
 
     std::vector<int> devices_;

@@ -98,7 +98,9 @@ inline ingot_status_t request_through(const Desc &desc, ingot_storage_t storage,
 inline ingot_origin_t origin_of(const Desc &desc, ingot_storage_t storage)
 {
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    (void)request_through(desc, storage, &origin);
+    const ingot_status_t status = request_through(desc, storage, &origin);
+    if (status != INGOT_SUCCESS)
+        std::printf("%s: %s\n", ingot_status_name(status), ingot_last_error_detail());
     return origin;
 }
 

@@ -37,13 +37,6 @@ inline std::string find_program(const char *name)
     return "";
 }
 
-/* Splits a command at its blanks. */
-inline std::vector<std::string> words_of(const std::string &command)
-{
-    std::istringstream stream(command);
-    return {std::istream_iterator<std::string>(stream), {}};
-}
-
 inline sockaddr_in loopback(uint16_t port)
 {
     sockaddr_in address = {};
@@ -174,10 +167,9 @@ public:
     /* `more` returns options for a port, which replace those below. */
     explicit Redis(const std::function<std::vector<std::string>(uint16_t port)> &more)
         : Server([more](uint16_t port, const std::string &folder) {
-              std::vector<std::string> arguments =
-                  words_of(find_program("redis-server") + " --bind 127.0.0.1 --dir " + folder + " --unixsocket " +
-                           folder + "/socket --port " + std::to_string(port) + " --save");
-              arguments.push_back("");
+              std::vector<std::string> arguments = {
+                  find_program("redis-server"), "--bind", "127.0.0.1",          "--dir",  folder, "--unixsocket",
+                  folder + "/socket",           "--port", std::to_string(port), "--save", ""};
               const std::vector<std::string> options = more(port);
               arguments.insert(arguments.end(), options.begin(), options.end());
               return arguments;

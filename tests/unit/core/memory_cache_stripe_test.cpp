@@ -180,7 +180,7 @@ TEST(MemoryCacheStripe, CountsInAChildProcess)
     while (!ready)
         sched_yield();
     for (int i = 0; i < 100; ++i) {
-        ASSERT_EQ(0, forked_child::run([&] {
+        EXPECT_EQ(0, forked_child::run([&] {
                       cache_entry *entry = cache_memo_lookup(&memo);
                       EXPECT_NE(nullptr, entry);
                       cache_entry_release(entry);

@@ -332,10 +332,13 @@ TEST_F(PersistWish, NeedsAKeyWhereSealsAreRequired)
 
 TEST_F(PersistWish, RefusesWhatIsNoId)
 {
-    uint8_t bytes[512] = "INGOTRIDX";
+    uint8_t bytes[512];
     size_t size = sizeof(bytes);
-    EXPECT_NE(INGOT_SUCCESS, ingot_wish_get_request_id(8, bytes, &size, bytes));
     const Bytes id = id_of(session_.describe());
+    Bytes wrong = id;
+    ++wrong[7];
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_wish_get_request_id(wrong.size(), wrong.data(), &size, bytes));
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, ingot_wish_get_request_id(8, id.data(), &size, bytes));
     size = 1;
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_wish_get_request_id(id.size(), id.data(), &size, bytes));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, take(HeldStorage(), id));
