@@ -175,8 +175,10 @@ typedef struct ingot_text_rules {
      *  markers, and reads `# 2 "" 2` as the return to the including text. If it is set, a text that is compiled for its
      *  id has a name only if the id has it, too. */
     const char *unnamed_source;
-    const char *const *options; /**< NULL-terminated: options known to read no file, such as `-w`, `-cl-*`. Ingot knows
-                                 *   -I, -D and -U. NULL: the options that compilers have in common. */
+    /** NULL-terminated: options known to read no file, such as `-w`, `-cl-*`. NULL: the options that compilers have in
+     *  common. Ingot knows -I, -D and -U. `--include-path`, `--define-macro` and `--undefine-macro` mean the same if
+     *  they are in the list, with a value after `=` or in the next word. */
+    const char *const *options;
     /** NULL-terminated: options that read no file and whose value is the next word. NULL: none. */
     const char *const *options_with_value;
     /** NULL-terminated: directories that the compiler searches by itself, after all others. If -I names one of them,

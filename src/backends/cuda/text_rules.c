@@ -11,6 +11,9 @@
 #define BOTH(name) "--" name, "-" name /* most options may begin with one hyphen or with two */
 
 static const char *const options[] = {
+    "--include-path",
+    "--define-macro",
+    "--undefine-macro",
     "--gpu-architecture=*",
     "-arch=*",
     "--device-c",

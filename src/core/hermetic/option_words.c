@@ -130,22 +130,6 @@ static const struct name names[] = {
     {"-U", OPTION_UNDEFINE, true, true},
 };
 
-/* Finds the option's name, or returns NULL. Long names are found only with shell quotes, because OpenCL compilers do
- * not know them and reject programs that use them. */
-static const struct name *find_name(const struct word *word, ingot_option_quotes_t quotes)
-{
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-        const size_t length = strlen(names[i].text);
-        if (word->text_size < length || memcmp(word->text, names[i].text, length) != 0)
-            continue;
-        if (names[i].text[1] == '-' && quotes != INGOT_QUOTES_SHELL)
-            continue;
-        if (word->text_size == length ? names[i].separate : names[i].joined)
-            return &names[i];
-    }
-    return NULL;
-}
-
 static bool is_pattern_match(const struct word *word, const char *pattern)
 {
     const size_t length = strlen(pattern);
@@ -161,6 +145,23 @@ static bool is_in(const struct word *word, const char *const *patterns)
             return true;
     }
     return false;
+}
+
+/* Finds the option's name, or returns NULL. A long name counts only if the compiler's rules list it: OpenCL compilers
+ * reject all of them, and clang reads --include-path=x as -include "-path=x". */
+static const struct name *find_name(const struct word *word, const ingot_text_rules_t *rules)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        const size_t length = strlen(names[i].text);
+        const struct word listed = {.text = names[i].text, .text_size = strcspn(names[i].text, "=")};
+        if (word->text_size < length || memcmp(word->text, names[i].text, length) != 0)
+            continue;
+        if (names[i].text[1] == '-' && !is_in(&listed, rules->options))
+            continue;
+        if (word->text_size == length ? names[i].separate : names[i].joined)
+            return &names[i];
+    }
+    return NULL;
 }
 
 static void mark_option_unknown(struct option *option, const char *problem)
@@ -228,7 +229,7 @@ static void read_option_value(struct option_reader *reader, const struct name *n
 static void classify_option(struct option_reader *reader, const struct word *word, struct option *option)
 {
     struct word next;
-    const struct name *name = find_name(word, reader->rules->option_quotes);
+    const struct name *name = find_name(word, reader->rules);
     if (word->problem != NULL) {
         mark_option_unknown(option, word->problem);
     } else if (name != NULL) {

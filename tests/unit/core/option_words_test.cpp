@@ -10,14 +10,18 @@ extern "C" {
 namespace
 {
 
+constexpr const char *kOptions[] = {"-w", "-g", "-G", "-cl-*", "-O2", "--std=*", nullptr};
+
+/* Shell quotes are NVRTC's, which also has long names. */
 ingot_text_rules_t rules_with(ingot_option_quotes_t quotes)
 {
-    static const char *const options[] = {"-w", "-g", "-G", "-cl-*", "-O2", "--std=*", nullptr};
+    static const char *const long_names[] = {
+        "-w", "-g", "-G", "-cl-*", "-O2", "--std=*", "--include-path", "--define-macro", nullptr};
     static const char *const with_value[] = {"-x", "--std", nullptr};
     ingot_text_rules_t rules{};
     rules.struct_size = sizeof(rules);
     rules.option_quotes = quotes;
-    rules.options = options;
+    rules.options = quotes == INGOT_QUOTES_SHELL ? long_names : kOptions;
     rules.options_with_value = with_value;
     return rules;
 }
@@ -25,10 +29,11 @@ ingot_text_rules_t rules_with(ingot_option_quotes_t quotes)
 constexpr ingot_option_quotes_t kAllQuotes[] = {INGOT_QUOTES_UNKNOWN, INGOT_QUOTES_DOUBLE, INGOT_QUOTES_SHELL};
 
 struct Words : NotCopied {
-    explicit Words(ingot_option_quotes_t quotes) : rules(rules_with(quotes))
+    explicit Words(ingot_option_quotes_t quotes, const char *const *options = nullptr) : rules(rules_with(quotes))
     {
         EXPECT_EQ(INGOT_SUCCESS, memory_init(&allocator, nullptr));
         arena_init(&pieces, &allocator);
+        rules.options = options != nullptr ? options : rules.options;
     }
     ~Words() { arena_fini(&pieces); }
 
@@ -38,9 +43,10 @@ struct Words : NotCopied {
 };
 
 /* Returns "kind:value;" for each option. The text of an unknown option ends with "!". */
-std::string parsed(const std::string &options, ingot_option_quotes_t quotes = INGOT_QUOTES_UNKNOWN)
+std::string parsed(const std::string &options, ingot_option_quotes_t quotes = INGOT_QUOTES_UNKNOWN,
+                   const char *const *known = nullptr)
 {
-    Words words(quotes);
+    Words words(quotes, known);
     option_reader reader = {&words.rules, &words.pieces, options.c_str()};
     option option;
     std::string text;
@@ -97,6 +103,9 @@ TEST(OptionWords, KnowsLongNamesOnlyWhereCompilersHaveThem)
         for (const char *option : {"--include-path=a", "--include-path a", "--define-macro=X", "--undefine-macro X"})
             EXPECT_FALSE(is_known(option, quotes)) << option;
     }
+    /* hipRTC is clang, which reads the first as -include "-path=a". */
+    EXPECT_EQ("!:--include-path=a;!:--define-macro=X;",
+              parsed("--include-path=a --define-macro=X", INGOT_QUOTES_SHELL, kOptions));
 }
 
 TEST(OptionWords, KnowsOnlyWhatIsListed)
