@@ -6,9 +6,16 @@
  * and one with the driver's own full cache. On PoCL, the layer stores nothing in a cold process, so the full store is
  * that of processes that store at once.
  *
+ * PoCL generates the code of a kernel when an application launches it, but that of all kernels when something asks for
+ * the program's binary. So storing a program of many kernels, of which few run, can take far longer than the
+ * application itself. The sets "kernels-COUNT" have one such program, of which a process launches two kernels. They are
+ * measured on PoCL, with an empty store: without Ingot, with the front door, with the layer, and with the layer that
+ * stores at once.
+ *
  *     bench_layer --json FILE
  *     bench_layer --child timed WORKLOAD STORE      runs a workload once, as BENCH_LAYER_MODE says, and prints its time
  *     bench_layer --child work SET -                builds the programs of a set and launches their kernels
+ *     bench_layer --child work-front SET -          does the same through the front door, for "kernels-COUNT"
  *     bench_layer --child calls - -                 times single calls
  */
 #include "bench/bench_report.h"
@@ -16,6 +23,8 @@
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
 #include "support/scratch_directory.h"
+
+#include <ingot/opencl.h>
 
 #include <cstring>
 
@@ -25,15 +34,24 @@ namespace
 using bench::require;
 
 constexpr int kRounds = 11;
+constexpr int kRoundsOfManyKernels = 3;
+constexpr char kManyKernels[] = "kernels-";
 
-/* Returns the command of a workload: an application, or this program with a set of the startup benchmark's programs. */
-std::vector<std::string> command_of(const std::string &workload)
+/* Returns the number of kernels of a set "kernels-COUNT", and 0 for other sets. */
+int kernel_count_of(const std::string &set)
+{
+    return set.rfind(kManyKernels, 0) == 0 ? std::atoi(set.c_str() + std::strlen(kManyKernels)) : 0;
+}
+
+/* Returns the command of a workload: an application, or this program with a set of programs. */
+std::vector<std::string> command_of(const std::string &workload, const std::string &mode)
 {
     if (workload == "clinfo")
         return {"/usr/bin/clinfo"};
     if (workload == "clpeak")
         return {"/usr/bin/clpeak", "--kernel-latency"};
-    return {std::filesystem::canonical("/proc/self/exe").string(), "--child", "work", workload, "-"};
+    const std::string self = std::filesystem::canonical("/proc/self/exe").string();
+    return {self, "--child", mode == "front" ? "work-front" : "work", workload, "-"};
 }
 
 /* Enters the folder, and returns the environment variables that turn on the driver's own cache in it. The folder
@@ -48,23 +66,69 @@ child_process::Child::Environment own_cache_in(const std::string &folder)
 /* Runs a workload and prints "timed MS", or "failed STATUS OUTPUT" if it fails. */
 void run_timed(const std::string &workload, const std::string &store)
 {
-    const char *mode = std::getenv("BENCH_LAYER_MODE");
+    const std::string mode = std::getenv("BENCH_LAYER_MODE");
     child_process::Child::Environment environment;
-    if (mode != nullptr && std::strcmp(mode, "own-cache") == 0)
+    if (mode == "own-cache")
         environment = own_cache_in(store + ".own-cache");
-    else if (mode != nullptr && std::strcmp(mode, "bare") != 0)
-        environment = {{"OPENCL_LAYERS", LAYER}, {"INGOT_PERSIST_DIR", store}};
-    if (mode != nullptr && std::strcmp(mode, "layer-now") == 0)
+    else if (mode != "bare")
+        environment["INGOT_PERSIST_DIR"] = store;
+    if (mode == "layer" || mode == "layer-now")
+        environment["OPENCL_LAYERS"] = LAYER;
+    if (mode == "layer-now")
         environment["INGOT_PERSIST_STORE_MODE"] = "now";
     const ScratchDirectory scratch;
     const auto start = bench::Clock::now();
-    child_process::Child child(command_of(workload), (scratch.path() / "output").string(), environment);
+    child_process::Child child(command_of(workload, mode), (scratch.path() / "output").string(), environment);
     const int status = child.wait();
     const double time = bench::microseconds_since(start) / 1000;
     if (status == 0)
         std::printf("timed\t%.3f\n", time);
     else
         std::printf("failed\t%d\t%s\n", status, child.output().substr(0, 200).c_str());
+}
+
+std::string source_of(int count)
+{
+    std::string source;
+    for (int i = 0; i < count; ++i) {
+        const std::string number = std::to_string(i);
+        source += "__kernel void k" + number + "(__global float *x, __global const float *y, float a, int n)\n" +
+                  "{ int i = get_global_id(0); float s = 0;\n" +
+                  "  for (int j = 0; j < n; ++j) s += y[j] * a + sqrt(x[i] + " + number + ".0f);\n" + "  x[i] = s + " +
+                  number + ".5f; }\n";
+    }
+    return source;
+}
+
+/* Opens a cache that is never released, as most applications do. */
+cl_program build_by_front_door(const startup::NativeSetup &setup, const std::string &source, const char *options)
+{
+    ingot_cache_t cache = nullptr;
+    cl_program program = nullptr;
+    require(ingot_cache_open(&cache, nullptr) == INGOT_SUCCESS &&
+                ingot_cache_opencl_build(cache, setup.native, 0, nullptr, source.data(), source.size(), options,
+                                         &program, nullptr) == INGOT_SUCCESS,
+            ingot_last_error_detail());
+    return program;
+}
+
+/* Builds a program of `count` kernels, and launches the first and the last one. */
+void work_of_many_kernels(int count, bool has_front_door)
+{
+    const startup::NativeSetup setup;
+    const std::string source = source_of(count);
+    const char *options = "-cl-kernel-arg-info"; /* for the launches */
+    const cl_program program =
+        has_front_door ? build_by_front_door(setup, source, options) : startup::build_source(setup, source, options);
+    std::vector<cl_kernel> kernels;
+    for (int i = 0; i < std::min(count, 2); ++i) {
+        cl_int error = CL_SUCCESS;
+        const std::string name = "k" + std::to_string(i * (count - 1));
+        kernels.push_back(clCreateKernel(program, name.c_str(), &error));
+        startup::require_cl(error, name);
+    }
+    startup::launch_kernels(setup.native, setup.queue, kernels, setup.device);
+    clReleaseProgram(program);
 }
 
 void work(const std::string &set)
@@ -88,7 +152,8 @@ public:
     {
         const std::string name = device + "_" + workload;
         const std::string store = folder_ + "/" + name;
-        if (!std::filesystem::exists(command_of(workload)[0]) || !works_without_layer(device, workload, store)) {
+        if (!std::filesystem::exists(command_of(workload, "bare")[0]) ||
+            !works_without_layer(device, workload, store)) {
             std::printf("%s: %s is not measured: it is not installed, or fails without the layer\n", device.c_str(),
                         workload.c_str());
             return;
@@ -100,6 +165,30 @@ public:
         report.add("layer_cold_over_without_" + name, bench::print_ratio(name, "cold", cold, "without", without),
                    "times", bench::Goal::at_most, 1.05);
         measure_warm(device, workload, store, report);
+    }
+
+    /* The front door stores programs of few kernels at once. */
+    void measure_many_kernels(int count, bench::Report &report)
+    {
+        const std::string set = kManyKernels + std::to_string(count);
+        bench::Sample bare, front, layer, now;
+        for (int round = 0; round < kRoundsOfManyKernels; ++round) {
+            const std::string store = folder_ + "/" + set + "-" + std::to_string(round);
+            bare.values.push_back(run("pocl", set, "bare", store));
+            front.values.push_back(run("pocl", set, "front", store + "-front"));
+            layer.values.push_back(run("pocl", set, "layer", store));
+            now.values.push_back(run("pocl", set, "layer-now", store));
+        }
+        std::printf("%s, ms: bare %.1f, front door %.1f, layer %.1f, layer that stores %.1f\n", set.c_str(),
+                    bare.median(), front.median(), layer.median(), now.median());
+        (void)std::fflush(stdout);
+        report.add("front_over_bare_" + set, bench::ratios_of(front, bare).median(), "times", bench::Goal::at_most,
+                   count <= 3   ? 1.6
+                   : count <= 8 ? 1.8
+                                : 1.05);
+        report.add("layer_over_bare_" + set, bench::ratios_of(layer, bare).median(), "times", bench::Goal::at_most,
+                   1.05);
+        report.add("layer_storing_" + set, now.median(), "ms");
     }
 
     void measure_calls(const std::string &device, bench::Report &report)
@@ -174,8 +263,10 @@ int run_child(const std::string &what, const std::string &set, const std::string
 {
     if (what == "timed")
         run_timed(set, store);
-    else if (what == "work")
+    else if (what == "work" && kernel_count_of(set) == 0)
         work(set);
+    else if (what == "work" || what == "work-front")
+        work_of_many_kernels(kernel_count_of(set), what == "work-front");
     else if (what == "calls")
         bench::measure_calls();
     else
@@ -199,9 +290,11 @@ int main(int argc, char **argv)
         for (const char *workload : {"digits", "clinfo", "clpeak"})
             bench.measure(device, workload, report);
         bench.measure_calls(device, report);
+        if (std::strcmp(device, "pocl") != 0)
+            continue;
+        for (const int count : {1, 3, 8, 9, 300, 1500})
+            bench.measure_many_kernels(count, report);
     }
-    report.add("layer_launch_functions_unchanged", bench::are_launch_functions_unchanged(LAYER), "",
-               bench::Goal::at_least, 1);
     report.print();
     return report.write_json(argv[2]) ? 0 : 1;
 }

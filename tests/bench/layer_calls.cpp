@@ -3,10 +3,6 @@
  */
 #include "bench/layer_calls.h"
 
-#include <CL/cl_layer.h>
-
-#include <dlfcn.h>
-
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
 
@@ -98,22 +94,6 @@ void measure_calls()
 bool is_program_call(const std::string &call)
 {
     return call != kLaunch;
-}
-
-double are_launch_functions_unchanged(const char *layer)
-{
-    void *library = dlopen(layer, RTLD_NOW | RTLD_LOCAL);
-    const auto init = library != nullptr ? reinterpret_cast<pfn_clInitLayer>(dlsym(library, "clInitLayer")) : nullptr;
-    cl_icd_dispatch target = {};
-    const cl_icd_dispatch *table = nullptr;
-    cl_uint count = 0;
-    startup::require(init != nullptr, "the layer cannot be loaded");
-    for (size_t i = 0; i < sizeof(target) / sizeof(void *); ++i) /* never called; each only needs a different address */
-        reinterpret_cast<const void **>(&target)[i] = reinterpret_cast<const char *>(&target) + i;
-    if (init(sizeof(target) / sizeof(void *), &target, &count, &table) != CL_SUCCESS)
-        return 0;
-    return (table->clSetKernelArg == nullptr || table->clSetKernelArg == target.clSetKernelArg) &&
-           (table->clEnqueueNDRangeKernel == nullptr || table->clEnqueueNDRangeKernel == target.clEnqueueNDRangeKernel);
 }
 
 } // namespace bench

@@ -14,8 +14,4 @@ void measure_calls();
 /* Returns false only for the kernel launch, which the layer does not intercept. */
 bool is_program_call(const std::string &call);
 
-/* Returns 1 if the layer leaves the functions that set kernel arguments and launch kernels to the driver, otherwise
- * 0. */
-double are_launch_functions_unchanged(const char *layer);
-
 } // namespace bench

@@ -119,7 +119,6 @@ double run_together(unsigned processes, const std::function<void(const Together 
         Tally result;
         require(read(results.reading, &result, sizeof(result)) == sizeof(result), "a process ended early");
         sum->builds += result.builds;
-        sum->blob_bytes += result.blob_bytes;
         sum->processor_ms = std::max(sum->processor_ms, result.processor_ms);
     }
     const double ms = microseconds_since(start) / 1000;

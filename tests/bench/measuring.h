@@ -36,7 +36,6 @@ std::vector<uint8_t> blob_of(ingot_program_t program);
 /* The result that a process of run_together sends to its parent; small enough that a write to a pipe is atomic. */
 struct Tally {
     unsigned builds = 0;
-    unsigned blob_bytes = 0;
     double processor_ms = 0;
 };
 

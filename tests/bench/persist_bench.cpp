@@ -49,14 +49,11 @@ void require(bool is_so, const char *what)
 class Storage : NotCopied
 {
 public:
-    Storage(const std::string &path, uint64_t max_bytes, ingot_event_callback_t on_event = nullptr,
-            void *user = nullptr, uint32_t low_water_percent = 0)
+    Storage(const std::string &path, uint64_t max_bytes, uint32_t low_water_percent = 0)
     {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = path.c_str();
         info.max_bytes = max_bytes;
-        info.on_event = on_event;
-        info.on_event_user = user;
         info.lock_timeout_ms = 10000;
         info.low_water_percent = low_water_percent;
         require(ingot_persist_open(&storage_, &info) == INGOT_SUCCESS, "open");
@@ -292,36 +289,6 @@ void compare_processes(bench::Report *report, const fs::path &scratch)
     report->add("two_process_speedup_of_floor", floors.median(), "times");
 }
 
-struct Pauses {
-    double total_us = 0;
-    double longest_us = 0;
-    unsigned count = 0;
-};
-
-void measure_eviction(bench::Report *report, const fs::path &scratch)
-{
-    constexpr unsigned stores = 20000;
-    Pauses pauses;
-    const auto remember = [](const ingot_event_t *event, void *user) {
-        auto *seen = static_cast<Pauses *>(user);
-        if (event->kind != INGOT_EVENT_STORAGE_EVICT)
-            return;
-        const double us = static_cast<double>(event->duration_ns) / 1000;
-        seen->total_us += us;
-        seen->longest_us = std::max(seen->longest_us, us);
-        ++seen->count;
-    };
-    Storage store(scratch / "evicting", uint64_t{4000} * (4096 + kIdSize + 128), remember, &pauses);
-    const Bytes blob = random_bytes(3, 4096);
-    unsigned refused = 0;
-    const double us = time_of(stores, [&](unsigned i) { refused += store.try_to_store(id_of(i), blob) ? 0 : 1; });
-    report->add("store_while_evicting", us, "us");
-    report->add("store_while_evicting_refused", 100.0 * refused / stores, "%");
-    report->add("eviction_cost_per_store", pauses.total_us / stores, "us");
-    report->add("eviction_longest_pause", pauses.longest_us / 1000, "ms");
-    report->add("evictions", pauses.count, "");
-}
-
 /* How long storing a blob takes if the store is full. */
 struct FullStore {
     double longest_ms; /* the longest time in a turn; the median over the turns */
@@ -344,7 +311,7 @@ FullStore measure_full_store(const fs::path &scratch, unsigned entry_count)
     const fs::path root = scratch / "full";
     FullStore result{};
     {
-        const Storage store(root, uint64_t{entry_count} * (blob_size + kIdSize + 128), nullptr, nullptr, 90);
+        const Storage store(root, uint64_t{entry_count} * (blob_size + kIdSize + 128), 90);
         for (unsigned i = 0; i < entry_count; ++i)
             (void)store.try_to_store(id_of(i), blob);
         bench::Sample longest, costs;
@@ -406,10 +373,8 @@ int run(const char *json, const std::string &only)
         fs::remove_all(scratch / "large");
         if (is_wanted("processes"))
             compare_processes(&report, scratch);
-        if (is_wanted("eviction")) {
-            measure_eviction(&report, scratch);
+        if (is_wanted("eviction"))
             measure_full_stores(&report, scratch, {3, 30, 200});
-        }
         if (only == "million") /* only on request: 4 million files and directories take 14 GiB of a tmpfs */
             measure_full_stores(&report, scratch, {3, 1000});
         report.print();

@@ -1,13 +1,13 @@
 /*
- * request_bench.cpp - measures the cost of recording requests, how much faster `ingot build` is with two workers than
- * with one, and the size of recorded requests.
+ * request_bench.cpp - measures the cost of recording requests, and how much faster `ingot build` is with two workers
+ * than with one.
  *
- * Separate processes run through scripts/with-device, in pairs: with and without recording, on an empty and on a full
- * store; `ingot build` with two workers and with one. The two processes of a pair run one right after the other, take
+ * Separate processes run through scripts/with-device, in pairs: with and without recording, on an empty store;
+ * `ingot build` with two workers and with one. The two processes of a pair run one right after the other, take
  * turns at going first, and give one ratio. The same rounds also measure how much faster two processes compile than one
  * on this machine, without Ingot.
  *
- *     bench_request --json FILE [--only recording|jobs|size]
+ *     bench_request --json FILE [--only recording|jobs]
  *     bench_request --child run SET STORE                 makes the programs ready; records them if BENCH_RECORD is set
  *     bench_request --child jobs-1|jobs-2 REQUESTS STORE  runs ingot build with one or two workers
  *     bench_request --child driver-1|driver-2 SET -       has one or two processes compile the set with the driver
@@ -18,7 +18,6 @@
 #include "bench/startup_setup.h"
 #include "support/scratch_directory.h"
 
-#include <ingot/private/directory.h>
 #include <ingot/private/request.h>
 
 #include <sched.h>
@@ -54,22 +53,16 @@ std::vector<startup::ProgramFile> programs_of(const std::string &set, bool is_cp
 
 /* ---- the processes ---- */
 
-ingot_storage_t open_store(const std::string &path, uint32_t flags)
-{
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_storage_t store = nullptr;
-    info.path = path.c_str();
-    info.flags = flags;
-    require_ingot(ingot_persist_open(&store, &info), path);
-    return store;
-}
-
 /* Returns the milliseconds that recording the programs in a store takes. */
 double time_of_recording(const std::string &path,
                          const std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> &programs)
 {
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t store = nullptr;
+    info.path = path.c_str();
+    info.flags = INGOT_PERSIST_KEEP_REQUESTS;
     const auto start = Clock::now();
-    ingot_storage_t store = open_store(path, INGOT_PERSIST_KEEP_REQUESTS);
+    require_ingot(ingot_persist_open(&store, &info), path);
     for (const auto &[desc, program] : programs)
         ingot_persist_record_request(store, desc, program);
     ingot_storage_release(store);
@@ -77,7 +70,7 @@ double time_of_recording(const std::string &path,
 }
 
 /* Makes the programs ready and prints "run MS", the time until all are stored. Then times recording alone: prints "new
- * MS" for an empty store, and "known MS" for a store that has the requests already. */
+ * MS" for an empty store. */
 void run_programs(const std::string &set, const std::string &store)
 {
     std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> made;
@@ -95,10 +88,8 @@ void run_programs(const std::string &set, const std::string &store)
     }
     require_ingot(ingot_persist_flush(setup.store, nullptr, nullptr), "flush");
     std::printf("run\t%.3f\n", milliseconds_since(start));
-    const std::string again = store + ".again";
-    std::printf("new\t%.3f\n", time_of_recording(again, made));
-    std::printf("known\t%.3f\n", time_of_recording(again, made));
-    std::filesystem::remove_all(again);
+    std::printf("new\t%.3f\n", time_of_recording(store + ".again", made));
+    std::filesystem::remove_all(store + ".again");
     for (const auto &[desc, program] : made) {
         ingot_program_release(program);
         ingot_program_desc_release(desc);
@@ -155,43 +146,6 @@ void compile_at_once(unsigned processes, const std::string &set)
     std::printf("run\t%.3f\n", bench::run_together(processes, compile, &ignored));
 }
 
-/* ---- the size ---- */
-
-struct Size {
-    ingot_storage_t store = nullptr;
-    size_t count = 0;
-    double blobs = 0; /* of requests, and of the texts that they share */
-    double texts = 0; /* uncompressed, with all that they include */
-};
-
-ingot_status_t add_size(const ingot_persist_entry_t *entry, void *user)
-{
-    Size &size = *static_cast<Size *>(user);
-    ingot_buffer_t blob = INGOT_BUFFER_INIT, bytes = INGOT_BUFFER_INIT;
-    ingot_kept_request_t request;
-    size.blobs += static_cast<double>(entry->blob_size);
-    if (ingot_request_is_id(entry->id_size, entry->id) == 0)
-        return INGOT_SUCCESS;
-    require_ingot(ingot_persist_load_entry(size.store, entry, 0, &blob), "a request");
-    require_ingot(ingot_request_open(&request, entry->id_size, entry->id, &blob), "a request");
-    require_ingot(ingot_request_unpack(&request, size.store, &bytes), request.name);
-    size.texts += static_cast<double>(bytes.size);
-    ++size.count;
-    bytes.release(&bytes);
-    ingot_request_close(&request);
-    return INGOT_SUCCESS;
-}
-
-Size size_of(const std::string &path)
-{
-    Size size;
-    size.store = open_store(path, INGOT_PERSIST_READ_ONLY);
-    require_ingot(ingot_persist_for_each(size.store, add_size, &size), path);
-    std::printf("%zu requests of %.0f bytes, in blobs of %.0f\n", size.count, size.texts, size.blobs);
-    ingot_storage_release(size.store);
-    return size;
-}
-
 /* ---- the comparisons ---- */
 
 class Bench
@@ -207,7 +161,7 @@ public:
         const auto cold = [&](bool is_recorded) {
             const std::string store = new_path(device);
             const double time = run(device, store, is_recorded ? store + ".requests" : "");
-            shares.values.push_back(new_ms_.values.back() / time);
+            shares.values.push_back(recording_ms_ / time);
             return time;
         };
         bench::take_turns(
@@ -216,27 +170,6 @@ public:
                    bench::print_ratio(device + ", cold", "recording", with, "without", without), "times", Goal::at_most,
                    1.02);
         report.add("recording_share_of_cold_" + device, shares.median(), "", Goal::at_most, 0.02);
-
-        const std::string store = new_path(device);
-        (void)run(device, store, store + ".requests");
-        bench::Sample known, known_without, fresh, fresh_without;
-        new_ms_ = known_ms_ = {};
-        const auto warm = [&](const std::string &requests) { return run(device, store, requests); };
-        for (int round = 0; round < kRounds; ++round) {
-            bench::take_turn(
-                round, [&] { return warm(store + ".requests"); }, [&] { return warm(""); }, known, known_without);
-            bench::take_turn(
-                round, [&] { return warm(new_path(device)); }, [&] { return warm(""); }, fresh, fresh_without);
-        }
-        report.add("recording_over_warm_" + device,
-                   bench::print_ratio(device + ", warm", "into a store that has the requests", known, "without",
-                                      known_without),
-                   "times");
-        report.add("recording_new_over_warm_" + device,
-                   bench::print_ratio(device + ", warm", "into an empty store", fresh, "without", fresh_without),
-                   "times");
-        report.add("recording_new_" + device, new_ms_.median(), "ms");
-        report.add("recording_known_" + device, known_ms_.median(), "ms");
     }
 
     /* Measures the speed-up of two workers. The times include the start of the tool and of its drivers. */
@@ -274,17 +207,6 @@ public:
                    "times");
     }
 
-    void measure_size(const std::string &device, bench::Report &report)
-    {
-        for (const std::string set : {"digits", "hashcat"}) {
-            const std::string requests = new_path(device) + ".requests";
-            processes_.run(device, "run", set, new_path(device), {{"BENCH_RECORD", requests}});
-            const Size size = size_of(requests);
-            report.add("request_bytes_" + set, size.blobs, "bytes");
-            report.add("request_size_over_texts_" + set, size.blobs / size.texts, "times");
-        }
-    }
-
 private:
     std::string new_path(const std::string &device) { return folder_ + "/" + device + std::to_string(++path_count_); }
 
@@ -296,16 +218,15 @@ private:
         if (!requests.empty())
             environment["BENCH_RECORD"] = requests;
         const auto lines = processes_.run(device, "run", "digits", store, environment);
-        require(lines.size() == 3, "a measuring process printed something else");
-        new_ms_.values.push_back(std::stod(lines[1][1]));
-        known_ms_.values.push_back(std::stod(lines[2][1]));
+        require(lines.size() == 2, "a measuring process printed something else");
+        recording_ms_ = std::stod(lines[1][1]);
         return std::stod(lines[0][1]);
     }
 
     std::string folder_;
     bench::MeasuringProcesses processes_;
     int path_count_ = 0;
-    bench::Sample new_ms_, known_ms_; /* times of recording alone */
+    double recording_ms_ = 0; /* of the latest run */
 };
 
 int run_child(const std::string &what, const std::string &set, const std::string &store)
@@ -336,7 +257,7 @@ int main(int argc, char **argv)
         return run_child(argv[2], argv[3], argv[4]);
     const bool has_part = argc == 5 && std::strcmp(argv[3], "--only") == 0;
     require((argc == 3 || has_part) && std::strcmp(argv[1], "--json") == 0,
-            "usage: bench_request --json FILE [--only recording|jobs|size]");
+            "usage: bench_request --json FILE [--only recording|jobs]");
     const auto is_wanted = [&](const char *part) { return !has_part || std::strcmp(argv[4], part) == 0; };
     const ScratchDirectory scratch;
     Bench bench(scratch.path().string());
@@ -350,8 +271,6 @@ int main(int argc, char **argv)
             bench.measure_jobs(device, report);
         else if (is_wanted("jobs"))
             std::printf("%s: two workers are not measured on one processor\n", device.c_str());
-        if (is_wanted("size") && device == "intel") /* the texts are the same for every device */
-            bench.measure_size(device, report);
     }
     report.print();
     return report.write_json(argv[2]) ? 0 : 1;

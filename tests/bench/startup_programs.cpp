@@ -135,7 +135,8 @@ std::vector<cl_kernel> kernels_of(cl_program program)
     return kernels;
 }
 
-void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device)
+void launch_kernels(cl_context context, cl_command_queue queue, const std::vector<cl_kernel> &kernels,
+                    cl_device_id device)
 {
     cl_int error = CL_SUCCESS;
     cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, buffer_size, nullptr, &error);
@@ -143,13 +144,17 @@ void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program p
     const cl_uint zero = 0;
     require_cl(clEnqueueFillBuffer(queue, buffer, &zero, sizeof(zero), 0, buffer_size, 0, nullptr, nullptr),
                "clEnqueueFillBuffer");
-    const std::vector<cl_kernel> kernels = kernels_of(program);
     for (cl_kernel kernel : kernels)
         launch(queue, kernel, device, buffer);
     require_cl(clFinish(queue), "clFinish");
     for (cl_kernel kernel : kernels)
         clReleaseKernel(kernel);
     clReleaseMemObject(buffer);
+}
+
+void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device)
+{
+    launch_kernels(context, queue, kernels_of(program), device);
 }
 
 void require_cl(cl_int error, const std::string &what)

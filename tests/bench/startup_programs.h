@@ -26,9 +26,11 @@ std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
 std::vector<cl_kernel> kernels_of(cl_program program);
 
 /*
- * Launches every kernel once, with one work-group and buffers of zeros, so that the driver generates the code that it
- * generates only at a launch. Scalar arguments are zero too, so the kernels find nothing to do.
+ * Launches each kernel once, with one work-group and buffers of zeros, so that the driver generates the code that it
+ * generates only at a launch. Scalar arguments are zero too, so the kernels find nothing to do. Releases the kernels.
  */
+void launch_kernels(cl_context context, cl_command_queue queue, const std::vector<cl_kernel> &kernels,
+                    cl_device_id device);
 void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device);
 
 /* Prints a sentence and ends the process if a step failed. */
