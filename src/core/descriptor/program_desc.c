@@ -1,13 +1,21 @@
 /*
- * program_desc.c - retains, compares and queries program descriptors; see program_desc.h.
+ * program_desc.c - creates, compares, queries and frees program descriptors; see program_desc.h.
+ *
+ * A descriptor is one block of memory, because every lookup by content makes a descriptor, and several allocations
+ * would be most of the cost.
  */
 #include "core/descriptor/program_desc.h"
 
+#include <assert.h>
 #include <ingot/private/descriptor.h>
 #include <ingot/private/program.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/desc_texts.h"
+#include "core/descriptor/request.h"
 #include "util/struct_size.h"
 
 void program_desc_reference(struct ingot_program_desc *desc)
@@ -91,4 +99,423 @@ ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingo
                                         .name_expression_count = desc->name_expression_count};
     (void)STRUCT_WRITE(info, known);
     return INGOT_SUCCESS;
+}
+
+/* ---- checking an info ---- */
+
+static ingot_status_t check_sources(const struct ingot_context *context, const ingot_program_info_t *info)
+{
+    if ((info->flags & ~(uint32_t)INGOT_PROGRAM_NO_MEMORY_CACHE) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)info->flags);
+    if (info->sources == NULL || info->source_count == 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "a program needs at least one source");
+    if (info->header_count != 0 && info->headers == NULL)
+        return error_null_argument("headers");
+    if (info->source_count > UINT16_MAX || info->header_count > UINT16_MAX)
+        return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 sources or headers");
+    for (size_t i = 0; i < info->source_count; ++i) {
+        if (info->sources[i] == NULL)
+            return error_set(INGOT_INVALID_ARGUMENTS, "source %zu is NULL", i);
+        if (info->sources[i]->kind == INGOT_SOURCE_HEADER ||
+            !context->ops.accepts(context->state, info->sources[i]->kind))
+            return error_set(INGOT_INVALID_ARGUMENTS, "source %zu is of kind %d, which the backend %s does not build",
+                             i, (int)info->sources[i]->kind, context->ops.name);
+    }
+    return source_check_headers(info->header_count, info->headers);
+}
+
+static ingot_status_t check_spec_constants(const ingot_program_info_t *info)
+{
+    if (info->spec_constant_count != 0 && info->spec_constants == NULL)
+        return error_null_argument("spec_constants");
+    for (size_t i = 0; i < info->spec_constant_count; ++i) {
+        const ingot_spec_constant_t *constant = &info->spec_constants[i];
+        const uint32_t size = constant->size;
+        if (constant->value == NULL || (size != 1 && size != 2 && size != 4 && size != 8))
+            return error_set(INGOT_INVALID_ARGUMENTS,
+                             "specialization constant %u has no value, or a size other than 1, 2, 4 or 8",
+                             (unsigned)constant->id);
+    }
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_devices(const struct ingot_context *context, const ingot_program_info_t *info)
+{
+    if (info->device_indices == NULL && info->device_count != 0)
+        return error_null_argument("device_indices");
+    if (info->device_indices != NULL && info->device_count == 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "device_count is 0");
+    if (info->device_count > context->device_count)
+        return error_set(INGOT_INVALID_ARGUMENTS, "device_count is greater than the context's number of devices");
+    for (size_t i = 0; i < info->device_count; ++i) {
+        if (info->device_indices[i] >= context->device_count)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the context has no device %u",
+                             (unsigned)info->device_indices[i]);
+    }
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_name_expressions(const struct ingot_context *context, const ingot_program_info_t *info)
+{
+    if (info->name_expression_count == 0)
+        return INGOT_SUCCESS;
+    if (info->name_expressions == NULL)
+        return error_null_argument("name_expressions");
+    if (info->name_expression_count > UINT16_MAX)
+        return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 name expressions");
+    for (size_t i = 0; i < info->name_expression_count; ++i) {
+        if (info->name_expressions[i] == NULL || *info->name_expressions[i] == '\0')
+            return error_set(INGOT_INVALID_ARGUMENTS, "name expression %zu is NULL or empty", i);
+    }
+    if (context->ops.takes_name_expressions == NULL || !context->ops.takes_name_expressions(context->state))
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s does not support name expressions", context->ops.name);
+    return INGOT_SUCCESS;
+}
+
+/* Returns INGOT_INVALID_ARGUMENTS for a malformed part of `info`, and INGOT_UNIMPLEMENTED for a feature that the
+ * backend lacks. Duplicate constants, devices and name expressions are detected later, when they are sorted. */
+static ingot_status_t check_info(const struct ingot_context *context, const ingot_program_info_t *info)
+{
+    ingot_status_t status = check_sources(context, info);
+    if (status == INGOT_SUCCESS)
+        status = check_spec_constants(info);
+    if (status == INGOT_SUCCESS)
+        status = check_devices(context, info);
+    if (status == INGOT_SUCCESS)
+        status = check_name_expressions(context, info);
+    return status;
+}
+
+/* ---- the block ---- */
+
+/* Writes parts of a block one after the other. Without a block, only counts their bytes. */
+struct block_writer {
+    uint8_t *block;
+    size_t size;
+};
+
+/* Returns the place of what it puts. */
+static void *put_bytes(struct block_writer *out, size_t size, const void *bytes)
+{
+    void *part = out->block != NULL ? out->block + out->size : NULL;
+    if (part != NULL && size != 0)
+        memcpy(part, bytes, size);
+    out->size += size;
+    return part;
+}
+
+static char *put_text(struct block_writer *out, const char *text)
+{
+    return put_bytes(out, text != NULL ? strlen(text) + 1 : 1, text != NULL ? text : "");
+}
+
+/* ---- the key ----
+ *
+ * A key never leaves the process, so its numbers are in the processor's byte order. */
+
+/* A number below this value takes one byte. A byte with this value precedes any other number. */
+#define LONG_NUMBER 0xff
+
+static void put_key_number(struct block_writer *out, size_t number)
+{
+    const uint8_t first = number < LONG_NUMBER ? (uint8_t)number : LONG_NUMBER;
+    put_bytes(out, 1, &first);
+    if (first == LONG_NUMBER)
+        put_bytes(out, sizeof(number), &number);
+}
+
+static void *put_framed(struct block_writer *out, size_t size, const void *bytes)
+{
+    put_key_number(out, size);
+    return put_bytes(out, size, bytes);
+}
+
+/* Copies the text with its NUL, so that the descriptor can use the key's strings. */
+static char *put_key_text(struct block_writer *out, const char *text)
+{
+    put_key_number(out, text != NULL ? strlen(text) + 1 : 1);
+    return put_text(out, text);
+}
+
+/* The first number of a key, which says what the key covers. */
+enum key_kind {
+    KEY_PLAIN,     /* no included file affects the result, and no option names a directory */
+    KEY_OF_ITSELF, /* the program cannot have an id; a serial number makes the key equal to no other */
+    KEY_OF_FILES,
+    KEY_OF_REQUEST /* the texts and options are those of the compiler, without those of the environment */
+};
+
+static enum key_kind kind_of_desc_key(const struct hermetic *hermetic, bool has_directories, bool is_final)
+{
+    if (is_final)
+        return KEY_OF_REQUEST;
+    if (hermetic->reason != NULL)
+        return KEY_OF_ITSELF;
+    return hermetic->must_look || has_directories ? KEY_OF_FILES : KEY_PLAIN;
+}
+
+static struct ingot_source *source_of(const ingot_program_info_t *info, size_t number)
+{
+    return number < info->source_count ? info->sources[number] : info->headers[number - info->source_count];
+}
+
+/* Writes the key. Before the descriptor has its block, only counts its bytes. Options are not parsed here, so they keep
+ * their include directories: parsing them every time would cost more than rebuilding the rare program for which only
+ * these paths change. */
+static void write_desc_key(struct block_writer *key, struct ingot_program_desc *desc, const ingot_program_info_t *info,
+                           const struct hermetic *hermetic)
+{
+    const bool is_counting = key->block == NULL;
+    const enum key_kind kind = kind_of_desc_key(hermetic, desc->has_directories, desc->is_final);
+    const ingot_spec_constant_t *constants = is_counting ? info->spec_constants : program_desc_spec_constants(desc);
+    const char *const *expressions = is_counting ? info->name_expressions : program_desc_name_expressions(desc);
+
+    put_key_number(key, kind);
+    if (kind == KEY_OF_ITSELF) {
+        const uint64_t serial = atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed);
+        put_bytes(key, sizeof(serial), &serial);
+    }
+    put_framed(key, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
+    put_key_number(key, desc->source_count);
+    for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
+        const struct ingot_source *source = source_of(info, i);
+        const uint32_t source_kind = (uint32_t)source->kind;
+        put_bytes(key, sizeof(source_kind), &source_kind);
+        put_bytes(key, sizeof(source->hash), &source->hash);
+        if (source->kind == INGOT_SOURCE_HEADER)
+            put_framed(key, strlen(source->name), source->name);
+    }
+    desc->compile_options = put_key_text(key, info->compile_options);
+    desc->link_options = put_key_text(key, info->link_options);
+    put_key_number(key, desc->spec_constant_count);
+    for (size_t i = 0; i < desc->spec_constant_count; ++i) {
+        put_bytes(key, sizeof(constants[i].id), &constants[i].id);
+        put_framed(key, constants[i].size, constants[i].value);
+    }
+    put_key_number(key, desc->name_expression_count);
+    for (size_t i = 0; i < desc->name_expression_count; ++i) {
+        const char *copy = put_key_text(key, expressions[i]);
+        if (!is_counting)
+            program_desc_name_expressions(desc)[i] = copy;
+    }
+    /* must be last; see program_desc_digests */
+    (void)put_framed(key, hermetic->digests.size, hermetic->digests.bytes);
+}
+
+/* Puts the texts that are not in the key. */
+static void put_rest(struct block_writer *out, struct ingot_program_desc *desc, const ingot_program_info_t *info,
+                     const struct hermetic *hermetic)
+{
+    desc->group = put_text(out, info->group);
+    desc->not_cacheable = hermetic->reason != NULL ? put_text(out, hermetic->reason) : NULL;
+    desc->files = put_bytes(out, hermetic->files.size, hermetic->files.bytes);
+}
+
+/* Allocates a descriptor with room for all its parts, of which it fills in those that are neither sorted nor in the
+ * key. */
+static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
+                                             const struct desc_texts *texts)
+{
+    const struct hermetic *hermetic = &texts->hermetic;
+    struct ingot_program_desc sizes = {.context = context,
+                                       .flags = info->flags,
+                                       .device_count = info->device_indices != NULL ? (uint32_t)info->device_count
+                                                                                    : context->device_count,
+                                       .source_count = (uint16_t)info->source_count,
+                                       .header_count = (uint16_t)info->header_count,
+                                       .spec_constant_count = (uint32_t)info->spec_constant_count,
+                                       .name_expression_count = (uint32_t)info->name_expression_count,
+                                       .is_final = texts->is_final,
+                                       .has_directories = texts->has_directories,
+                                       .files_size = hermetic->files.size,
+                                       .digests_size = hermetic->digests.size};
+    const size_t sources_size = (info->source_count + info->header_count) * sizeof(void *);
+    const size_t constants_size = info->spec_constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
+    const size_t expressions_size = info->name_expression_count * sizeof(const char *);
+    struct block_writer key = {NULL, 0};
+    struct block_writer rest = {NULL, 0};
+
+    write_desc_key(&key, &sizes, info, hermetic);
+    sizes.key_size = key.size;
+    const size_t rest_at = sizeof(sizes) + sources_size + constants_size + expressions_size +
+                           sizes.device_count * sizeof(uint32_t) + sizes.key_size;
+    put_rest(&rest, &sizes, info, hermetic);
+    sizes.block_size = rest_at + rest.size;
+    struct ingot_program_desc *desc = memory_allocate(&context->allocator, sizes.block_size);
+    if (desc == NULL)
+        return NULL;
+    *desc = sizes;
+    desc->device_indices = (uint32_t *)(program_desc_name_expressions(desc) + desc->name_expression_count);
+    rest = (struct block_writer){(uint8_t *)desc + rest_at, 0};
+    put_rest(&rest, desc, info, hermetic);
+    return desc;
+}
+
+static void copy_sources(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
+        desc->sources[i] = source_of(info, i);
+        source_reference(desc->sources[i]);
+    }
+}
+
+static int compare_spec_constants(const void *a, const void *b)
+{
+    const uint32_t left = ((const ingot_spec_constant_t *)a)->id;
+    const uint32_t right = ((const ingot_spec_constant_t *)b)->id;
+    return (left > right) - (left < right);
+}
+
+static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    const size_t count = info->spec_constant_count;
+    ingot_spec_constant_t *constants = program_desc_spec_constants(desc);
+    uint64_t *values = (uint64_t *)(constants + count);
+
+    if (count == 0)
+        return INGOT_SUCCESS;
+    memcpy(constants, info->spec_constants, count * sizeof(*constants));
+    qsort(constants, count, sizeof(*constants), compare_spec_constants);
+    for (size_t i = 0; i < count; ++i) {
+        ingot_spec_constant_t *constant = &constants[i];
+        if (i != 0 && constant->id == constant[-1].id)
+            return error_set(INGOT_INVALID_ARGUMENTS, "specialization constant %u is given twice",
+                             (unsigned)constant->id);
+        values[i] = 0;
+        memcpy(&values[i], constant->value, constant->size);
+        constant->value = &values[i];
+    }
+    return INGOT_SUCCESS;
+}
+
+/* Sorts the caller's name expressions, and checks that none is repeated. write_desc_key copies them into the key. */
+static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    const size_t count = info->name_expression_count;
+    const char **expressions = program_desc_name_expressions(desc);
+
+    if (count == 0)
+        return INGOT_SUCCESS;
+    memcpy(expressions, info->name_expressions, count * sizeof(*expressions));
+    texts_sort(count, expressions);
+    for (size_t i = 1; i < count; ++i) {
+        if (strcmp(expressions[i], expressions[i - 1]) == 0)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice", expressions[i]);
+    }
+    return INGOT_SUCCESS;
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a;
+    const uint32_t right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+static ingot_status_t copy_devices(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    for (size_t i = 0; i < desc->device_count; ++i)
+        desc->device_indices[i] = info->device_indices != NULL ? info->device_indices[i] : (uint32_t)i;
+    if (desc->device_count > 1)
+        qsort(desc->device_indices, desc->device_count, sizeof(*desc->device_indices), compare_indices);
+    for (size_t i = 1; i < desc->device_count; ++i) {
+        if (desc->device_indices[i] == desc->device_indices[i - 1])
+            return error_set(INGOT_INVALID_ARGUMENTS, "device %u is given twice", (unsigned)desc->device_indices[i]);
+    }
+    return INGOT_SUCCESS;
+}
+
+/* ---- creating and freeing descriptors ---- */
+
+static void destroy_descriptor(struct ingot_program_desc *desc)
+{
+    struct ingot_context *context = desc->context;
+
+    for (size_t i = 0; i < desc->source_count + desc->header_count; ++i)
+        source_unreference(desc->sources[i]);
+    cache_blob_id_destroy(atomic_load_explicit(&desc->id, memory_order_relaxed), &context->allocator);
+    memory_free(&context->allocator, desc, desc->block_size);
+    context_unreference(context);
+}
+
+static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_context_t context,
+                                        const ingot_program_info_t *info, const struct desc_texts *texts)
+{
+    struct ingot_program_desc *made = alloc_desc(context, info, texts);
+    if (made == NULL)
+        return error_out_of_memory();
+    atomic_init(&made->references, 1);
+    context_reference(context);
+    copy_sources(made, info);
+    ingot_status_t status = copy_spec_constants(made, info);
+    if (status == INGOT_SUCCESS)
+        status = copy_devices(made, info);
+    if (status == INGOT_SUCCESS)
+        status = sort_name_expressions(made, info);
+    if (status != INGOT_SUCCESS) {
+        destroy_descriptor(made);
+        return status;
+    }
+    struct block_writer key = {program_desc_key(made), 0};
+    write_desc_key(&key, made, info, &texts->hermetic);
+    assert(key.size == made->key_size);
+    made->key_hash = hash128_of(key.size, key.block);
+    *desc = made;
+    return INGOT_SUCCESS;
+}
+
+/* True if a program in memory has an equal key. */
+static bool is_plain_key_known(const struct ingot_program_desc *desc)
+{
+    const struct cache_request request = {desc->key_hash, desc, NULL, NULL, false};
+    return memory_cache_contains(desc->context->programs, &request);
+}
+
+ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
+                                   const ingot_program_info_t *info, const struct request *request)
+{
+    struct desc_texts texts = {.is_final = request != NULL, .names_matter = request != NULL && request->names_matter};
+    ingot_program_info_t known;
+
+    if (desc == NULL || context == NULL || !STRUCT_READ(known, info))
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or info is NULL, or its struct_size is not set");
+    ingot_status_t status = check_info(context, &known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    hermetic_init(&texts.hermetic, &context->allocator);
+    if (request != NULL)
+        bytes_put(&texts.hermetic.files, request->files_size, request->files);
+    /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
+     * directories matter, so no options need to be parsed and no files read. */
+    struct ingot_program_desc *made = NULL;
+    status = create_descriptor(&made, context, &known, &texts);
+    if (status == INGOT_SUCCESS && (request != NULL || !is_plain_key_known(made)))
+        status = desc_texts_resolve(&texts, made);
+    if (status == INGOT_SUCCESS && request != NULL && texts.hermetic.reason != NULL)
+        status = error_set(INGOT_NOT_CACHEABLE, "%s", texts.hermetic.reason);
+    if (status == INGOT_SUCCESS &&
+        kind_of_desc_key(&texts.hermetic, texts.has_directories, texts.is_final) != KEY_PLAIN) {
+        destroy_descriptor(made);
+        made = NULL;
+        status = create_descriptor(&made, context, &known, &texts);
+    }
+    hermetic_fini(&texts.hermetic);
+    if (status == INGOT_SUCCESS)
+        *desc = made;
+    else if (made != NULL)
+        destroy_descriptor(made);
+    return status;
+}
+
+ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
+                                         const ingot_program_info_t *info)
+{
+    return program_desc_create(desc, context, info, NULL);
+}
+
+void ingot_program_desc_release(ingot_program_desc_t desc)
+{
+    /* acq_rel: all use of the descriptor happens before it is freed */
+    if (desc != NULL && atomic_fetch_sub_explicit(&desc->references, 1, memory_order_acq_rel) == 1)
+        destroy_descriptor(desc);
 }

@@ -88,9 +88,6 @@ static inline const uint8_t *program_desc_digests(const struct ingot_program_des
  * else it says. */
 ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                    const ingot_program_info_t *info, const struct request *request);
-/* Returns INGOT_INVALID_ARGUMENTS for a malformed part of `info`, and INGOT_UNIMPLEMENTED for a feature that the
- * backend lacks. Duplicate constants, devices and name expressions are detected later, when they are sorted. */
-ingot_status_t program_info_check(const struct ingot_context *context, const ingot_program_info_t *info);
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
 /* True if some source is a text whose language has includes. */
