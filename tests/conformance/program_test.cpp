@@ -109,6 +109,8 @@ TEST(Program, TakesSpecializationConstantsOrSaysThatItDoesNot)
         const Program program = create_program(describe(context, text));
         EXPECT_EQ((std::vector<std::string>{"specialized"}), kernel_names_of(program));
         EXPECT_NE(blob_of(plain), blob_of(program));
+        text.spec_constants = {{3, 8}};
+        EXPECT_NE(program.get(), create_program(describe(context, text)).get());
         text.spec_constants = {{99, 7}};
         const Desc lacking = describe(context, text);
         ingot_program_t none = nullptr;
