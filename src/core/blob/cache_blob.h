@@ -18,7 +18,7 @@ struct blob_section {
 
 /* The content of a blob. After blob_read, all pointers point into the blob. */
 struct blob_view {
-    const uint8_t *library_digest; /* DIGEST_SIZE bytes, like request_digest; for both, see cache_blob_id.h */
+    const uint8_t *library_digest; /* DIGEST_SIZE bytes, like request_digest; for both, see program_desc.h */
     const uint8_t *request_digest;
     size_t names_size;
     const char *names; /* kernel names, sorted, each followed by a NUL */

@@ -1,7 +1,7 @@
 /*
- * cache_blob_id.c - writes the ids of descriptors, and reads ids; see cache_blob_id.h and doc/blob-format.md.
+ * cache_blob_id.c - writes the ids of descriptors, and reads ids; see program_desc.h and doc/blob-format.md.
  */
-#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/program_desc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

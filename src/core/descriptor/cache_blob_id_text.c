@@ -8,7 +8,7 @@
 #include "core/artifact/artifact_id.h"
 #include "core/base/error.h"
 #include "core/base/json_text.h"
-#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/program_desc.h"
 #include "core/memo/probes.h"
 #include "util/entry_kind.h"
 #include "util/memory.h"

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/sink.h"
 #include "core/blob/cache_blob.h"
-#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/program_desc.h"
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 #include "util/nanoseconds.h"

@@ -1,5 +1,5 @@
 /*
- * program_desc.c - creates, compares, queries and frees program descriptors; see program_desc.h.
+ * program_desc_make.c - creates, compares, queries and frees program descriptors; see program_desc.h.
  *
  * A descriptor is one block of memory, because every lookup by content makes a descriptor, and several allocations
  * would be most of the cost.
@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/desc_texts.h"
 #include "core/descriptor/request.h"
 #include "util/struct_size.h"
