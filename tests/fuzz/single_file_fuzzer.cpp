@@ -7,7 +7,7 @@
 #include <ingot/persist.h>
 
 extern "C" {
-#include "persist/directory/format/key_file.h"
+#include "persist/directory/format/entry.h"
 }
 
 namespace

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/directory/format/key_file.h"
+#include "persist/directory/format/entry.h"
 #include "util/little_endian.h"
 
 #define FORMAT_VERSION 1u

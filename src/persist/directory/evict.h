@@ -40,7 +40,4 @@ ingot_status_t evict_from_shards(const struct root *root, uint64_t wanted_bytes)
 /* Called when the store was opened, and when a blob was stored. Evicts entries that are over the age limit. */
 void evict_expired(const struct root *root);
 
-/* Notes in the store that entries with these hashes were evicted. */
-void evicted_note(const struct root *root, size_t count, const struct checksum *hashes);
-
 #endif

@@ -20,9 +20,7 @@
 #include "persist/directory/account.h"
 #include "persist/directory/evict.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/format/key_file.h"
 #include "persist/directory/lookup.h"
-#include "persist/directory/temporary.h"
 #include "persist/storage/kinds.h"
 
 #define RENAME_ATTEMPTS 16u

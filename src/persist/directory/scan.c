@@ -13,7 +13,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/temporary.h"
+#include "persist/directory/lookup.h"
 
 #define MOST_LEFTOVERS 256u /* deleted by one scan, which may hold a lock; the next one goes on */
 

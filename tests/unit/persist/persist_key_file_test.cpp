@@ -6,7 +6,7 @@
 #include <cstring>
 
 extern "C" {
-#include "persist/directory/format/key_file.h"
+#include "persist/directory/format/entry.h"
 }
 
 namespace

@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "persist/bundle/bundle_file.h"
-#include "persist/directory/format/key_file.h"
+#include "persist/directory/format/entry.h"
 }
 
 using namespace store_fixture;
