@@ -11,6 +11,7 @@
 
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 
 #define ADDRESS(name) &command_##name,
@@ -58,10 +59,8 @@ static void *volatile kept_values;
 /* For atexit, because argp(3) ends the process when it has printed the help. */
 static void finish_output(void)
 {
-    if (fflush(stdout) == 0 && ferror(stdout) == 0)
-        return;
-    (void)fputs("ingot: writing the output failed\n", stderr);
-    _exit(EXIT_FAILED);
+    if (!output_finish())
+        _exit(EXIT_FAILED);
 }
 
 int main(int argc, char **argv)

@@ -402,6 +402,7 @@ TEST_F(CliBuild, AnswersTheRequestsOfAnImage)
     EXPECT_EQ(0u, result.output.find("1 built, 0 present (")) << result.output;
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(1), open_store("app").get()));
     EXPECT_EQ(2, tool({"build", layout, "--into", root().string(), "--require"}).code);
+    EXPECT_TRUE(tool({"build", layout, "--into", root().string(), "--check"}).is(2, "--check pulls nothing from "));
 }
 #endif
 

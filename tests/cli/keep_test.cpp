@@ -138,6 +138,7 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_TRUE(tool({"pull", "--from", other, "--dir", third}).is(0, "2 entries pulled"))
         << "a store is like a bundle";
     EXPECT_EQ(3, tool({"ls", bundle + "none"}).code);
+    EXPECT_TRUE(tool({"ls", bundle, "--namespace", "one"}).is(2, "is a bundle, whose entries have no namespace\n"));
     EXPECT_EQ(3, run({"pull", "--from", bundle + "none"}).code);
     EXPECT_EQ(2, run({"bundle"}).code);
     EXPECT_EQ(4, run({"bundle", bundle + "/below"}).code);
@@ -262,6 +263,7 @@ TEST_F(CliKeep, FailsWhereTheOutputCannotBeWritten)
     add_plain(1);
     EXPECT_EQ(4, run_shell("$INGOT ls --dir $STORE >/dev/full").code);
     EXPECT_EQ(4, run_shell("$INGOT verify --json --dir $STORE >/dev/full").code);
+    EXPECT_EQ(4, run_shell("$INGOT verify --for-this-machine --dir $STORE >/dev/full").code);
     EXPECT_EQ(4, run_shell("$INGOT help ls >/dev/full").code);
 }
 
@@ -271,6 +273,7 @@ TEST_F(CliKeep, KnowsWrongUsage)
     EXPECT_EQ(2, tool({"melt"}).code);
     EXPECT_EQ(2, run({"ls", "--melt"}).code);
     EXPECT_EQ(2, run({"stats", "surplus"}).code);
+    EXPECT_EQ(2, run({"stats", "--prometheus", "--json"}).code);
     EXPECT_EQ(2, run({"show"}).code);
     add_plain(1);
     EXPECT_EQ(2, run({"ls", "--namespace", ".."}).code);

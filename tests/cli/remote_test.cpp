@@ -37,6 +37,8 @@ TEST_F(CliRemote, KnowsWrongUsage)
 {
     EXPECT_EQ(2, run({"push", "--check", "ftp://host"}).code);
     EXPECT_EQ(2, run({"push", "--check", "redis://a", "redis://b"}).code);
+    EXPECT_TRUE(run({"push", "--read-only", "redis://a"}).is(2, "ingot push: --read-only is for --check\n"));
+    EXPECT_TRUE(run({"push", "--check", "--kind", "artifact", "redis://a"}).is(2, "pushes nothing\n"));
     EXPECT_TRUE(tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", ""}})
                     .is(2, "ingot: INGOT_PERSIST_REMOTE is not set; name a URL\n"));
     EXPECT_EQ(

@@ -170,3 +170,11 @@ void output_print(cJSON *json, bool is_json, const char *pattern)
         output_put(stdout, pattern, item);
     cJSON_Delete(json);
 }
+
+bool output_finish(void)
+{
+    const bool is_written = fflush(stdout) == 0 && ferror(stdout) == 0;
+    if (!is_written)
+        (void)fputs("ingot: writing the output failed\n", stderr);
+    return is_written;
+}

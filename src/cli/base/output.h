@@ -29,5 +29,7 @@ void output_put(FILE *stream, const char *pattern, const cJSON *json);
 char *output_text(const char *pattern, const cJSON *json);
 /* Prints a command's object, or each object of its list, as JSON or by a pattern, and deletes it. */
 void output_print(cJSON *json, bool is_json, const char *pattern);
+/* Writes what is left of standard output. Returns false, and prints a message, if any of the output was lost. */
+bool output_finish(void);
 
 #endif

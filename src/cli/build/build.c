@@ -118,7 +118,8 @@ static int check_build_arguments(const struct building *building)
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */
 
-/* Pulls what servers and image layouts have into the store, which takes their place among the paths. */
+/* Pulls what servers and image layouts have into the store, which takes their place among the paths. --check writes
+ * nothing. */
 static int pull_sources(struct building *building)
 {
     char mark[PATH_MAX];
@@ -129,10 +130,13 @@ static int pull_sources(struct building *building)
         if (strstr(path, "://") == NULL && access(mark, F_OK) != 0)
             continue;
         building->paths.items[i] = NULL;
-        code = building->is_required || building->key_files != NULL
-                   ? command_refuse(&command_build, "--require and --keys are for stores and bundles: "
-                                                    "INGOT_PERSIST_TRUST is the policy for what is pulled")
-                   : pull_quietly(&building->common, path);
+        if (building->setup.is_check)
+            code = command_refuse(&command_build, "--check pulls nothing from %s: name a store or a bundle", path);
+        else if (building->is_required || building->key_files != NULL)
+            code = command_refuse(&command_build, "--require and --keys are for stores and bundles: "
+                                                  "INGOT_PERSIST_TRUST is the policy for what is pulled");
+        else
+            code = pull_quietly(&building->common, path);
     }
     return code;
 }
@@ -153,7 +157,7 @@ static int read_requests(struct building *building)
     if (building->key_files != NULL)
         options.key_files = building->key_files;
     int code = store_read_trust(&building->trust, &options);
-    if (code == EXIT_DONE && !building->setup.is_check)
+    if (code == EXIT_DONE)
         code = pull_sources(building);
     return code == EXIT_DONE ? plan_read(&building->plan, building->paths.count, building->paths.items,
                                          &building->common, &building->trust)

@@ -42,7 +42,7 @@ int id_file_read(struct entry *entry, const char *path)
     const uint64_t named_size = has_header ? le_get_u64(bytes + KEY_BIN_AT_ID_SIZE) : size;
     const size_t id_size = named_size < size - header_size ? (size_t)named_size : size - header_size;
     const ingot_persist_entry_t facts = {.name_space = "",
-                                         .reason = "",
+                                         .reason = size == 0 ? "the file is empty" : "",
                                          .bytes = size,
                                          .blob_size = size - header_size - id_size,
                                          .id_size = id_size,

@@ -206,6 +206,8 @@ static int run_stats(void *values)
     const char *directory =
         summary->metrics_directory != NULL ? summary->metrics_directory : secure_getenv("INGOT_METRICS_DIR");
     const bool has_counts = directory != NULL && directory[0] != '\0';
+    if (summary->common.is_json)
+        return command_refuse(&command_stats, "--json is for summaries: Prometheus reads a format of its own");
     if (summary->is_prune && !has_counts)
         return command_refuse(&command_stats, "--prune needs --metrics-dir or INGOT_METRICS_DIR");
     int code = store_use(&summary->common, STORE_READ, add_gauges, summary);

@@ -112,6 +112,8 @@ static int verify_store(ingot_storage_t storage, void *values)
 /* ---- --for-this-machine ---- */
 
 struct machine {
+    const struct common_options *common;
+    ingot_persist_trust_t trust; /* for the layers of an image */
     ingot_storage_t storage;
     struct device_list devices;
     cJSON *problems; /* an item for each reason */
@@ -215,9 +217,14 @@ static int judge_entry(const ingot_persist_entry_t *entry, void *user)
 static ingot_status_t judge_layer(ingot_storage_t bundle, ingot_status_t status, const char *name_space, void *user)
 {
     struct machine *machine = user;
-    (void)name_space;
+    const char *wanted = machine->common->name_space;
+    if (wanted != NULL && strcmp(wanted, name_space) != 0)
+        return INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_set_trust(bundle, &machine->trust);
     machine->storage = bundle;
-    return bundle == NULL || entry_visit_all(bundle, judge_entry, machine) == EXIT_DONE ? status : INGOT_IO_ERROR;
+    return status != INGOT_SUCCESS || entry_visit_all(bundle, judge_entry, machine) == EXIT_DONE ? status
+                                                                                                 : INGOT_IO_ERROR;
 }
 #endif
 
@@ -225,11 +232,13 @@ static ingot_status_t judge_layer(ingot_storage_t bundle, ingot_status_t status,
  * error. */
 static int run_machine(const struct common_options *common)
 {
-    struct machine machine = {.problems = cJSON_CreateArray()};
+    struct machine machine = {.common = common, .problems = cJSON_CreateArray()};
     char mark[PATH_MAX];
-    ingot_status_t status = INGOT_SUCCESS;
     bool is_image = false;
+    int code = store_read_trust(&machine.trust, common);
     const int output = dup(STDOUT_FILENO);
+    if (code != EXIT_DONE)
+        return code;
     if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("INGOT_LAYER_DISABLE", "1", 1) != 0)
         return EXIT_FAILED;
     for (size_t i = 0; device_backends[i] != NULL; ++i)
@@ -237,9 +246,11 @@ static int run_machine(const struct common_options *common)
     (void)snprintf(mark, sizeof(mark), "%s/oci-layout", common->directory != NULL ? common->directory : "");
 #if INGOT_WITH_REMOTE
     is_image = common->directory != NULL && access(mark, F_OK) == 0;
-    status = is_image ? ingot_image_for_each(common->directory, judge_layer, &machine) : INGOT_SUCCESS;
+    const ingot_status_t status =
+        is_image ? ingot_image_for_each(common->directory, judge_layer, &machine) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        return store_failed("reading the image", status);
 #endif
-    int code = status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the image", status);
     if (!is_image)
         code = store_open(&machine.storage, common, STORE_READ, NULL);
     if (code == EXIT_DONE && !is_image)
@@ -256,7 +267,8 @@ static int run_machine(const struct common_options *common)
     output_print(json, common->is_json,
                  "{loadable} of {programs} programs can be loaded here[artifacts?; {artifacts} artifacts]\n"
                  "<problems*{count}: {reason} ({entry})\n>");
-    (void)fflush(stdout);
+    if (!output_finish())
+        return EXIT_FAILED;
     return machine.loadable_count == machine.program_count ? EXIT_DONE : EXIT_FINDING;
 }
 

@@ -168,6 +168,11 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     const int code = store_read_trust(&opening.trust, options);
     if (code != EXIT_DONE)
         return code;
+    const bool is_bundle = store_access == STORE_READ && options->directory != NULL && is_file(options->directory);
+    if (is_bundle && options->name_space != NULL) {
+        (void)fprintf(stderr, "ingot: %s is a bundle, whose entries have no namespace\n", options->directory);
+        return EXIT_USAGE;
+    }
     info.path = options->directory;
     info.trust = &opening.trust; /* without a policy, keys of the environment would be refused as useless */
     info.adjust = adjust_settings_for_tool;
@@ -175,7 +180,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     ingot_status_t status = INGOT_SUCCESS;
     if (options->directory == NULL)
         info.flags = INGOT_PERSIST_FROM_ENVIRONMENT;
-    if (options->directory != NULL && store_access == STORE_READ && is_file(options->directory))
+    if (is_bundle)
         status = ingot_persist_open_bundle(storage, options->directory, &opening.trust);
     else if (options->directory == NULL || (status = adjust_settings_for_tool(&info, &opening)) == INGOT_SUCCESS)
         status = ingot_persist_open(storage, &info);

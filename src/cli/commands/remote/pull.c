@@ -214,7 +214,8 @@ static int pull_from_server(struct pulling *pulling)
                 ? INGOT_SUCCESS
                 : ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
         if (status == INGOT_UNIMPLEMENTED)
-            code = command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
+            code = command_refuse(pulling->is_quiet ? &command_build : &command_pull, "%s. Name a store of requests%s",
+                                  ingot_last_error_detail(), pulling->is_quiet ? "" : " with --for");
         else if (status != INGOT_SUCCESS)
             code = store_failed("listing the server", status);
         else if (code == EXIT_DONE)

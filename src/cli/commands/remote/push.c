@@ -148,9 +148,13 @@ static int run_push(void *values)
 {
     struct pushing *pushing = values;
     ingot_remote_stats_t stats = {0};
+    const bool is_image = pushing->image.reference != NULL || pushing->image.layout != NULL;
+    if (pushing->is_read_only && !pushing->is_check)
+        return command_refuse(&command_push, "--read-only is for --check");
+    if (pushing->is_check && (is_image || pushing->kind != NULL))
+        return command_refuse(&command_push, "--check checks a server, and pushes nothing");
     if (pushing->is_check)
         return check_server(pushing);
-    const bool is_image = pushing->image.reference != NULL || pushing->image.layout != NULL;
     if (is_image && (pushing->url != NULL || pushing->kind != NULL))
         return command_refuse(&command_push, "an image has no other server, and all kinds of entries");
     if (is_image)
