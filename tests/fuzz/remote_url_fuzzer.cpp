@@ -8,7 +8,8 @@
 #include <string>
 
 extern "C" {
-#include "remote/http/http.h"
+#include "remote/base/transport.h"
+#include "remote/curl/access.h"
 #include "remote/settings/url.h"
 }
 

@@ -15,6 +15,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "util/nanoseconds.h"
 
 enum { MOST_SHOWN = 60 }; /* bytes of what differs */
 
@@ -90,6 +91,13 @@ static char *list_program_options(const cJSON *id)
     return words;
 }
 
+/* Returns how long it took to make an artifact, from the description of its blob; 0: unknown. */
+static uint64_t make_time_ns(const cJSON *blob)
+{
+    const uint64_t time_ms = json_get_u64(blob, "make_time_ms");
+    return time_ms < UINT64_MAX / NS_PER_MS ? time_ms * NS_PER_MS : UINT64_MAX;
+}
+
 /* Describes an entry as --json prints it. Only the blob has the name and the build time. A damaged blob gives neither.
  */
 static int collect_row(const ingot_persist_entry_t *facts, void *user)
@@ -105,7 +113,7 @@ static int collect_row(const ingot_persist_entry_t *facts, void *user)
     json_add_text(json, "name", blob != NULL ? entry_title(blob) : NULL);
     json_add_text(json, "source_name", label != NULL ? label : json_text(blob, "source_name"));
     json_add_text(json, "options", options);
-    json_add_u64(json, "build_time_ns", label != NULL ? entry_make_time_ns(blob) : json_get_u64(blob, "build_time_ns"));
+    json_add_u64(json, "build_time_ns", label != NULL ? make_time_ns(blob) : json_get_u64(blob, "build_time_ns"));
     if (id_has_kind(id, listing->kind) &&
         (listing->device == NULL || text_contains(json_text(json, "device"), listing->device)) &&
         (listing->driver == NULL || text_contains(json_text(json, "driver"), listing->driver)) &&

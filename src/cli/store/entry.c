@@ -16,7 +16,6 @@
 #include "cli/base/progress.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "util/nanoseconds.h"
 
 enum { LEAST_DIGITS = 6 }; /* of a digest that names a program */
 
@@ -83,12 +82,6 @@ const char *entry_title(const cJSON *blob)
     if ((title == NULL || title[0] == '\0') && kernel != NULL)
         title = kernel;
     return title != NULL ? title : "";
-}
-
-uint64_t entry_make_time_ns(const cJSON *blob)
-{
-    const uint64_t time_ms = json_get_u64(blob, "make_time_ms");
-    return time_ms < UINT64_MAX / NS_PER_MS ? time_ms * NS_PER_MS : UINT64_MAX;
 }
 
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts)

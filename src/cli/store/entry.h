@@ -1,5 +1,5 @@
 /*
- * entry.h - finds entries by name. A name is the path below the root: [NAMESPACE/]BUCKET/NUMBER.
+ * entry.h - finds entries by name. A name is [NAMESPACE/]PLACE, with the digits of the hash of its id.
  */
 #ifndef INGOT_CLI_STORE_ENTRY_H
 #define INGOT_CLI_STORE_ENTRY_H
@@ -28,8 +28,6 @@ cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 /* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last error detail then
  * says why. */
 cJSON *entry_describe_blob(ingot_buffer_t *blob);
-/* Returns how long it took to make an artifact, from the description of its blob; 0: unknown. */
-uint64_t entry_make_time_ns(const cJSON *blob);
 /* Returns the name that people know a program or an artifact by, from the description of its blob: the label, the name
  * of the first source, or otherwise the first kernel. "" if it has none of them. */
 const char *entry_title(const cJSON *blob);

@@ -33,6 +33,11 @@ static bool is_device_field(const cJSON *field, const char *part)
     return has_prefix(field->string, "device[") && strcmp(last_part(field->string), part) == 0;
 }
 
+static bool is_digest_of_source(const cJSON *field)
+{
+    return has_prefix(field->string, "source[") && strcmp(last_part(field->string), "blake2b") == 0;
+}
+
 /* Appends the field's value, unless an earlier device has the same value. */
 static void add_once(char **list, const cJSON *fields, const cJSON *field, const char *part)
 {
@@ -81,7 +86,7 @@ void id_add_to_json(cJSON *object, const cJSON *fields)
             add_once(&drivers, fields, field, part);
         else if (has_prefix(field->string, "source[") && strcmp(part, "kind") == 0)
             source_kind = field->valuestring;
-        else if (has_prefix(field->string, "source[") && strcmp(part, "blake2b") == 0) {
+        else if (is_digest_of_source(field)) {
             /* the kind is eight hexadecimal digits if only the backend knows it */
             const bool is_own = strlen(source_kind) == 8 && strspn(source_kind, "0123456789abcdef") == 8;
             (void)snprintf(source, sizeof(source), "%.40s %.*s", is_own ? "own" : source_kind, SHOWN_DIGITS,
@@ -127,8 +132,7 @@ bool id_has_digest(const cJSON *fields, const char *digits)
     const cJSON *field;
     cJSON_ArrayForEach(field, fields)
     {
-        if (cJSON_IsString(field) && has_prefix(field->string, "source[") &&
-            strcmp(last_part(field->string), "blake2b") == 0 &&
+        if (cJSON_IsString(field) && is_digest_of_source(field) &&
             strncasecmp(field->valuestring, digits, strlen(digits)) == 0)
             return true;
     }
@@ -138,21 +142,14 @@ bool id_has_digest(const cJSON *fields, const char *digits)
 bool id_has_source(const cJSON *fields, const char *part)
 {
     const cJSON *field;
-    if (id_has_digest(fields, part))
-        return true;
     cJSON_ArrayForEach(field, fields)
     {
         const char *name = field->string;
-        if (!cJSON_IsString(field))
-            continue;
-        if (has_prefix(name, "key.") && text_contains(field->valuestring, part)) {
+        if ((has_prefix(name, "key.") || has_prefix(name, "source[") || has_prefix(name, "header[")) &&
+            !is_digest_of_source(field) && text_contains(cJSON_GetStringValue(field), part))
             return true;
-        } else if ((has_prefix(name, "source[") || has_prefix(name, "header[")) &&
-                   strcmp(last_part(name), "blake2b") != 0 && text_contains(field->valuestring, part)) {
-            return true;
-        }
     }
-    return false;
+    return id_has_digest(fields, part);
 }
 
 cJSON *id_compare(size_t wanted_size, const uint8_t *wanted, size_t found_size, const uint8_t *found)
@@ -161,9 +158,9 @@ cJSON *id_compare(size_t wanted_size, const uint8_t *wanted, size_t found_size, 
     if (ingot_cache_blob_id_explain(wanted_size, wanted, found_size, found, &size, NULL) != INGOT_SUCCESS)
         return NULL;
     char *text = memory_get(size);
-    cJSON *differences = NULL;
-    if (ingot_cache_blob_id_explain(wanted_size, wanted, found_size, found, &size, text) == INGOT_SUCCESS)
-        differences = cJSON_Parse(text);
+    const bool is_known =
+        ingot_cache_blob_id_explain(wanted_size, wanted, found_size, found, &size, text) == INGOT_SUCCESS;
+    cJSON *differences = is_known ? cJSON_Parse(text) : NULL;
     free(text);
     return differences;
 }

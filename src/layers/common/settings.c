@@ -44,15 +44,10 @@ bool settings_are_off(void)
     return getauxval(AT_SECURE) != 0 || (read_disable(&text, &is_off) && is_off != 0);
 }
 
-static bool is_plain(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' || c == '_' ||
-           c == '-';
-}
-
 /* Writes the name of the application's file, changed where necessary to be valid as a namespace. */
 static void name_program(char name[MAX_NAME + 1])
 {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
     /* the kernel adds this to the path of a file that was replaced or deleted since the process began */
@@ -64,10 +59,8 @@ static void name_program(char name[MAX_NAME + 1])
     const char *file = slash != NULL ? slash + 1 : path;
     size_t size = 0;
     for (; file[size] != '\0' && size < MAX_NAME - 1; ++size)
-        name[size] = file[size];
+        name[size] = strchr(plain, file[size]) != NULL ? file[size] : '_';
     name[size] = '\0';
-    for (char *c = name; *c != '\0'; ++c)
-        *c = is_plain(*c) ? *c : '_';
 }
 
 /* Reports an event that says what cannot be used, and gives the thread's last error as the reason. */

@@ -62,8 +62,7 @@ cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel
                                       void *value, size_t *size_ret);
 
 /* calls/extensions.c */
-void *extension_find_for_device(cl_device_id device, const char *name); /* of the driver; NULL: it has none */
-void *extension_find_for_context(cl_context context, const char *name);
+void *extension_find_for_context(cl_context context, const char *name); /* of the driver; NULL: it has none */
 void *CL_API_CALL layer_get_extension_function(const char *name);
 void *CL_API_CALL layer_get_extension_function_for_platform(cl_platform_id platform, const char *name);
 

@@ -63,4 +63,14 @@ struct transport {
     void *self;
 };
 
+struct access;
+
+/* Open a transport: to Redis and Valkey by plain commands, or to HTTP servers by GET, PUT, DELETE and HEAD, also with
+ * the signatures of S3; doc/remote-format.md specifies the names of objects. Neither connects yet. access, name_space:
+ * valid as long as the transport. time_to_live_s: how long the server keeps an object; 0: no limit.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
+ingot_status_t redis_open(struct transport *transport, const struct access *access, const char *name_space,
+                          uint64_t time_to_live_s);
+ingot_status_t http_open(struct transport *transport, const struct access *access, const char *name_space);
+
 #endif

@@ -107,13 +107,3 @@ bool answer_body_add(struct answer_body *body, int64_t announced, size_t size, c
     body->size += size;
     return true;
 }
-
-static void release_object(ingot_buffer_t *object)
-{
-    free(object->owner);
-}
-
-ingot_buffer_t answer_object(size_t size, uint8_t *bytes)
-{
-    return (ingot_buffer_t){.size = size, .bytes = bytes, .release = release_object, .owner = bytes};
-}

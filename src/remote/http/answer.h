@@ -32,9 +32,6 @@ struct answer_body {
 bool answer_list(const char *page, char last[TRANSPORT_CURSOR_CAPACITY], void (*visit)(void *user, const char *key),
                  void *user);
 
-/* Makes an object of a body, which then owns its bytes. */
-ingot_buffer_t answer_object(size_t size, uint8_t *bytes);
-
 /* Appends bytes. announced: the size of the body according to the server, which may be wrong; negative: unknown.
  * Returns false if the body is too large or memory runs out. */
 bool answer_body_add(struct answer_body *body, int64_t announced, size_t size, const void *bytes);

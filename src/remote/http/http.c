@@ -1,16 +1,15 @@
 /*
- * http.c - implements the transport to HTTP servers; see http.h.
+ * http.c - implements the transport to HTTP servers; see base/transport.h.
  *
  * Each request takes a libcurl handle from a pool (exchange.h), so any number of threads may make requests at once.
  * doc/remote-format.md specifies the URLs of objects.
  */
-#include "remote/http/http.h"
-
 #include <ingot/backend.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/base/transport.h"
 #include "remote/curl/library.h"
 #include "remote/http/exchange.h"
 
@@ -53,13 +52,18 @@ static enum outcome perform_key_exchange(struct http *http, struct request *requ
     return exchange_perform(&http->pool, exchange);
 }
 
+static void release_body(ingot_buffer_t *object)
+{
+    free(object->owner);
+}
+
 static enum outcome http_get_object(void *self, struct request *request, const char *key, size_t max_size,
                                     ingot_buffer_t *object)
 {
     struct exchange exchange = {.method = HTTP_GET, .body = {.max_size = max_size}};
     const enum outcome outcome = perform_key_exchange(self, request, key, &exchange);
     if (outcome == OUTCOME_DONE)
-        *object = answer_object(exchange.body.size, exchange.body.bytes);
+        *object = (ingot_buffer_t){exchange.body.size, exchange.body.bytes, release_body, exchange.body.bytes};
     return outcome;
 }
 

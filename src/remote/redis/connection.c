@@ -33,16 +33,15 @@ static int on_text(CURL *easy, curl_infotype kind, char *text, size_t size, void
     return 0;
 }
 
-static CURLcode set_connection_options(struct handle *handle, const struct redis_server *server,
+static CURLcode set_connection_options(struct handle *handle, const char *url, const struct access *access,
                                        const struct request *request)
 {
     CURL *easy = handle->easy;
-    const struct url *url = &server->access->url;
-    const CURLcode code = handle_apply(handle, request, server->access);
+    const CURLcode code = handle_apply(handle, request, access);
     if (code != CURLE_OK)
         return code;
-    SET_OPTION(easy, CURLOPT_URL, server->url);
-    SET_OPTION(easy, CURLOPT_UNIX_SOCKET_PATH, url->scheme == URL_REDIS_UNIX ? url->path : NULL);
+    SET_OPTION(easy, CURLOPT_URL, url);
+    SET_OPTION(easy, CURLOPT_UNIX_SOCKET_PATH, access->url.scheme == URL_REDIS_UNIX ? access->url.path : NULL);
     SET_OPTION(easy, CURLOPT_PROXY, ""); /* the variables for proxies do not apply to Redis */
     SET_OPTION(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
     SET_OPTION(easy, CURLOPT_DEBUGFUNCTION, on_text);
@@ -51,11 +50,11 @@ static CURLcode set_connection_options(struct handle *handle, const struct redis
     return curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 }
 
-static enum outcome connect_to(struct redis_connection *connection, const struct redis_server *server,
+static enum outcome connect_to(struct redis_connection *connection, const char *url, const struct access *access,
                                struct request *request)
 {
     struct handle *handle = &connection->handle;
-    CURLcode code = set_connection_options(handle, server, request);
+    CURLcode code = set_connection_options(handle, url, access, request);
     if (code != CURLE_OK)
         return handle_explain(handle, code, request);
     if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
@@ -80,7 +79,7 @@ static void *create_list(const redisReadTask *task, redis_element_count_t count)
     return connection->element_count <= MOST_ELEMENTS ? connection->create_list(task, count) : NULL;
 }
 
-enum outcome redis_connection_open(const struct redis_server *server, struct request *request,
+enum outcome redis_connection_open(const char *url, const struct access *access, struct request *request,
                                    struct redis_connection **connection)
 {
     struct redis_connection *made = calloc(1, sizeof(*made));
@@ -95,7 +94,7 @@ enum outcome redis_connection_open(const struct redis_server *server, struct req
         made->reader->privdata = made;
     }
     const enum outcome outcome = handle_init(&made->handle) && made->reader != NULL
-                                     ? connect_to(made, server, request)
+                                     ? connect_to(made, url, access, request)
                                      : request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     if (outcome == OUTCOME_DONE)
         *connection = made;

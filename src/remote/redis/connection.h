@@ -24,15 +24,6 @@ typedef int redis_element_count_t;
 
 #define REDIS_CHUNK_SIZE (16u * 1024u)
 
-#define REDIS_URL_CAPACITY 320u /* "https://", a host of at most 255 bytes, ":" and a port */
-#define REDIS_PATH_CAPACITY 108u
-
-/* A server, which is constant. */
-struct redis_server {
-    char url[REDIS_URL_CAPACITY]; /* of the scheme https if connections are encrypted, otherwise http */
-    const struct access *access;
-};
-
 struct redis_connection {
     struct handle handle; /* first, so that a handle of a pool is a connection */
     curl_socket_t socket;
@@ -43,8 +34,9 @@ struct redis_connection {
     char chunk[REDIS_CHUNK_SIZE]; /* received bytes on their way to the reader */
 };
 
-/* Connects to the first of the server's addresses that accepts a connection, but does not authenticate. */
-enum outcome redis_connection_open(const struct redis_server *server, struct request *request,
+/* Connects to the first of the server's addresses that accepts a connection, but does not authenticate. url: names the
+ * server, with the scheme https if connections are encrypted, and otherwise http. */
+enum outcome redis_connection_open(const char *url, const struct access *access, struct request *request,
                                    struct redis_connection **connection);
 void redis_connection_close(struct redis_connection *connection);
 /* True if an idle connection is still usable: the server has neither closed it nor sent anything on it, and the

@@ -1,5 +1,5 @@
 /*
- * redis.c - implements the transport to Redis and Valkey; see redis.h.
+ * redis.c - implements the transport to Redis and Valkey; see base/transport.h.
  *
  * Idle connections are in a pool. A request takes one from the pool or creates one, so any number of threads may make
  * requests at once. A connection whose request failed is closed, because the rest of an answer may still arrive on it.
@@ -7,13 +7,12 @@
  * gets no answer on one is made again at once on a new one, within its own limits. All commands can be repeated, except
  * that a wish is lost if the answer to BZPOPMIN is, and is then left again by the next process that misses it.
  */
-#include "remote/redis/redis.h"
-
 #include <ingot/backend.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/base/transport.h"
 #include "remote/object/envelope.h"
 #include "remote/redis/connection.h"
 #include "util/nanoseconds.h"
@@ -22,13 +21,16 @@
 #define MOST_WISHES 4096u
 #define WISH_TIME_S 3600u
 #define DEFAULT_PORT "6379"
+#define URL_OF_SERVER_CAPACITY 320u /* "https://", a host of at most 255 bytes, ":" and a port */
+#define SOCKET_PATH_CAPACITY 108u
 #define NAME_CAPACITY 200u /* "ingot:1:", a namespace of at most 64 bytes, ":", 64 digits, and ":lease" */
 #define NUMBER_CAPACITY 24u
 #define LIVELY_NS NS_PER_SECOND /* a connection that was used since then is not dead */
 #define DEAD_PARTS 4u           /* a part of a request's limits shows that another one is */
 
 struct redis {
-    struct redis_server server;
+    char url[URL_OF_SERVER_CAPACITY];
+    const struct access *access;
     const char *name_space;
     char time_to_live[NUMBER_CAPACITY];
     struct pool pool;
@@ -70,9 +72,9 @@ static enum outcome introduce(struct redis_connection *connection, struct reques
 
 static enum outcome open_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
 {
-    const struct access *access = redis->server.access;
+    const struct access *access = redis->access;
     const char *database = access->url.scheme != URL_REDIS_UNIX ? access->url.path : "";
-    enum outcome outcome = redis_connection_open(&redis->server, request, connection);
+    enum outcome outcome = redis_connection_open(redis->url, access, request, connection);
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (access->secret[0] != '\0' && access->url.user[0] != '\0')
@@ -388,22 +390,21 @@ ingot_status_t redis_open(struct transport *transport, const struct access *acce
                                              &leases,          redis_list_objects, &wishes};
     const struct url *url = &access->url;
     const bool is_unix = url->scheme == URL_REDIS_UNIX;
-    if (is_unix && strlen(url->path) >= REDIS_PATH_CAPACITY)
+    if (is_unix && strlen(url->path) >= SOCKET_PATH_CAPACITY)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "the path of the Unix socket has %zu bytes, and the system allows %u",
-                                      strlen(url->path), REDIS_PATH_CAPACITY - 1);
+                                      strlen(url->path), SOCKET_PATH_CAPACITY - 1);
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     pool_init(&redis->pool);
-    redis->server.access = access;
+    redis->access = access;
     redis->name_space = name_space;
     if (is_unix)
-        (void)snprintf(redis->server.url, sizeof(redis->server.url), "http://localhost");
+        (void)snprintf(redis->url, sizeof(redis->url), "http://localhost");
     else
-        (void)snprintf(redis->server.url, sizeof(redis->server.url), "%s://%s:%s",
-                       url->scheme == URL_REDIS_TLS ? "https" : "http", url->host,
-                       url->port[0] != '\0' ? url->port : DEFAULT_PORT);
+        (void)snprintf(redis->url, sizeof(redis->url), "%s://%s:%s", url->scheme == URL_REDIS_TLS ? "https" : "http",
+                       url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
     if (time_to_live_s != 0)
         (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
     *transport = (struct transport){&ops, redis};

@@ -41,10 +41,11 @@ static struct request *begin_step(struct check *check, ingot_remote_step_t step)
     return &check->request;
 }
 
-/* Ends it, and writes how long it took. */
+/* Ends it, and writes how long it took, unless taken_ns is NULL. */
 static ingot_status_t end_step(struct check *check, enum outcome outcome, uint64_t *taken_ns)
 {
-    *taken_ns = nanoseconds_now() - check->began_ns;
+    if (taken_ns != NULL)
+        *taken_ns = nanoseconds_now() - check->began_ns;
     return outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING
                ? INGOT_SUCCESS
                : ingot_set_error_detail(tier_status_of(outcome), "%s", check->request.failure);
@@ -54,20 +55,19 @@ static ingot_status_t end_step(struct check *check, enum outcome outcome, uint64
  * of a cluster refuses those that other nodes would have. */
 static ingot_status_t check_connection(struct check *check)
 {
-    const struct transport *transport = &check->tier->transport;
-    struct request *request = begin_step(check, INGOT_REMOTE_STEP_CONNECT);
-    uint64_t taken_ns = 0;
+    const struct transport_ops *ops = check->tier->transport.ops;
+    void *self = check->tier->transport.self;
     ingot_status_t status =
-        end_step(check, transport->ops->probe(transport->self, request), &check->report->connect_ns);
-    for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && transport->ops->leases != NULL; ++i) {
+        end_step(check, ops->probe(self, begin_step(check, INGOT_REMOTE_STEP_CONNECT)), &check->report->connect_ns);
+    for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && ops->leases != NULL; ++i) {
         char key[OBJECT_KEY_CAPACITY];
         ingot_buffer_t object = INGOT_BUFFER_INIT;
         object_key_of("", sizeof(i), &i, key);
-        request = begin_step(check, INGOT_REMOTE_STEP_CONNECT);
-        const enum outcome outcome = transport->ops->get(transport->self, request, key, BLOB_SIZE, &object);
+        const enum outcome outcome =
+            ops->get(self, begin_step(check, INGOT_REMOTE_STEP_CONNECT), key, BLOB_SIZE, &object);
         if (outcome == OUTCOME_DONE)
             object.release(&object);
-        status = end_step(check, outcome, &taken_ns);
+        status = end_step(check, outcome, NULL);
     }
     return status;
 }
@@ -92,9 +92,8 @@ static ingot_status_t load_probe(struct check *check, const char *key, bool is_w
     const struct transport *transport = &check->tier->transport;
     ingot_buffer_t object = INGOT_BUFFER_INIT;
     struct envelope_content found = {.size = 0};
-    struct request *request = begin_step(check, INGOT_REMOTE_STEP_READ);
-    const enum outcome outcome =
-        transport->ops->get(transport->self, request, key, envelope_max_size(check->id_size, BLOB_SIZE), &object);
+    const enum outcome outcome = transport->ops->get(transport->self, begin_step(check, INGOT_REMOTE_STEP_READ), key,
+                                                     envelope_max_size(check->id_size, BLOB_SIZE), &object);
     ingot_status_t status = end_step(check, outcome, &check->report->read_ns);
     if (outcome == OUTCOME_MISSING && is_written)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the server does not have what was just stored");
@@ -112,7 +111,6 @@ static ingot_status_t check_server(struct check *check, bool is_written)
 {
     const struct transport *transport = &check->tier->transport;
     char key[OBJECT_KEY_CAPACITY];
-    uint64_t taken_ns = 0;
     object_key_of(check->tier->name_space, check->id_size, check->id, key);
     ingot_status_t status = check_connection(check);
     if (status == INGOT_SUCCESS && is_written)
@@ -122,7 +120,7 @@ static ingot_status_t check_server(struct check *check, bool is_written)
     if (status != INGOT_SUCCESS || !is_written)
         return status;
     struct request *request = begin_step(check, INGOT_REMOTE_STEP_REMOVE);
-    return end_step(check, transport->ops->remove(transport->self, request, key), &taken_ns);
+    return end_step(check, transport->ops->remove(transport->self, request, key), NULL);
 }
 
 /* Makes an object whose blob cannot be compressed. Each machine has an id of its own, because several may check a

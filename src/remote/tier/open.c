@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "remote/curl/library.h"
-#include "remote/http/http.h"
-#include "remote/redis/redis.h"
 #include "remote/tier/tier.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"

@@ -99,8 +99,8 @@ void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard
  * nothing. */
 void tier_settle_outcome(struct tier *tier, const struct tier_request *asked, enum outcome outcome)
 {
-    const bool works = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING || outcome == OUTCOME_NO_MEMORY;
-    tier_settle(tier, asked, tier_finding_of(outcome), works ? tier->slow_ns * 2 / 5 : 0, asked->request.failure);
+    const enum guard_finding finding = tier_finding_of(outcome);
+    tier_settle(tier, asked, finding, finding == GUARD_WORKS ? tier->slow_ns * 2 / 5 : 0, asked->request.failure);
 }
 
 /* What the outcomes of requests mean: for the server's state, and for the caller. */

@@ -8,7 +8,7 @@
 
 #include "layers/opencl/program/shadow.h"
 
-void *extension_find_for_device(cl_device_id device, const char *name)
+static void *find_for_device(cl_device_id device, const char *name)
 {
     cl_platform_id platform = NULL;
     if (layer_target.clGetExtensionFunctionAddressForPlatform == NULL ||
@@ -27,7 +27,7 @@ void *extension_find_for_context(cl_context context, const char *name)
     cl_device_id *devices = malloc(size);
     if (devices != NULL &&
         layer_target.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices, NULL) == CL_SUCCESS)
-        function = extension_find_for_device(devices[0], name);
+        function = find_for_device(devices[0], name);
     free(devices);
     return function;
 }
@@ -37,76 +37,40 @@ static void *find_for_queue(cl_command_queue queue, const char *name)
     cl_device_id device = NULL;
     if (layer_target.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL) != CL_SUCCESS)
         return NULL;
-    return extension_find_for_device(device, name);
+    return find_for_device(device, name);
 }
+
+/* Defines a function that gets a driver's own program for the application's `program`, and calls the driver's function
+ * with this name. Without that function, returns `missing`. */
+#define FORWARD(function, name, find, object, missing, parameters, arguments)                                          \
+    static cl_int CL_API_CALL function parameters                                                                      \
+    {                                                                                                                  \
+        cl_int(CL_API_CALL *of_driver) parameters = NULL;                                                              \
+        *(void **)&of_driver = find(object, name);                                                                     \
+        if (of_driver == NULL)                                                                                         \
+            return missing;                                                                                            \
+        struct shadow_use use = shadow_begin_use(program);                                                             \
+        program = use.native;                                                                                          \
+        const cl_int error = of_driver arguments;                                                                      \
+        shadow_end_use(&use);                                                                                          \
+        return error;                                                                                                  \
+    }
 
 /* Intel's functions for global variables and function pointers. */
-typedef cl_int(CL_API_CALL *get_variable_t)(cl_device_id, cl_program, const char *, size_t *, void **);
-typedef cl_int(CL_API_CALL *get_function_t)(cl_device_id, cl_program, const char *, cl_ulong *);
-typedef cl_int(CL_API_CALL *read_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
-                                             void *, cl_uint, const cl_event *, cl_event *);
-typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
-                                              const void *, cl_uint, const cl_event *, cl_event *);
-
-/* Begins a call to a function of the driver, for which *use gets the driver's own program. Returns false if `function`
- * is NULL: the driver does not have it. */
-static bool begin_call(struct shadow_use *use, cl_program program, const void *function)
-{
-    if (function != NULL)
-        *use = shadow_begin_use(program);
-    return function != NULL;
-}
-
-static cl_int end_call(struct shadow_use *use, cl_int error)
-{
-    shadow_end_use(use);
-    return error;
-}
-
-static cl_int CL_API_CALL get_variable(cl_device_id device, cl_program program, const char *name, size_t *size,
-                                       void **pointer)
-{
-    struct shadow_use use;
-    get_variable_t get = NULL;
-    *(void **)&get = extension_find_for_device(device, "clGetDeviceGlobalVariablePointerINTEL");
-    if (!begin_call(&use, program, *(void **)&get))
-        return CL_INVALID_DEVICE;
-    return end_call(&use, get(device, use.native, name, size, pointer));
-}
-
-static cl_int CL_API_CALL get_function(cl_device_id device, cl_program program, const char *name, cl_ulong *pointer)
-{
-    struct shadow_use use;
-    get_function_t get = NULL;
-    *(void **)&get = extension_find_for_device(device, "clGetDeviceFunctionPointerINTEL");
-    if (!begin_call(&use, program, *(void **)&get))
-        return CL_INVALID_DEVICE;
-    return end_call(&use, get(device, use.native, name, pointer));
-}
-
-static cl_int CL_API_CALL read_variable(cl_command_queue queue, cl_program program, const char *name, cl_bool blocks,
-                                        size_t size, size_t offset, void *bytes, cl_uint event_count,
-                                        const cl_event *events, cl_event *event)
-{
-    struct shadow_use use;
-    read_variable_t read = NULL;
-    *(void **)&read = find_for_queue(queue, "clEnqueueReadGlobalVariableINTEL");
-    if (!begin_call(&use, program, *(void **)&read))
-        return CL_INVALID_COMMAND_QUEUE;
-    return end_call(&use, read(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event));
-}
-
-static cl_int CL_API_CALL write_variable(cl_command_queue queue, cl_program program, const char *name, cl_bool blocks,
-                                         size_t size, size_t offset, const void *bytes, cl_uint event_count,
-                                         const cl_event *events, cl_event *event)
-{
-    struct shadow_use use;
-    write_variable_t write = NULL;
-    *(void **)&write = find_for_queue(queue, "clEnqueueWriteGlobalVariableINTEL");
-    if (!begin_call(&use, program, *(void **)&write))
-        return CL_INVALID_COMMAND_QUEUE;
-    return end_call(&use, write(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event));
-}
+FORWARD(get_variable, "clGetDeviceGlobalVariablePointerINTEL", find_for_device, device, CL_INVALID_DEVICE,
+        (cl_device_id device, cl_program program, const char *variable, size_t *size, void **pointer),
+        (device, program, variable, size, pointer))
+FORWARD(get_function, "clGetDeviceFunctionPointerINTEL", find_for_device, device, CL_INVALID_DEVICE,
+        (cl_device_id device, cl_program program, const char *kernel, cl_ulong *pointer),
+        (device, program, kernel, pointer))
+FORWARD(read_variable, "clEnqueueReadGlobalVariableINTEL", find_for_queue, queue, CL_INVALID_COMMAND_QUEUE,
+        (cl_command_queue queue, cl_program program, const char *variable, cl_bool blocks, size_t size, size_t offset,
+         void *bytes, cl_uint event_count, const cl_event *events, cl_event *event),
+        (queue, program, variable, blocks, size, offset, bytes, event_count, events, event))
+FORWARD(write_variable, "clEnqueueWriteGlobalVariableINTEL", find_for_queue, queue, CL_INVALID_COMMAND_QUEUE,
+        (cl_command_queue queue, cl_program program, const char *variable, cl_bool blocks, size_t size, size_t offset,
+         const void *bytes, cl_uint event_count, const cl_event *events, cl_event *event),
+        (queue, program, variable, blocks, size, offset, bytes, event_count, events, event))
 
 typedef void (*function_t)(void);
 

@@ -117,23 +117,17 @@ static ingot_status_t create_desc_of_shadow(const struct shadow *shadow, const s
     return status;
 }
 
-ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *out)
+ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc)
 {
     struct input input = {0, NULL};
-    ingot_program_desc_t desc = NULL;
     const char *reason = why_not_with(options);
     if (reason != NULL)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
     ingot_status_t status = read_program_input(shadow, &input);
     if (status == INGOT_SUCCESS)
-        status = create_desc_of_shadow(shadow, &input, options, &desc);
-    if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS)
+        status = create_desc_of_shadow(shadow, &input, options, desc);
+    if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(*desc, &reason) != INGOT_SUCCESS)
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
     free(input.bytes);
-    if (status == INGOT_SUCCESS) {
-        *out = desc;
-        desc = NULL;
-    }
-    ingot_program_desc_release(desc);
     return status;
 }

@@ -31,18 +31,17 @@ char *result_join_logs(const char *earlier, const char *log)
 }
 
 /* Creates a result without a program. Returns NULL if memory runs out. */
-static struct result *create_empty_result(const struct layer_context *context, ingot_program_desc_t desc,
-                                          const char *options)
+static struct result *create_empty_result(const struct result_info *info)
 {
     struct result *result = calloc(1, sizeof(*result));
     if (result == NULL)
         return NULL;
     atomic_init(&result->references, 1);
-    ingot_program_desc_retain(desc);
-    result->desc = desc;
-    result->context = context;
-    result->has_options = options != NULL;
-    result->options = strdup(options != NULL ? options : "");
+    ingot_program_desc_retain(info->desc);
+    result->desc = info->desc;
+    result->context = info->context;
+    result->has_options = info->options != NULL;
+    result->options = strdup(info->options != NULL ? info->options : "");
     return result;
 }
 
@@ -107,7 +106,7 @@ static ingot_status_t fill_result(struct result *result, const struct result_inf
 
 ingot_status_t result_create(struct result **out, const struct result_info *info, struct refusal *refusal)
 {
-    struct result *result = create_empty_result(info->context, info->desc, info->options);
+    struct result *result = create_empty_result(info);
     if (result == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
     compiler_begin(refusal);
@@ -122,7 +121,7 @@ ingot_status_t result_create(struct result **out, const struct result_info *info
 
 struct result *result_create_refused(const struct result_info *info, struct refusal *refusal)
 {
-    struct result *result = create_empty_result(info->context, info->desc, info->options);
+    struct result *result = create_empty_result(info);
     char *log = compiler_read_log(refusal->native, info->context->devices[0]);
     if (result != NULL && set_log(result, info->earlier_log, log)) {
         result->error = refusal->error;

@@ -104,8 +104,8 @@ cl_program shadow_find_built(cl_program program);
  * does all later builds. Returns it, or NULL on failure. */
 cl_program shadow_replace_result(struct shadow *shadow, const struct result *rejected);
 
-/* describe.c: describes a build of the shadow, which must have a context. The caller releases the descriptor. If only
- * the driver can do the build, sets the error detail and returns INGOT_NOT_CACHEABLE. */
+/* describe.c: describes a build of the shadow, which must have a context. The caller releases the descriptor,
+ * also after a failure. If only the driver can do the build, sets the error detail and returns INGOT_NOT_CACHEABLE. */
 ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc);
 
 /* What a call with a program uses. Holds a reference to the result. */
