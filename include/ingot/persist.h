@@ -47,14 +47,13 @@ typedef enum ingot_persist_eviction {
 
 /** When a storage takes blobs from the driver and stores them. */
 typedef enum ingot_persist_store_mode {
-    /**
-     * As INGOT_PERSIST_STORE_NOW, except on a device that generates code at launch (ingot_device_info_t). There, a
-     * program of at most 6 kernels is stored at once, and once more by the next flush if its blob has grown by then. A
-     * larger program is stored as with INGOT_PERSIST_STORE_ON_FLUSH, because such a device may take many times as long
-     * to provide the blob as it took to build.
-     */
+    /** As INGOT_PERSIST_STORE_NOW, except for a program of more than 6 kernels on a device that generates code at
+     * launch (ingot_device_info_t), which may take many times as long to provide the blob as it took to build. Such a
+     * program is stored as with INGOT_PERSIST_STORE_ON_FLUSH. */
     INGOT_PERSIST_STORE_AUTO = 0,
-    INGOT_PERSIST_STORE_NOW = 1,     /**< Before ingot_persist_program_create returns. */
+    /** Before ingot_persist_program_create returns. On a device that generates code at launch, once more by the next
+     *  flush if the blob has grown by then. */
+    INGOT_PERSIST_STORE_NOW = 1,
     INGOT_PERSIST_STORE_ON_FLUSH = 2 /**< By ingot_persist_flush, or the last release of the storage. */
 } ingot_persist_store_mode_t;
 

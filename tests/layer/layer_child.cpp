@@ -2,7 +2,8 @@
  * layer_child.cpp - an application that does not know about Ingot: layer_test.cpp and run-exits run it with the layer.
  *
  * usage: layer_child MODE STORE; it prints how many results were right, and ends with 42 if all were.
- *   plain    builds a few programs, launches them, and releases everything
+ *   plain    builds a few programs, launches them, and releases everything; it prints "alone" if the driver has
+ *            started no process
  *   together does as plain, but once it knows the device, it writes a byte to the pipe STORE.ready, and then reads a
  *            byte from the pipe STORE.go before it builds
  *   alive    releases nothing and returns from main
@@ -19,6 +20,7 @@
 #include <CL/cl.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -366,5 +368,8 @@ int main(int count, char **arguments)
     else
         return 2;
     std::puts(has_layer() ? "with the layer" : "without the layer");
+    rusage usage{}; /* of linkers that PoCL ran */
+    if (getrusage(RUSAGE_CHILDREN, &usage) == 0 && usage.ru_minflt + usage.ru_majflt == 0)
+        std::puts("alone");
     return kAsExpected;
 }

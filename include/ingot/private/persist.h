@@ -37,10 +37,14 @@ INGOT_API ingot_status_t ingot_persist_program_try(ingot_program_t *program, con
 INGOT_API ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_t storage);
 
 /**
- * From now on, creates a program from each blob before INGOT_PERSIST_STORE_NOW stores it. PoCL ends a process that
- * loads a damaged binary: here, such a binary ends the process that has made it, and no store gets it.
+ * Tells a storage with INGOT_PERSIST_STORE_NOW that this process only builds. It creates a program from each blob
+ * before it stores it: PoCL ends a process that loads a damaged binary, so such a binary ends the process that has made
+ * it, and no store gets it. Nothing is launched, so no program is stored once more.
  */
-INGOT_API void ingot_persist_check_blobs(ingot_storage_t storage);
+INGOT_API void ingot_persist_set_builder(ingot_storage_t storage);
+
+/** Stores this program if it waits for a flush. Does nothing otherwise. An event reports a failure. */
+INGOT_API void ingot_persist_flush_program(ingot_storage_t storage, const_ingot_program_t program);
 
 /**
  * Finds the last eviction of an id's entry in any namespace of a directory store, which remembers the last 4,095.

@@ -165,8 +165,8 @@ static const struct worker_store *open_store(struct worker *worker, const char *
         ingot_persist_get_settings(place->store, &settings) != INGOT_SUCCESS)
         _exit(EXIT_FAILED);
     place->wishes = place->store;
-    settings.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */
-    ingot_persist_check_blobs(place->store);
+    settings.store_mode = INGOT_PERSIST_STORE_NOW;
+    ingot_persist_set_builder(place->store);
     if (ingot_persist_set_settings(place->store, &settings) != INGOT_SUCCESS)
         _exit(EXIT_FAILED);
 #if INGOT_WITH_REMOTE

@@ -197,9 +197,9 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
     size_t size = 0;
     enum build_turn_end end = BUILD_TURN_POINTLESS; /* those that wait now would wait for a flush */
     const ingot_persist_store_mode_t mode = ingot_persist_get_store_mode(storage);
-    const bool waits =
-        mode != INGOT_PERSIST_STORE_NOW && (mode == INGOT_PERSIST_STORE_ON_FLUSH || generates_code_at_launch(desc));
-    const bool is_for_now = !waits || (mode == INGOT_PERSIST_STORE_AUTO && has_few_kernels(program));
+    const bool waits = mode == INGOT_PERSIST_STORE_ON_FLUSH || generates_code_at_launch(desc);
+    const bool is_for_now =
+        !waits || mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && has_few_kernels(program));
     if (is_for_now) {
         const ingot_status_t status =
             deferred_store_now(storage, request->context, desc, program, request->id_size, request->id, &size);
@@ -376,8 +376,14 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
     if (known.max_time_ms != 0 && known.max_time_ms != INGOT_UNLIMITED)
         until_ns = files_steady_clock_ns() + limit_time_ns(known.max_time_ms, 0);
     ingot_storage_retain(storage); /* its callbacks are called, whatever another thread releases */
-    status = deferred_store_all(storage, until_ns, &reached);
+    status = deferred_store(storage, NULL, until_ns, &reached);
     (void)STRUCT_WRITE(progress, reached);
     ingot_storage_release(storage);
     return status;
+}
+
+void ingot_persist_flush_program(ingot_storage_t storage, const_ingot_program_t program)
+{
+    ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    (void)deferred_store(storage, program, UINT64_MAX, &unused);
 }

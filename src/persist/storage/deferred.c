@@ -52,7 +52,7 @@ ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_co
     *stored_size = 0;
     if (is_stored)
         goto done;
-    if (status == INGOT_SUCCESS && desc != NULL && storage->checks_blobs)
+    if (status == INGOT_SUCCESS && desc != NULL && storage->is_of_builder)
         status = ingot_program_load(&checked, desc, size, blob);
     ingot_program_release(checked);
     if (status == INGOT_SUCCESS) {
@@ -68,9 +68,9 @@ done:
     return status;
 }
 
-void ingot_persist_check_blobs(ingot_storage_t storage)
+void ingot_persist_set_builder(ingot_storage_t storage)
 {
-    storage->checks_blobs = true;
+    storage->is_of_builder = true;
 }
 
 /* ---- the list ---- */
@@ -84,6 +84,8 @@ static void free_item(ingot_storage_t storage, struct deferred_item *item)
 void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
                   const uint8_t *id, size_t stored_size)
 {
+    if (stored_size != 0 && storage->is_of_builder)
+        return; /* nothing is launched that would add code */
     struct deferred *deferred = &storage->deferred;
     struct deferred_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
     struct deferred_item *replaced = NULL;
@@ -125,13 +127,16 @@ void deferred_add(ingot_storage_t storage, const struct ingot_context *context, 
         free_item(storage, item);
 }
 
-/* Removes and returns the oldest item, which then counts as active, or NULL. */
-static struct deferred_item *take_item(struct deferred *deferred)
+/* Removes and returns the oldest item, or that of a program, which then counts as active, or NULL. */
+static struct deferred_item *take_item(struct deferred *deferred, const struct ingot_program *program)
 {
     pthread_mutex_lock(&deferred->lock);
-    struct deferred_item *item = deferred->first;
+    struct deferred_item **at = &deferred->first;
+    while (program != NULL && *at != NULL && (*at)->program != program)
+        at = &(*at)->next;
+    struct deferred_item *item = *at;
     if (item != NULL) {
-        deferred->first = item->next;
+        *at = item->next;
         --deferred->count;
         ++deferred->active_count;
     }
@@ -139,13 +144,14 @@ static struct deferred_item *take_item(struct deferred *deferred)
     return item;
 }
 
-ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, ingot_persist_flush_progress_t *progress)
+ingot_status_t deferred_store(ingot_storage_t storage, const struct ingot_program *program, uint64_t until_ns,
+                              ingot_persist_flush_progress_t *progress)
 {
     struct deferred *deferred = &storage->deferred;
     struct deferred_item *item;
     struct kept_error kept;
     ingot_status_t failure = INGOT_SUCCESS;
-    while (files_steady_clock_ns() < until_ns && (item = take_item(deferred)) != NULL) {
+    while (files_steady_clock_ns() < until_ns && (item = take_item(deferred, program)) != NULL) {
         const struct ingot_context *before = events_enter(item->context);
         size_t size = item->stored_size;
         const ingot_status_t status =

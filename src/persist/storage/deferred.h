@@ -10,8 +10,8 @@
 #include <ingot/persist.h>
 
 /* Gets a program's blob from the driver and stores it if it has more than *size bytes. Reports a store and each failure
- * to the context. Sets *size to the bytes that were stored. desc: if the storage checks blobs, a program is created
- * from the blob first; NULL: it is not. */
+ * to the context. Sets *size to the bytes that were stored. desc: if the storage is a builder's, a program is
+ * created from the blob first; NULL: it is not. */
 ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                   const_ingot_program_desc_t desc, ingot_program_t program, size_t id_size,
                                   const uint8_t *id, size_t *size);
@@ -21,10 +21,11 @@ ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_co
  * already; if there is none, it is not stored, and an event says so. */
 void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
                   const uint8_t *id, size_t stored_size);
-/* Stores the listed programs in the calling thread, and begins none after until_ns. Adds to the progress. Returns
- * INGOT_BUSY if programs remain, or if another thread, or a caller of this thread, is storing one. Otherwise returns
- * the first failure, or INGOT_SUCCESS. */
-ingot_status_t deferred_store_all(ingot_storage_t storage, uint64_t until_ns, ingot_persist_flush_progress_t *progress);
+/* Stores the listed programs, or only this one, in the calling thread, and begins none after until_ns. Adds to the
+ * progress. Returns INGOT_BUSY if programs remain, or if another thread, or a caller of this thread, is storing one.
+ * Otherwise returns the first failure, or INGOT_SUCCESS. */
+ingot_status_t deferred_store(ingot_storage_t storage, const struct ingot_program *program, uint64_t until_ns,
+                              ingot_persist_flush_progress_t *progress);
 /* Waits until no other thread is storing a program from the list. Callbacks of a flush must not call this. */
 void deferred_await(ingot_storage_t storage);
 /* Returns how many programs are in the list or being stored from it. */

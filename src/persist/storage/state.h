@@ -43,7 +43,7 @@ struct ingot_storage {
     atomic_bool is_off;             /* relaxed: a few requests may see the old value */
     atomic_bool is_written_through; /* as a tier, stores all that its chain stores; relaxed, too */
     atomic_bool has_keyring;        /* true if `keyring` is set, so the lock is needed; release pairs with acquire */
-    bool checks_blobs;              /* see ingot_persist_check_blobs; set before the storage is used */
+    bool is_of_builder;             /* see ingot_persist_set_builder; set before the storage is used */
     bool must_require_seals;        /* accepts only policies that require seals, because files may belong to any user */
     pthread_mutex_t settings_lock;
     struct keyring *keyring; /* NULL: INGOT_PERSIST_TRUST_NONE; settings_lock guards it */

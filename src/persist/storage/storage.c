@@ -146,7 +146,7 @@ static void finish_storage(ingot_storage_t storage)
     ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
     struct kept_error kept;
     kept_error_save(&kept); /* the flush may fail, which only events report */
-    (void)deferred_store_all(storage, UINT64_MAX, &unused);
+    (void)deferred_store(storage, NULL, UINT64_MAX, &unused);
     pthread_mutex_destroy(&storage->deferred.lock);
     if (storage->recording != NULL)
         storage->end_recording(storage->recording);

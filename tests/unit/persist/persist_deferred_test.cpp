@@ -102,7 +102,8 @@ TEST(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLau
                  {true, INGOT_PERSIST_STORE_AUTO, 1, true, true},
                  {true, INGOT_PERSIST_STORE_AUTO, 6, true, true},
                  {true, INGOT_PERSIST_STORE_AUTO, 7, false, false},
-                 {true, INGOT_PERSIST_STORE_NOW, 300, true, false},
+                 {true, INGOT_PERSIST_STORE_NOW, 300, true, true},
+                 {false, INGOT_PERSIST_STORE_NOW, 300, true, false},
                  {false, kOnFlush, 1, false, false},
                  {true, kOnFlush, 1, false, false}};
     for (const auto &each : cases) {
@@ -275,7 +276,7 @@ TEST(PersistDeferred, ABlobThatIsCheckedIsLoadedBeforeItIsStored)
 {
     Session session;
     Recording recording;
-    ingot_persist_check_blobs(recording.storage);
+    ingot_persist_set_builder(recording.storage);
     create(session, recording.storage, 1);
     EXPECT_EQ(1u, recording.ids().size());
     session.fail("load", INGOT_BLOB_REJECTED);

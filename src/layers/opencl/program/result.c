@@ -157,7 +157,9 @@ void result_release(struct result *result)
 {
     if (result == NULL || atomic_fetch_sub_explicit(&result->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (result->program == NULL && result->native != NULL)
+    if (result->program != NULL)
+        ingot_persist_flush_program(settings_store(), result->program); /* with the code of its launches (PoCL) */
+    else if (result->native != NULL)
         (void)layer_target.clReleaseProgram(result->native);
     ingot_program_release(result->program);
     ingot_program_desc_release(result->desc);
