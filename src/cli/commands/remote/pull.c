@@ -31,7 +31,6 @@ struct pulling {
     uint64_t present_count;
     uint64_t entry_count;
     uint64_t failed_count;
-    bool is_quiet;
 #if INGOT_WITH_REMOTE
     struct image_options image;
 #endif
@@ -117,8 +116,6 @@ static int copy_entry(const ingot_persist_entry_t *entry, void *user)
 
 static int report_pull(const struct pulling *pulling)
 {
-    if (pulling->is_quiet)
-        return pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", pulling->entry_count);
     json_add_u64(json, "present", pulling->present_count);
@@ -214,8 +211,7 @@ static int pull_from_server(struct pulling *pulling)
                 ? INGOT_SUCCESS
                 : ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
         if (status == INGOT_UNIMPLEMENTED)
-            code = command_refuse(pulling->is_quiet ? &command_build : &command_pull, "%s. Name a store of requests%s",
-                                  ingot_last_error_detail(), pulling->is_quiet ? "" : " with --for");
+            code = command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
         else if (status != INGOT_SUCCESS)
             code = store_failed("listing the server", status);
         else if (code == EXIT_DONE)
@@ -253,19 +249,6 @@ static int run_pull(void *values)
     if (pulling->url != NULL || pulling->requests.count != 0)
         return command_refuse(&command_pull, "pull either from a bundle or a store, or from a server");
     return pull_from_store(pulling);
-}
-
-int pull_quietly(const struct common_options *common, const char *source)
-{
-    struct pulling pulling = {.common = *common, .is_quiet = true};
-#if INGOT_WITH_REMOTE
-    if (strstr(source, "://") == NULL) {
-        pulling.image.layout = source;
-        return pull_image(&pulling);
-    }
-#endif
-    pulling.url = source;
-    return pull_from_server(&pulling);
 }
 
 const struct command command_pull = {
