@@ -10,7 +10,7 @@ using store_fixture::bytes_of;
 namespace
 {
 
-const size_t kSize = 200000;
+const size_t kSize = 40000;
 
 std::vector<uint8_t> id_of(int number)
 {
@@ -263,23 +263,23 @@ TEST_F(CliImage, MovesOnlyWhatIsNew)
 {
     const DockerRegistry registry;
     const std::vector<std::string> image{"--image", registry.reference(), "--plain-http"};
-    fill(0, 1000, 0, nullptr, kSize);
+    fill(0, 200, 0, nullptr, kSize);
     Result result = push(image);
     ASSERT_EQ(0, result.code) << result.output;
     result = pull("other", image);
     ASSERT_EQ(0, result.code) << result.output;
-    EXPECT_TRUE(result.says("1000 entries pulled"));
+    EXPECT_TRUE(result.says("200 entries pulled"));
     const uintmax_t registry_before = size_of(registry.data());
     const uintmax_t layout_before = size_of(path("other.image"));
 
     fill(0, 10, 1, nullptr, kSize);
-    fill(1000, 1001);
+    fill(200, 201);
     ASSERT_EQ(0, push(image).code);
     const double pushed = static_cast<double>(size_of(registry.data()) - registry_before);
     result = pull("other", image);
-    EXPECT_TRUE(result.says("1 entries pulled; the store already had 1010"));
+    EXPECT_TRUE(result.says("1 entries pulled; the store already had 210"));
     const double pulled = static_cast<double>(size_of(path("other.image")) - layout_before);
-    printf("10 of 1000 entries changed: %.0f bytes pushed, %.0f pulled\n", pushed, pulled);
+    printf("10 of 200 entries changed: %.0f bytes pushed, %.0f pulled\n", pushed, pulled);
     EXPECT_LE(pushed, 1.1 * 10 * kSize + 3000);
     EXPECT_LE(pulled, 1.1 * 10 * kSize + 3000);
 }

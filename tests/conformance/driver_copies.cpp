@@ -33,14 +33,6 @@ static std::string new_directory()
     return "libraries-" + std::to_string(count++);
 }
 
-Environment with_library(const std::string &name, const Bytes &bytes)
-{
-    const std::string directory = new_directory() + "/lib/tests";
-    EXPECT_TRUE(std::filesystem::create_directories(directory));
-    write_file(directory + "/" + name, bytes);
-    return {{"LD_LIBRARY_PATH", absolute(directory)}};
-}
-
 Environment with_driver(const Bytes &driver)
 {
     const auto variables = opencl_driver_at(absolute(new_directory()), driver);
@@ -49,14 +41,7 @@ Environment with_driver(const Bytes &driver)
 
 Environment with_another_build_of(const std::string &name)
 {
-    void *library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    struct link_map *map = nullptr;
-    if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
-        throw std::runtime_error(dlerror());
-    Bytes bytes = read_file(map->l_name);
-    dlclose(library);
-    EXPECT_TRUE(change_build_id(bytes));
-    return with_library(name, bytes);
+    return {{"LD_LIBRARY_PATH", path_with_another_build(name.c_str(), new_directory())}};
 }
 
 Environment with_own_pocl(const std::string &directory)

@@ -14,8 +14,6 @@ std::string file_name(const std::string &path);
 /* Returns the file that contains a function of the driver. */
 std::string driver_path();
 
-/* Returns environment variables with which a process finds these bytes in place of the library of that name. */
-Environment with_library(const std::string &name, const Bytes &bytes);
 /* Returns environment variables with which a process uses this driver as its platform. */
 Environment with_driver(const Bytes &driver);
 /* Returns environment variables with which a process finds a copy of a library with another build-id. This process must

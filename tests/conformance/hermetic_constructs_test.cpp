@@ -105,14 +105,21 @@ TEST(LikeNative, WithSelfInclusion)
 
 TEST(LikeNative, WithOddEndsOfFiles)
 {
-    const std::string head = kernel("head").substr(0, kernel("head").size() - 1);
-    for (const std::string &content :
-         {head, head + " // comment", head + " /* comment */", head + "\n#define LAST", "\xef\xbb\xbf" + head,
-          "#ifndef C\r\n#define C\r\n#define BODY \\\r\n  1\r\n" + head + "\r\n#endif\r\n", std::string()}) {
-        SCOPED_TRACE(content);
-        EXPECT_TRUE(is_cacheable_or_rejected(with_files("#include <e.h>\n" + kernel("last"), {{"e.h", content}})));
+    const auto without_end = [](const std::string &name) { return kernel(name).substr(0, kernel(name).size() - 1); };
+    Files files{
+        {"empty.h", ""},
+        {"c.h", "#ifndef C\r\n#define C\r\n#define BODY \\\r\n  1\r\n" + without_end("crlf") + "\r\n#endif\r\n"}};
+    for (const char *end : {"", " // comment", " /* comment */", "\n#define LAST"}) {
+        const std::string number = std::to_string(files.size());
+        files.emplace_back(number + ".h", without_end("head" + number) + end);
     }
+    std::string source;
+    for (const auto &[name, content] : files)
+        source += "#include <" + name + ">\n";
+    EXPECT_TRUE(expect_like_native(with_files(source + kernel("last"), files)));
     /* NVRTC rejects a byte order mark. */
+    const std::string head = without_end("head"), last = "#include <e.h>\n" + kernel("last");
+    EXPECT_TRUE(is_cacheable_or_rejected(with_files(last, {{"e.h", "\xef\xbb\xbf" + head}})));
     const std::string marked = "\xef\xbb\xbf#include <e.h>\r\n" + kernel("last");
     EXPECT_TRUE(is_cacheable_or_rejected(with_files(marked, {{"e.h", head}})));
     EXPECT_TRUE(is_cacheable_or_rejected(with_files(marked, {{"e.h", "\xef\xbb\xbf" + head}})));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -117,7 +118,9 @@ inline Bytes read_file(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
     EXPECT_TRUE(file.good()) << path;
-    return Bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    Bytes bytes(std::filesystem::file_size(path)); /* drivers are large, so not byte by byte */
+    file.read(reinterpret_cast<char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
 }
 
 } // namespace conformance

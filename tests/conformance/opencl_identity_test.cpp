@@ -18,9 +18,9 @@ static OpenclPlatform &platform()
     return OpenclPlatform::get();
 }
 
-/* Returns the path of the first loaded library whose file name begins with `beginning`. The rest of the name depends
- * on the release. */
-static std::string path_of_loaded_library(const std::string &beginning)
+/* Returns the file name of the first loaded library whose file name begins with `beginning`. The rest of the name
+ * depends on the release. */
+static std::string name_of_loaded_library(const std::string &beginning)
 {
     std::pair<const std::string &, std::string> search{beginning, ""};
     dl_iterate_phdr(
@@ -28,7 +28,7 @@ static std::string path_of_loaded_library(const std::string &beginning)
             auto *wanted = static_cast<std::pair<const std::string &, std::string> *>(user);
             if (file_name(library->dlpi_name).compare(0, wanted->first.size(), wanted->first) != 0)
                 return 0;
-            wanted->second = library->dlpi_name;
+            wanted->second = file_name(library->dlpi_name);
             return 1;
         },
         &search);
@@ -39,7 +39,10 @@ static void replace_all(Bytes &bytes, const std::string &from, const std::string
 {
     ASSERT_EQ(from.size(), to.size());
     size_t count = 0;
-    for (auto at = bytes.begin(); (at = std::search(at, bytes.end(), from.begin(), from.end())) != bytes.end(); ++count)
+    uint8_t *const end = bytes.data() + bytes.size();
+    for (uint8_t *at = bytes.data(); /* std::search takes seconds for a driver, because tests are not optimized */
+         (at = static_cast<uint8_t *>(memmem(at, static_cast<size_t>(end - at), from.data(), from.size()))) != nullptr;
+         ++count)
         at = std::copy(to.begin(), to.end(), at);
     ASSERT_LT(0u, count) << from;
 }
@@ -132,12 +135,8 @@ TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
     if (!platform().is_pocl()) { /* Intel's driver opens the library when it first compiles */
         ASSERT_NE(nullptr, dlopen("libigc.so.1", RTLD_LAZY | RTLD_LOCAL)) << dlerror();
     }
-    const std::string path = path_of_loaded_library(platform().is_pocl() ? "libLLVM" : "libigc.so");
-    ASSERT_NE("", path);
-    const std::string name = file_name(path);
-    Bytes bytes = read_file(path);
-    ASSERT_TRUE(change_build_id(bytes));
-    EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_library(name, bytes))));
+    const std::string name = name_of_loaded_library(platform().is_pocl() ? "libLLVM" : "libigc.so");
+    EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_another_build_of(name))));
 }
 
 /* PoCL puts its own headers before the text of each program, and links its device library into the program. */

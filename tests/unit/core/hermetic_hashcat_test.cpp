@@ -17,7 +17,7 @@ namespace
 {
 
 constexpr char kFolder[] = "/usr/share/hashcat/OpenCL";
-constexpr size_t kStride = 24; /* the sample has every 24th program */
+constexpr size_t kStride = 96; /* the sample has every 96th program */
 bool all_programs = false;
 
 Strings words_of_options()

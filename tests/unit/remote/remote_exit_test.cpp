@@ -21,11 +21,7 @@ extern "C" __attribute__((visibility("default"))) const char *__tsan_default_opt
 namespace
 {
 
-#if defined(__SANITIZE_THREAD__) /* a process takes five seconds then */
-const int kProcesses = 6;
-#else
-const int kProcesses = 40;
-#endif
+const int kProcesses = 8; /* with TSan, a process takes five seconds. --gtest_repeat runs more */
 
 /* Calls exit() while eight threads load, some of which are still connecting, and while the tier uploads. */
 [[noreturn]] void exit_while_threads_work(const std::string &url)
