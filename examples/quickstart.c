@@ -8,12 +8,11 @@
 /* README begin */
 #include <ingot/opencl.h>
 
-static cl_program build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source,
-                        ingot_origin_t *origin)
+/* The program is the application's own, as clBuildProgram leaves it: with its build log after INGOT_BUILD_FAILED. */
+static ingot_status_t build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source,
+                            cl_program *program, ingot_origin_t *origin)
 {
-    cl_program program = NULL;
-    ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-fast-relaxed-math", &program, origin);
-    return program; /* the application's own, as clBuildProgram would have built it */
+    return ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-fast-relaxed-math", program, origin);
 }
 /* README end */
 
@@ -50,8 +49,8 @@ int main(int count, char **arguments)
     ingot_cache_t cache = NULL; /* NULL works, too: everything is compiled then */
     ingot_cache_open(&cache, &info);
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
-    cl_program program = build(cache, context, device, source, &origin);
-    if (program == NULL) {
+    cl_program program = NULL;
+    if (build(cache, context, device, source, &program, &origin) != INGOT_SUCCESS) {
         fprintf(stderr, "%s\n", ingot_last_error_detail());
         return 1;
     }

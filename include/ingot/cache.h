@@ -8,15 +8,12 @@
  *
  * @code
  * #include <ingot/opencl.h>
- * #include <stdio.h>
  *
- * // Returns a built program, or NULL. Open the cache once per process: ingot_cache_open(&cache, NULL).
- * cl_program build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source)
+ * // Open the cache once per process: ingot_cache_open(&cache, NULL).
+ * ingot_status_t build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source,
+ *                      cl_program *program)
  * {
- *     cl_program program = NULL;
- *     if (ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-mad-enable", &program, NULL) != 0)
- *         fprintf(stderr, "%s\n", ingot_last_error_detail());
- *     return program;
+ *     return ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-mad-enable", program, NULL);
  * }
  * @endcode
  *
