@@ -187,6 +187,8 @@ TEST_F(CliTrust, LeavesProbesWhereTheyAre)
     EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
     EXPECT_EQ(0, run({"bundle", path("bundle")}).code);
     EXPECT_EQ("1", json_without_store("ls " + path("bundle"), "len(j)"));
+    EXPECT_TRUE(tool({"pull", "--from", root().string(), "--dir", path("other")}).is(0, "1 entries pulled"));
+    EXPECT_EQ("1", json_without_store("ls " + path("other"), "len(j)"));
     EXPECT_EQ(0, run({"evict", "--all"}).code);
     EXPECT_EQ("0", json("ls", "len(j)"));
 }

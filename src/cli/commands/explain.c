@@ -24,7 +24,6 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "util/entry_kind.h"
 
 #define FILE_PREFIX "file "
 
@@ -74,7 +73,7 @@ static int note_new(const ingot_persist_entry_t *facts, void *user)
     struct explaining *explaining = user;
     struct comparison *items = explaining->comparisons;
     size_t at = explaining->count;
-    if (facts->id == NULL || facts->status != INGOT_SUCCESS || entry_kind_of(facts->id_size, facts->id) == ENTRY_PROBES)
+    if (facts->id == NULL || facts->status != INGOT_SUCCESS || entry_is_probes(facts))
         return 1;
     while (at > 0 && items[at - 1].wanted.facts.created_ns < facts->created_ns)
         --at;
@@ -309,7 +308,7 @@ static int compare_entry_with_wanted(const ingot_persist_entry_t *facts, void *u
         struct comparison *comparison = &explaining->comparisons[i];
         const bool is_itself = explaining->is_stored && strcmp(name, comparison->wanted.name) == 0;
         const bool is_later = explaining->capacity != 0 && facts->created_ns > comparison->wanted.facts.created_ns;
-        if (entry_kind_of(facts->id_size, facts->id) != ENTRY_PROBES && facts->id != NULL && !is_itself && !is_later)
+        if (!entry_is_probes(facts) && facts->id != NULL && !is_itself && !is_later)
             compare_wanted_with_entry(explaining, comparison, facts);
         is_done = is_done && comparison->differences != NULL && comparison->distance <= 0;
     }

@@ -18,7 +18,6 @@
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
-#include "util/entry_kind.h"
 
 struct signing {
     struct common_options common;
@@ -58,7 +57,7 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct signing *signing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    if (entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
+    if (entry_is_probes(entry))
         return 1; /* they never leave this store, and seals count for nothing there */
     if (signing->writer == NULL || strcmp(signing->name_space, entry->name_space) != 0) {
         ingot_storage_release(signing->writer);

@@ -14,7 +14,6 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "util/entry_kind.h"
 #include "util/nanoseconds.h"
 
 enum { BY_NAMESPACE, BY_KIND, BY_BACKEND, BY_DEVICE, BY_DRIVER, BY_STATUS, GROUPING_COUNT };
@@ -84,7 +83,7 @@ static int add_entry(const ingot_persist_entry_t *entry, void *user)
     id_add_to_json(id, fields);
     count_in(summary, BY_NAMESPACE, entry->name_space, entry->bytes);
     count_in(summary, BY_KIND, id_kind(fields), entry->bytes);
-    if (json_text(fields, "artifact") == NULL && entry_kind_of(entry->id_size, entry->id) != ENTRY_PROBES) {
+    if (json_text(fields, "artifact") == NULL && !entry_is_probes(entry)) {
         count_in(summary, BY_BACKEND, json_text(id, "backend"), entry->bytes);
         count_in(summary, BY_DEVICE, json_text(id, "device"), entry->bytes);
         count_in(summary, BY_DRIVER, json_text(id, "driver"), entry->bytes);

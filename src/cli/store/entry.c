@@ -5,7 +5,6 @@
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/directory.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "cli/base/progress.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "util/entry_kind.h"
 
 enum { LEAST_DIGITS = 6 }; /* of a digest that names a program */
 
@@ -23,6 +23,11 @@ void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE])
 {
     (void)snprintf(name, ENTRY_NAME_SIZE, "%s%s%s", facts->name_space, facts->name_space[0] != '\0' ? "/" : "",
                    facts->place);
+}
+
+bool entry_is_probes(const ingot_persist_entry_t *facts)
+{
+    return entry_kind_of(facts->id_size, facts->id) == ENTRY_PROBES;
 }
 
 void entry_tell_failure(const ingot_persist_entry_t *facts, const char *doing, ingot_status_t status)

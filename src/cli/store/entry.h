@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 #include <ingot/persist.h>
 #include <ingot/private/directory.h>
+#include <stdbool.h>
 
 enum { ENTRY_NAME_SIZE = 112 };
 
@@ -17,6 +18,8 @@ struct entry {
 };
 
 void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE]);
+/* True if an entry has probes, which never leave their store. */
+bool entry_is_probes(const ingot_persist_entry_t *facts);
 /* Reports on standard error what was not done with an entry, with the library's last error detail. */
 void entry_tell_failure(const ingot_persist_entry_t *facts, const char *doing, ingot_status_t status);
 void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts);

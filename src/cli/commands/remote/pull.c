@@ -91,7 +91,7 @@ static int copy_entry(const ingot_persist_entry_t *entry, void *user)
     struct pulling *pulling = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = entry->status;
-    if (pulling->keeps_name_spaces && !is_wanted(pulling, entry->name_space))
+    if (entry_is_probes(entry) || (pulling->keeps_name_spaces && !is_wanted(pulling, entry->name_space)))
         return 1;
     if (pulling->keeps_name_spaces && open_part(pulling, entry->name_space) != EXIT_DONE) {
         ++pulling->failed_count;
@@ -114,17 +114,6 @@ static int copy_entry(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-static int report_pull(const struct pulling *pulling)
-{
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "entries", pulling->entry_count);
-    json_add_u64(json, "present", pulling->present_count);
-    json_add_u64(json, "failed", pulling->failed_count);
-    output_print(json, pulling->common.is_json,
-                 "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
-    return pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
-}
-
 /* The source gets the store's policy, so that a refusal names the source. The entries of a store keep their namespaces;
  * a bundle has none. */
 static int pull_from_store(struct pulling *pulling)
@@ -143,13 +132,7 @@ static int pull_from_store(struct pulling *pulling)
         return EXIT_NO_STORE;
     }
     code = open_first_part(pulling);
-    if (code == EXIT_DONE)
-        code = entry_visit_all(pulling->from, copy_entry, pulling);
-    if (code == EXIT_DONE)
-        code = report_pull(pulling);
-    ingot_storage_release(pulling->store);
-    ingot_storage_release(pulling->from);
-    return code;
+    return code == EXIT_DONE ? entry_visit_all(pulling->from, copy_entry, pulling) : code;
 }
 
 #if INGOT_WITH_REMOTE
@@ -177,13 +160,11 @@ static int pull_image(struct pulling *pulling)
     int code = image_fetch(&pulling->common, &pulling->image, layout);
     if (code == EXIT_DONE)
         code = open_first_part(pulling);
-    const ingot_status_t status = code == EXIT_DONE ? ingot_image_for_each(layout, pull_layer, pulling) : INGOT_SUCCESS;
-    if (status != INGOT_SUCCESS)
-        code = store_failed("reading an image", status);
-    else if (code == EXIT_DONE)
-        code = report_pull(pulling);
-    ingot_storage_release(pulling->store);
-    return code;
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = ingot_image_for_each(layout, pull_layer, pulling);
+    pulling->from = NULL; /* the layers are closed */
+    return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading an image", status);
 }
 
 /* ---- a server ---- */
@@ -203,25 +184,25 @@ static void store_object(void *user, ingot_status_t status, size_t id_size, cons
 static int pull_from_server(struct pulling *pulling)
 {
     int code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
-    if (code == EXIT_DONE && pulling->requests.count == 0) {
-        store_take_namespace(&pulling->common);
+    store_take_namespace(&pulling->common);
+    if (code == EXIT_DONE)
         code = open_first_part(pulling);
-        const ingot_status_t status =
-            code != EXIT_DONE
-                ? INGOT_SUCCESS
-                : ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
-        if (status == INGOT_UNIMPLEMENTED)
-            code = command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
-        else if (status != INGOT_SUCCESS)
-            code = store_failed("listing the server", status);
-        else if (code == EXIT_DONE)
-            code = report_pull(pulling);
-        ingot_storage_release(pulling->store);
-    }
-    ingot_storage_release(pulling->from);
-    if (code != EXIT_DONE || pulling->requests.count == 0)
+    if (code != EXIT_DONE)
         return code;
-    /* The workers open the server that the environment names. */
+    const ingot_status_t status =
+        ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
+    if (status == INGOT_UNIMPLEMENTED)
+        return command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
+    return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("listing the server", status);
+}
+
+/* Loads what requests need. The workers open the server that the environment names, and it is tried here first. */
+static int pull_for_requests(struct pulling *pulling)
+{
+    const int code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
+    ingot_storage_release(pulling->from);
+    if (code != EXIT_DONE)
+        return code;
     if (pulling->url != NULL && setenv("INGOT_PERSIST_REMOTE", pulling->url, 1) != 0)
         return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
     return build_pull(&pulling->common, &pulling->requests);
@@ -234,21 +215,39 @@ static int pull_from_server(struct pulling *pulling)
 }
 #endif
 
+static int report_pull(const struct pulling *pulling)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", pulling->entry_count);
+    json_add_u64(json, "present", pulling->present_count);
+    json_add_u64(json, "failed", pulling->failed_count);
+    output_print(json, pulling->common.is_json,
+                 "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
+    return pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int run_pull(void *values)
 {
     struct pulling *pulling = values;
+    int code = EXIT_DONE;
+    if (pulling->source != NULL && (pulling->url != NULL || pulling->requests.count != 0))
+        return command_refuse(&command_pull, "pull either from a bundle or a store, or from a server");
 #if INGOT_WITH_REMOTE
     const bool is_image = pulling->image.reference != NULL || pulling->image.layout != NULL;
     if (is_image && (pulling->source != NULL || pulling->requests.count != 0 || pulling->url != NULL))
         return command_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
+    if (pulling->requests.count != 0)
+        return pull_for_requests(pulling);
     if (is_image)
-        return pull_image(pulling);
+        code = pull_image(pulling);
+    else
 #endif
-    if (pulling->source == NULL)
-        return pull_from_server(pulling);
-    if (pulling->url != NULL || pulling->requests.count != 0)
-        return command_refuse(&command_pull, "pull either from a bundle or a store, or from a server");
-    return pull_from_store(pulling);
+        code = pulling->source != NULL ? pull_from_store(pulling) : pull_from_server(pulling);
+    if (code == EXIT_DONE)
+        code = report_pull(pulling);
+    ingot_storage_release(pulling->store);
+    ingot_storage_release(pulling->from);
+    return code;
 }
 
 const struct command command_pull = {

@@ -16,7 +16,6 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "util/entry_kind.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
 
@@ -89,8 +88,7 @@ static bool upload_entry(struct pushing *pushing, const ingot_persist_entry_t *e
 static int push_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
-    if (!id_is_of_kind(entry->id_size, entry->id, pushing->kind) ||
-        entry_kind_of(entry->id_size, entry->id) == ENTRY_PROBES)
+    if (!id_is_of_kind(entry->id_size, entry->id, pushing->kind) || entry_is_probes(entry))
         return 1;
     if (entry->status != INGOT_SUCCESS || entry->id_size == 0) {
         ++pushing->bad_count; /* "ingot verify" shows why */
