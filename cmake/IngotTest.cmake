@@ -33,7 +33,7 @@ endfunction()
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/install-deps --list OUTPUT_VARIABLE ingot_packages
     COMMAND_ERROR_IS_FATAL ANY)
 set(ingot_test_devices "")
-foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-dg2 level_zero-pvc)
+foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-pvc)
     if(CMAKE_CROSSCOMPILING)
         ingot_summary_line("test device ${device}" "left out: cross-compiling")
         continue()

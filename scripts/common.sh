@@ -36,7 +36,7 @@ configure_and_build() {
 # Prints a line for each device: its name, or why it is missing.
 show_devices() {
     local device package version reason
-    for device in pocl intel level_zero-tgllp level_zero-dg2 level_zero-pvc; do
+    for device in pocl intel level_zero-tgllp level_zero-pvc; do
         case $device in
         pocl) package=pocl-opencl-icd ;;
         *) package=intel-opencl-icd ;;

@@ -116,7 +116,7 @@ TEST_F(Layer, EndsAsTheBareDriverIfMemoryIsLimited)
 {
     if (!OpenclPlatform::get().is_pocl())
         return;
-    for (int kilobytes = 400000; kilobytes <= 850000; kilobytes += 50000) {
+    for (int kilobytes = 400000; kilobytes <= 850000; kilobytes += 90000) {
         const std::string limit = "ulimit -v " + std::to_string(kilobytes) + "; exec \"$0\" plain \"$1\"";
         const Ending bare = run({"/bin/sh", "-c", limit, LAYER_CHILD, path("none")}, "");
         const Ending layered = run({"/bin/sh", "-c", limit, LAYER_CHILD, path("store")}, LAYER);

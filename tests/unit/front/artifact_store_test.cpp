@@ -1,18 +1,13 @@
 /*
- * Tests how artifacts go through storages: directories, single files, bundles, chains and seals; and that damage is
- * never returned and is repaired.
+ * Tests how artifacts go through storages: directories, single files, bundles, chains and seals. persist_entry_test.cpp
+ * tests damaged entries of any kind.
  */
 #include "support/artifact_fixture.h"
 #include "support/trust_fixture.h"
 
 using artifact_fixture::Cache;
 using artifact_fixture::take;
-using store_fixture::Bytes;
-using store_fixture::entries_of;
-using store_fixture::read_file;
-using store_fixture::write_file;
 using ArtifactKey = artifact_fixture::Key;
-namespace fs = std::filesystem;
 
 namespace
 {
@@ -147,40 +142,6 @@ TEST_F(ArtifactStore, AnyBytesRoundTripThroughABundleAndAFile)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, file_path.c_str(), nullptr));
     Cache file(storage);
     expect_round_trips(&file, &file);
-}
-
-/* Every byte of the entry's files is changed, and every beginning of the files is left. What is loaded afterwards is
- * the artifact or nothing, and the next maker repairs the entry. */
-TEST_F(ArtifactStore, DamageIsNeverReturnedAndIsRepaired)
-{
-    const std::string value = "the value";
-    const ArtifactKey key("a");
-    std::vector<fs::path> files;
-    {
-        Cache cache(info_);
-        ASSERT_EQ(INGOT_SUCCESS, cache.put(key, value));
-    }
-    const std::vector<fs::path> entries = entries_of(path_);
-    ASSERT_EQ(1u, entries.size());
-    Cache cache(info_);
-    for (const char *name : {"kernel.bin", "key.bin"}) {
-        const Bytes sound = read_file(entries[0] / name);
-        for (size_t i = 0; i < 2 * sound.size(); ++i) {
-            const fs::path file = entries_of(path_).at(0) / name;
-            Bytes damaged = read_file(file);
-            if (i < damaged.size())
-                damaged[i] = static_cast<uint8_t>(damaged[i] ^ (1u << (i % 8)));
-            else
-                damaged.resize(i % damaged.size());
-            write_file(file, damaged);
-            const std::string loaded = cache.load(key);
-            EXPECT_TRUE(loaded == value || loaded == "-INGOT_NOT_FOUND") << name << " " << i << " " << loaded;
-            int count = 0;
-            ASSERT_EQ(value, cache.make(key, value, &count)) << name << " " << i;
-            EXPECT_EQ(loaded == value ? 0 : 1, count) << name << " " << i;
-            ASSERT_EQ(value, cache.load(key)) << name << " " << i;
-        }
-    }
 }
 
 TEST_F(ArtifactStore, AnArtifactUnderAnothersIdIsRefusedAndReplaced)
