@@ -150,25 +150,12 @@ static bool is_in_line(const struct scan *scan, const struct token *token)
     return !token_ends_line(token) && scan->text->facts.problem == NULL;
 }
 
-/* Reads to the end of the line, and returns that place. *is_empty is true if there were only comments. */
-static const char *read_rest(struct scan *scan, bool *is_empty)
-{
-    struct token token;
-    *is_empty = true;
-    for (scanner_next(&scan->scanner, &token); is_in_line(scan, &token); scanner_next(&scan->scanner, &token)) {
-        *is_empty = false;
-        if (token.kind == TOKEN_IDENTIFIER)
-            check_name(scan, &token);
-    }
-    return token.start;
-}
-
 /* Checks whether the names up to the end of the line make the program impossible to cache. The scanner stops there.
- * Returns the end of the last token, or `from` if there is none. */
-static const char *read_tokens(struct scan *scan, const char *from)
+ * Returns the end of the last token, or the place where it began if there are only comments. */
+static const char *read_line(struct scan *scan)
 {
     struct token token;
-    const char *end = from;
+    const char *end = scan->scanner.at;
     for (scanner_next(&scan->scanner, &token); is_in_line(scan, &token); scanner_next(&scan->scanner, &token)) {
         if (token.kind == TOKEN_IDENTIFIER)
             check_name(scan, &token);
@@ -182,27 +169,25 @@ static const char *read_tokens(struct scan *scan, const char *from)
 static void read_computed(struct scan *scan, struct text_event *event)
 {
     scanner_skip_space(&scan->scanner);
-    const char *from = scan->scanner.at;
-    const char *end = read_tokens(scan, from);
     event->form = HEADER_NONE;
-    event->operand = from;
-    event->operand_size = (size_t)(end - from);
+    event->operand = scan->scanner.at;
+    event->operand_size = (size_t)(read_line(scan) - event->operand);
 }
 
 static void read_include(struct scan *scan)
 {
     struct text_event *event = add_event(scan, EVENT_INCLUDE);
-    bool is_empty = true;
     if (event == NULL)
         return;
     if (!read_header_name(scan, event))
         read_computed(scan, event);
-    event->end = offset_of(scan, read_rest(scan, &is_empty));
-    if (!is_empty)
+    const char *name_end = scan->scanner.at;
+    if (read_line(scan) != name_end)
         event->gap = "has more text after the file name";
     else if (scan->had_line)
         event->gap = "follows a #line";
     event->stays_a_gap = event->gap != NULL;
+    event->end = offset_of(scan, scan->scanner.at);
 }
 
 static void read_define(struct scan *scan)
@@ -219,8 +204,7 @@ static void read_define(struct scan *scan)
     if (is_guard)
         scan->guard_is_open = true;
     const char *from = name.start + name.size;
-    const char *end = read_tokens(scan, from);
-    add_macro(scan, &name, from, (size_t)(end - from));
+    add_macro(scan, &name, from, (size_t)(read_line(scan) - from));
 }
 
 static void read_undef(struct scan *scan)
@@ -304,7 +288,6 @@ static void read_pragma(struct scan *scan)
     struct token first;
     struct token second;
     struct text_event *event = NULL;
-    bool is_empty = true;
     scanner_next(&scan->scanner, &first);
     check_characters(scan, &first);
     struct scanner behind_first = scan->scanner;
@@ -326,9 +309,9 @@ static void read_pragma(struct scan *scan)
     scan->scanner = behind_first;
     if (token_ends_line(&first))
         scan->scanner.at = first.start;
-    const char *end = read_rest(scan, &is_empty);
+    (void)read_line(scan);
     if (event != NULL)
-        event->end = offset_of(scan, end);
+        event->end = offset_of(scan, scan->scanner.at);
 }
 
 static bool has_token_prefix(const struct token *token, const char *beginning)
@@ -340,19 +323,17 @@ static bool has_token_prefix(const struct token *token, const char *beginning)
 static void read_gap(struct scan *scan, const struct token *name)
 {
     struct text_event *event = add_event(scan, EVENT_GAP);
-    bool is_empty = true;
-    const char *end = read_rest(scan, &is_empty);
+    (void)read_line(scan);
     if (event == NULL)
         return;
     event->operand = name->start;
     event->operand_size = name->size;
     event->gap = "is not followed";
-    event->end = offset_of(scan, end);
+    event->end = offset_of(scan, scan->scanner.at);
 }
 
 static void read_condition(struct scan *scan, const struct token *name)
 {
-    bool is_empty = true;
     scan->in_condition = true;
     if (has_token_prefix(name, "if"))
         read_if(scan, name);
@@ -360,7 +341,9 @@ static void read_condition(struct scan *scan, const struct token *name)
         read_endif(scan, name);
     else
         read_else(scan, name);
-    scan->directive = read_rest(scan, &is_empty);
+    (void)read_line(scan);
+    scan->in_condition = false;
+    scan->directive = scan->scanner.at;
     struct text_event *event = has_token_prefix(name, "if") ? NULL : add_event(scan, EVENT_LINE_END);
     if (event == NULL)
         return;
@@ -369,17 +352,17 @@ static void read_condition(struct scan *scan, const struct token *name)
     event->gap = scan->had_line ? "ends a branch that begins before a #line" : NULL;
 }
 
+/* Reads a directive. The scanner stops at the end of its line. */
 static void read_directive(struct scan *scan, const struct token *hash)
 {
     struct token name;
-    bool is_empty = true;
     scan->directive = hash->start;
     scanner_next(&scan->scanner, &name);
     if (name.kind != TOKEN_IDENTIFIER) {
         scan->had_line = scan->had_line || name.kind == TOKEN_NUMBER;
         scan->guard_is_broken = scan->guard_is_broken || scan->depth == 0;
         scan->scanner.at = name.start;
-        (void)read_rest(scan, &is_empty);
+        (void)read_line(scan);
         return;
     }
     check_characters(scan, &name);
@@ -390,15 +373,12 @@ static void read_directive(struct scan *scan, const struct token *hash)
     ++scan->directives;
     if (scan->depth == 0 && (scan->directives > 1 || scan->had_tokens) && !has_token_prefix(&name, "if"))
         scan->guard_is_broken = true;
-    if (token_is(&name, "include")) {
+    if (token_is(&name, "include"))
         read_include(scan);
-        return;
-    }
-    if (has_token_prefix(&name, "include") || has_token_prefix(&name, "import") || has_token_prefix(&name, "embed")) {
+    else if (has_token_prefix(&name, "include") || has_token_prefix(&name, "import") ||
+             has_token_prefix(&name, "embed"))
         read_gap(scan, &name);
-        return;
-    }
-    if (token_is(&name, "define"))
+    else if (token_is(&name, "define"))
         read_define(scan);
     else if (token_is(&name, "undef"))
         read_undef(scan);
@@ -406,12 +386,9 @@ static void read_directive(struct scan *scan, const struct token *hash)
         scan->had_line = true;
     else if (has_token_prefix(&name, "if") || has_token_prefix(&name, "el") || token_is(&name, "endif"))
         read_condition(scan, &name);
-    if (!scan->in_condition) {
-        const char *end = read_rest(scan, &is_empty);
-        if (token_is(&name, "warning") && text_is_on_two_lines(&scan->text->facts.clean, hash->start, end))
-            set_problem(scan, hash->start, "a #warning on two lines", "which compilers quote differently");
-    }
-    scan->in_condition = false;
+    (void)read_line(scan);
+    if (token_is(&name, "warning") && text_is_on_two_lines(&scan->text->facts.clean, hash->start, scan->scanner.at))
+        set_problem(scan, hash->start, "a #warning on two lines", "which compilers quote differently");
 }
 
 /* ---- the whole text ---- */
@@ -432,7 +409,8 @@ static void scan_all_tokens(struct scan *scan)
             break;
         if (token.kind == TOKEN_HASH && at_line_start) {
             read_directive(scan, &token);
-            continue; /* the line has been read to its end, so the next token is at the start of a line */
+            at_line_start = false;
+            continue;
         }
         if (token.kind == TOKEN_IDENTIFIER)
             check_name(scan, &token);
