@@ -89,6 +89,11 @@ void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *byte
     bytes_put(writer, size, bytes);
 }
 
+void bytes_put_framed_text(struct bytes_writer *writer, const char *text)
+{
+    bytes_put_framed(writer, strlen(text), text);
+}
+
 void bytes_put_text(struct bytes_writer *writer, const char *text)
 {
     bytes_put(writer, strlen(text), text);
@@ -110,4 +115,11 @@ uint8_t *bytes_take(struct bytes_writer *writer, size_t *size)
     *size = writer->size;
     bytes_writer_init(writer, writer->allocator);
     return bytes;
+}
+
+char *bytes_take_text(struct bytes_writer *writer)
+{
+    size_t size = 0;
+    bytes_put(writer, 1, "");
+    return (char *)bytes_take(writer, &size);
 }

@@ -25,7 +25,8 @@ void bytes_put_u32(struct bytes_writer *writer, uint32_t value);
 void bytes_put_u64(struct bytes_writer *writer, uint64_t value);
 /* Appends the length as u64, then the bytes. */
 void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *bytes);
-void bytes_put_text(struct bytes_writer *writer, const char *text); /* without its length or a NUL */
+void bytes_put_framed_text(struct bytes_writer *writer, const char *text); /* without a NUL */
+void bytes_put_text(struct bytes_writer *writer, const char *text);        /* without its length or a NUL */
 /* Appends `size` bytes for the caller to fill and returns their address, or NULL if out of memory. The address is
  * valid until the next write. */
 void *bytes_reserve(struct bytes_writer *writer, size_t size);
@@ -34,5 +35,7 @@ void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value)
 /* Hands the bytes over to the caller and empties the writer. The memory is shrunk to *size bytes, or to 1 byte if *size
  * is 0. Returns NULL if out of memory. */
 uint8_t *bytes_take(struct bytes_writer *writer, size_t *size);
+/* Hands the bytes, which have no NUL, over as a text, which memory_free_text frees. Returns NULL if out of memory. */
+char *bytes_take_text(struct bytes_writer *writer);
 
 #endif

@@ -135,12 +135,6 @@ static void write_artifact_envelope(struct bytes_writer *writer, const char *kin
     bytes_put_u64(writer, checksum.high);
 }
 
-static void release_blob(ingot_buffer_t *buffer)
-{
-    free(buffer->owner); /* the writer used the C library's allocator */
-    *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
-}
-
 ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingot_artifact_info_t *info, size_t size,
                                    const void *bytes, ingot_buffer_t *blob)
 {
@@ -163,7 +157,7 @@ ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingo
         bytes_writer_fini(&writer);
         return error_out_of_memory();
     }
-    *blob = (ingot_buffer_t){writer.size, writer.bytes, release_blob, writer.bytes};
+    bytes_take_buffer(&writer, blob);
     return INGOT_SUCCESS;
 }
 

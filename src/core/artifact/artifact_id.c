@@ -69,7 +69,7 @@ static int compare_field_names(const void *a, const void *b)
 static void put_artifact_field(struct bytes_writer *writer, const ingot_artifact_field_t *field)
 {
     uint8_t digest[DIGEST_SIZE];
-    bytes_put_framed(writer, strlen(field->name), field->name);
+    bytes_put_framed_text(writer, field->name);
     if (field->size <= MAX_VALUE_SIZE) {
         bytes_put_u32(writer, FORM_VALUE);
         bytes_put_framed(writer, field->size, field->value);
@@ -107,7 +107,7 @@ ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifa
         return status;
     bytes_put(writer, ENTRY_MAGIC_SIZE, ENTRY_ARTIFACT_MAGIC);
     bytes_put_u32(writer, FORMAT_VERSION);
-    bytes_put_framed(writer, strlen(known.kind), known.kind);
+    bytes_put_framed_text(writer, known.kind);
     status = put_artifact_fields(writer, &known);
     if (status != INGOT_SUCCESS)
         return status;

@@ -1,5 +1,5 @@
 /*
- * bytes.c - copies bytes to callers, and sorts texts; see bytes.h.
+ * bytes.c - hands bytes over to callers, and sorts texts; see bytes.h.
  */
 #include "core/base/bytes.h"
 
@@ -20,6 +20,18 @@ ingot_status_t bytes_copy_out(size_t size, const void *bytes, size_t *out_size, 
     if (size != 0)
         memcpy(out, bytes, size);
     return INGOT_SUCCESS;
+}
+
+static void free_buffer(ingot_buffer_t *buffer)
+{
+    free(buffer->owner);
+    *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
+}
+
+void bytes_take_buffer(struct bytes_writer *writer, ingot_buffer_t *buffer)
+{
+    *buffer = (ingot_buffer_t){writer->size, writer->bytes, free_buffer, writer->bytes};
+    bytes_writer_init(writer, writer->allocator);
 }
 
 static int compare_texts(const void *a, const void *b)

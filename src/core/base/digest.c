@@ -20,3 +20,12 @@ void digest_of(size_t size, const void *bytes, uint8_t digest[DIGEST_SIZE])
      * fail. */
     (void)crypto_generichash_blake2b(digest, DIGEST_SIZE, bytes, size, NULL, 0);
 }
+
+bool digest_of_written(struct bytes_writer *writer, uint8_t digest[DIGEST_SIZE])
+{
+    const bool is_whole = !writer->failed;
+    if (is_whole)
+        digest_of(writer->size, writer->bytes, digest);
+    bytes_writer_fini(writer);
+    return is_whole;
+}

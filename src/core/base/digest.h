@@ -7,7 +7,7 @@
 #ifndef INGOT_CORE_BASE_DIGEST_H
 #define INGOT_CORE_BASE_DIGEST_H
 
-#include <ingot/ingot.h>
+#include "util/bytes_writer.h"
 
 #define DIGEST_SIZE 32
 
@@ -18,5 +18,7 @@ struct hash128 {
 
 struct hash128 hash128_of(size_t size, const void *bytes);
 void digest_of(size_t size, const void *bytes, uint8_t digest[DIGEST_SIZE]);
+/* Computes the digest of what was written, and frees it. Returns false if memory ran out. */
+bool digest_of_written(struct bytes_writer *writer, uint8_t digest[DIGEST_SIZE]);
 
 #endif

@@ -57,8 +57,8 @@ static void put_head(struct bytes_writer *out)
 
 static void put_library(struct bytes_writer *out, const struct ingot_context *context)
 {
-    bytes_put_framed(out, strlen(ID_RULES), ID_RULES);
-    bytes_put_framed(out, strlen(context->ops.name), context->ops.name);
+    bytes_put_framed_text(out, ID_RULES);
+    bytes_put_framed_text(out, context->ops.name);
 }
 
 static ingot_status_t write_id(struct bytes_writer *out, const struct ingot_program_desc *desc,

@@ -5,7 +5,6 @@
  * the texts pass the checks of those that Ingot makes itself (hermetic.h), options are known to name no file, and names
  * of headers, which drivers write to files, stay in their directory.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -282,12 +281,6 @@ static ingot_status_t try_request(const struct bytes_writer *whole, const struct
     return status;
 }
 
-static void release_request(ingot_buffer_t *buffer)
-{
-    free(buffer->owner); /* the writer used the C library's allocator */
-    *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
-}
-
 ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, ingot_buffer_t *request)
 {
     struct hermetic_request hermetic = {.is_there = false};
@@ -311,7 +304,7 @@ ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, i
     if (status == INGOT_SUCCESS)
         status = try_request(&out, desc);
     if (status == INGOT_SUCCESS)
-        *request = (ingot_buffer_t){out.size, out.bytes, release_request, out.bytes};
+        bytes_take_buffer(&out, request);
     else
         bytes_writer_fini(&out);
     hermetic_fini(&hermetic.hermetic);

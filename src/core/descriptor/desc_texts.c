@@ -23,9 +23,7 @@ static ingot_status_t refuse_option(struct hermetic *hermetic, const char *what,
         bytes_put_text(&reason, ", ");
         bytes_put_text(&reason, option->problem);
     }
-    bytes_put(&reason, 1, "");
-    hermetic->reason = reason.failed ? NULL : memory_make_text(reason.allocator, (const char *)reason.bytes);
-    bytes_writer_fini(&reason);
+    hermetic->reason = bytes_take_text(&reason);
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
@@ -73,18 +71,13 @@ static ingot_status_t resolve_texts(struct hermetic *hermetic, const struct ingo
     return hermetic_resolve(hermetic, &input);
 }
 
-static void put_framed_text(struct bytes_writer *out, const char *text)
-{
-    bytes_put_framed(out, strlen(text), text);
-}
-
 static void put_source(struct bytes_writer *out, const struct ingot_source *source)
 {
     uint8_t digest[DIGEST_SIZE];
     source_get_digest(source, digest);
     bytes_put_u32(out, (uint32_t)source->kind);
     bytes_put(out, sizeof(digest), digest);
-    put_framed_text(out, source->name);
+    bytes_put_framed_text(out, source->name);
 }
 
 /* Computes the key under which the memo remembers the result: a digest of everything that the result depends on, except
@@ -96,19 +89,15 @@ static bool make_memo_key(const struct ingot_program_desc *desc, uint8_t key[DIG
     struct bytes_writer out;
     bytes_writer_init(&out, &context->allocator);
     bytes_put(&out, DIGEST_SIZE, context->text_rules.digest);
-    put_framed_text(&out, desc->compile_options);
-    put_framed_text(&out, context->compile_options);
+    bytes_put_framed_text(&out, desc->compile_options);
+    bytes_put_framed_text(&out, context->compile_options);
     bytes_put_u64(&out, desc->source_count);
     for (size_t i = 0; i < desc->source_count; ++i)
         put_source(&out, desc->sources[i]);
     bytes_put_u64(&out, desc->header_count);
     for (size_t i = 0; i < desc->header_count; ++i)
         put_source(&out, desc->sources[desc->source_count + i]);
-    const bool is_made = !out.failed;
-    if (is_made)
-        digest_of(out.size, out.bytes, key);
-    bytes_writer_fini(&out);
-    return is_made;
+    return digest_of_written(&out, key);
 }
 
 /* Takes a result that the memo remembered: the framed digests, then the files. Returns false if it is not one for this

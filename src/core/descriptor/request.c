@@ -22,11 +22,6 @@ enum {
 
 /* ---- writing ---- */
 
-static void put_string(struct bytes_writer *out, const char *text)
-{
-    bytes_put_framed(out, strlen(text), text);
-}
-
 struct writing {
     struct bytes_writer *out;
     enum request_form form;
@@ -43,7 +38,7 @@ static void put_views(const struct writing *writing, size_t count, const ingot_s
     for (size_t i = 0; i < count; ++i) {
         if (are_sources)
             bytes_put_u32(writing->out, (uint32_t)views[i].kind);
-        put_string(writing->out, has_names ? views[i].name : "");
+        bytes_put_framed_text(writing->out, has_names ? views[i].name : "");
         if (writing->form == REQUEST_OF_TEXTS) {
             bytes_put_framed(writing->out, views[i].size, views[i].bytes);
             continue;
@@ -62,8 +57,8 @@ void request_write(struct bytes_writer *out, enum request_form form, const struc
     bytes_put_u32(out, request->names_matter ? REQUEST_NAMES_MATTER : 0);
     put_views(&writing, build->source_count, build->sources, true);
     put_views(&writing, build->header_count, build->headers, false);
-    put_string(out, build->compile_options);
-    put_string(out, build->link_options);
+    bytes_put_framed_text(out, build->compile_options);
+    bytes_put_framed_text(out, build->link_options);
     bytes_put_u32(out, 0); /* reserved */
     bytes_put_u32(out, (uint32_t)build->spec_constant_count);
     for (size_t i = 0; i < build->spec_constant_count; ++i) {
@@ -72,7 +67,7 @@ void request_write(struct bytes_writer *out, enum request_form form, const struc
     }
     bytes_put_u32(out, (uint32_t)build->name_expression_count);
     for (size_t i = 0; i < build->name_expression_count; ++i)
-        put_string(out, build->name_expressions[i]);
+        bytes_put_framed_text(out, build->name_expressions[i]);
     bytes_put_framed(out, request->directory != NULL ? DIGEST_SIZE : 0, request->directory);
     if (form == REQUEST_OF_TEXTS)
         bytes_put_framed(out, request->files_size, request->files);
@@ -83,18 +78,14 @@ bool request_digest(const struct request *request, const ingot_allocator_t *allo
     struct bytes_writer out;
     bytes_writer_init(&out, allocator);
     request_write(&out, REQUEST_OF_DIGESTS, request);
-    const bool is_made = !out.failed;
-    if (is_made)
-        digest_of(out.size, out.bytes, digest);
-    bytes_writer_fini(&out);
-    return is_made;
+    return digest_of_written(&out, digest);
 }
 
 void request_write_head(struct bytes_writer *out, const char *backend)
 {
     bytes_put(out, REQUEST_MAGIC_SIZE, REQUEST_MAGIC);
     bytes_put_u32(out, REQUEST_VERSION);
-    put_string(out, backend);
+    bytes_put_framed_text(out, backend);
 }
 
 /* ---- reading ---- */

@@ -384,13 +384,6 @@ static void put_gap_message(struct bytes_writer *out, const struct graph_text *t
     bytes_put_text(out, event->gap != NULL ? event->gap : "is nested too deeply");
 }
 
-static ingot_status_t take_written_text(struct bytes_writer *text, char **result)
-{
-    bytes_put(text, 1, "");
-    *result = text->failed ? NULL : memory_make_text(text->allocator, (const char *)text->bytes);
-    return *result != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
-}
-
 /* If the sources cannot have an id with any compiler, writes why. */
 static void put_reason(struct bytes_writer *out, const struct source_graph *graph)
 {
@@ -432,7 +425,7 @@ static void put_files(struct bytes_writer *files, const struct inline_walk *walk
         if (text->file == NULL)
             digest_of(text->size, text->bytes, digest);
         bytes_put(files, DIGEST_SIZE, text->file != NULL ? text->file->digest : digest);
-        bytes_put_framed(files, strlen(text->shown), text->shown);
+        bytes_put_framed_text(files, text->shown);
     }
 }
 
@@ -473,7 +466,8 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
         put_current_directory(hermetic, graph);
     if (status == INGOT_SUCCESS && walk.gap != NULL) {
         put_gap_message(&gap, walk.gap_text, walk.gap);
-        status = take_written_text(&gap, &hermetic->gap);
+        hermetic->gap = bytes_take_text(&gap);
+        status = hermetic->gap != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
     }
     if (graph->assembly != NULL)
         hermetic->assembly = memory_make_text(graph->arena.allocator, graph->assembly);
@@ -499,7 +493,8 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
     if (status == INGOT_SUCCESS && (reason.size != 0 || reason.failed)) {
         memory_free_text(graph->arena.allocator, hermetic->gap); /* a gap does not matter then */
         hermetic->gap = NULL;
-        status = take_written_text(&reason, &hermetic->reason);
+        hermetic->reason = bytes_take_text(&reason);
+        status = hermetic->reason != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
     }
     bytes_writer_fini(&reason);
     return status;

@@ -13,7 +13,7 @@ static const char *const common_options[] = {"-O*", "-g", "-w", "-W", "-Wall", "
 static void put_name_list(struct bytes_writer *out, const char *const *list)
 {
     for (; list != NULL && *list != NULL; ++list)
-        bytes_put_framed(out, strlen(*list), *list);
+        bytes_put_framed_text(out, *list);
     bytes_put_u64(out, list != NULL ? UINT64_MAX : UINT64_MAX - 1);
 }
 
@@ -32,16 +32,12 @@ static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allo
                             (of_backend->unnamed_source != NULL ? 4u : 0u) |
                             (of_backend->assembler_reads_files ? 8u : 0u));
     if (of_backend->unnamed_source != NULL)
-        bytes_put_framed(&out, strlen(of_backend->unnamed_source), of_backend->unnamed_source);
+        bytes_put_framed_text(&out, of_backend->unnamed_source);
     put_name_list(&out, of_backend->options);
     put_name_list(&out, of_backend->options_with_value);
     put_name_list(&out, of_backend->late_directories);
-    bytes_put_framed(&out, strlen(rules->variable_options), rules->variable_options);
-    const bool is_made = !out.failed;
-    if (is_made)
-        digest_of(out.size, out.bytes, rules->digest);
-    bytes_writer_fini(&out);
-    return is_made;
+    bytes_put_framed_text(&out, rules->variable_options);
+    return digest_of_written(&out, rules->digest);
 }
 
 /* Appends the values of the variables, each followed by a blank. */
@@ -54,7 +50,6 @@ static void put_variable_options(struct bytes_writer *options, const char *const
         bytes_put_text(options, value);
         bytes_put_text(options, " ");
     }
-    bytes_put(options, 1, "");
 }
 
 bool text_rules_are_current(const struct text_rules *rules, const ingot_allocator_t *allocator)
@@ -64,8 +59,9 @@ bool text_rules_are_current(const struct text_rules *rules, const ingot_allocato
         return true;
     bytes_writer_init(&options, allocator);
     put_variable_options(&options, rules->of_backend.option_variables);
-    const bool are_same = !options.failed && strcmp((const char *)options.bytes, rules->variable_options) == 0;
-    bytes_writer_fini(&options);
+    char *now = bytes_take_text(&options);
+    const bool are_same = now != NULL && strcmp(now, rules->variable_options) == 0;
+    memory_free_text(allocator, now);
     return are_same;
 }
 
@@ -81,8 +77,7 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
 
     bytes_writer_init(&options, allocator);
     put_variable_options(&options, rules->of_backend.option_variables);
-    rules->variable_options = options.failed ? NULL : memory_make_text(allocator, (const char *)options.bytes);
-    bytes_writer_fini(&options);
+    rules->variable_options = bytes_take_text(&options);
     if (rules->variable_options == NULL || !digest_rules(rules, allocator))
         return INGOT_OUT_OF_MEMORY;
     return INGOT_SUCCESS;

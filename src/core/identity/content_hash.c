@@ -23,11 +23,7 @@ static bool make_hash_key(uint8_t key[DIGEST_SIZE], const ingot_allocator_t *all
     bytes_writer_init(&text, allocator);
     bytes_put_text(&text, kind);
     bytes_put_text(&text, path);
-    const bool is_made = !text.failed;
-    if (is_made)
-        digest_of(text.size, text.bytes, key);
-    bytes_writer_fini(&text);
-    return is_made;
+    return digest_of_written(&text, key);
 }
 
 static ingot_status_t read_hash(struct ingot_header_memo *memo, const ingot_allocator_t *allocator, const char *path,

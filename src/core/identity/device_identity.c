@@ -20,7 +20,7 @@ ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, 
         return error_null_argument(identity == NULL ? "identity" : "value");
     if (!name_is_word(name))
         return error_set(INGOT_INVALID_ARGUMENTS, "an identity field's name must consist of a-z, 0-9 and _");
-    bytes_put_framed(&identity->fields, strlen(name), name);
+    bytes_put_framed_text(&identity->fields, name);
     bytes_put_framed(&identity->fields, size, value);
     return identity->fields.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
