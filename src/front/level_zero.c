@@ -33,33 +33,31 @@ static bool has_extras(const ze_module_desc_t *desc)
     return desc->pNext != NULL || (desc->pConstants != NULL && desc->pConstants->numConstants != 0);
 }
 
+static ingot_status_t copy_facts(void **facts, const void *opaque)
+{
+    const struct level_zero_state *state = opaque;
+    struct level_zero_state *copy = NULL;
+    const ingot_status_t status =
+        level_zero_state_create(&copy, &state->allocator, state->driver, NULL, state->device_count, state->devices);
+    *facts = copy;
+    return status == INGOT_SUCCESS ? level_zero_state_learn(copy, state) : status;
+}
+
 static ingot_status_t make_context(struct ingot_cache *cache, const struct creation *creation,
                                    ze_driver_handle_t driver, struct ingot_context **context)
 {
     const ingot_allocator_t allocator = {NULL, NULL, NULL};
     struct level_zero_state *state = NULL;
-    struct level_zero_state *facts = NULL;
-    struct ingot_context *target =
-        targets_find(&cache->targets, &level_zero_ops, sizeof(creation->device), &creation->device);
-    ingot_status_t status =
+    const ingot_status_t status =
         level_zero_state_create(&state, &allocator, driver, creation->context, 1, &creation->device);
-    if (status == INGOT_SUCCESS)
-        status = level_zero_state_learn(state, target != NULL ? target->state : NULL);
-    if (status == INGOT_SUCCESS && target == NULL) {
-        status = level_zero_state_create(&facts, &allocator, driver, NULL, 1, &creation->device);
-        if (status == INGOT_SUCCESS)
-            status = level_zero_state_learn(facts, state);
-        if (status == INGOT_SUCCESS)
-            status = request_make_target(cache, &level_zero_ops, facts, 1, sizeof(creation->device), &creation->device,
-                                         &target);
-    }
-    if (status == INGOT_SUCCESS)
-        status = context_create_over(context, target, state);
-    if (status != INGOT_SUCCESS)
-        level_zero_state_destroy(state);
-    if (target != NULL)
-        context_unreference(target);
-    return status;
+    const struct request_state of = {.ops = &level_zero_ops,
+                                     .state = state,
+                                     .device_count = 1,
+                                     .key_size = sizeof(creation->device),
+                                     .key = &creation->device,
+                                     .learn = level_zero_state_learn,
+                                     .copy_facts = copy_facts};
+    return status == INGOT_SUCCESS ? request_make_context(cache, &of, context) : status;
 }
 
 /* Returns INGOT_UNIMPLEMENTED if the cache does not take such a module. */

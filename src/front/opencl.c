@@ -28,9 +28,10 @@ struct build {
     ingot_origin_t origin;
 };
 
-/* Sub-devices are not kept, because another one may get the same handle after a release. */
-static bool has_sub_device(const struct opencl_state *state)
+/* Sub-devices may end, and another one may get the same handle. */
+static bool has_sub_device(const void *opaque)
 {
+    const struct opencl_state *state = opaque;
     bool has = false;
     for (uint32_t i = 0; i < state->device_count && !has; ++i) {
         cl_device_id parent = NULL;
@@ -41,39 +42,23 @@ static bool has_sub_device(const struct opencl_state *state)
     return has;
 }
 
-/* Completes the state with what is known of its devices, and returns their target. */
-static ingot_status_t get_target(struct ingot_cache *cache, struct opencl_state *state, struct ingot_context **target)
-{
-    struct opencl_state *facts = NULL;
-    const size_t size = state->device_count * sizeof(*state->devices);
-    *target = targets_find(&cache->targets, &opencl_ops, size, state->devices);
-    ingot_status_t status = opencl_state_learn(state, *target != NULL ? (*target)->state : NULL);
-    if (status == INGOT_SUCCESS && *target == NULL) {
-        status = opencl_state_copy_facts(&facts, state);
-        if (status == INGOT_SUCCESS)
-            status = request_make_target(cache, &opencl_ops, facts, state->device_count, size,
-                                         has_sub_device(state) ? NULL : state->devices, target);
-    }
-    return status;
-}
-
 static ingot_status_t make_context(struct ingot_cache *cache, const struct build *build, struct ingot_context **context)
 {
     const ingot_allocator_t allocator = {NULL, NULL, NULL};
     struct opencl_state *state = NULL;
-    struct ingot_context *target = NULL;
-    ingot_status_t status =
+    const ingot_status_t status =
         opencl_state_create(&state, build->cl, &allocator, build->context, build->device_count, build->devices);
     if (status != INGOT_SUCCESS)
         return status;
-    status = get_target(cache, state, &target);
-    if (status == INGOT_SUCCESS)
-        status = context_create_over(context, target, state);
-    if (status != INGOT_SUCCESS)
-        opencl_state_destroy(state);
-    if (target != NULL)
-        context_unreference(target);
-    return status;
+    const struct request_state of = {.ops = &opencl_ops,
+                                     .state = state,
+                                     .device_count = state->device_count,
+                                     .key_size = state->device_count * sizeof(*state->devices),
+                                     .key = state->devices,
+                                     .learn = opencl_state_learn,
+                                     .copy_facts = opencl_state_copy_facts,
+                                     .may_end = has_sub_device};
+    return request_make_context(cache, &of, context);
 }
 
 static ingot_status_t open_build(const void *self, struct ingot_cache *cache, struct request *request,

@@ -39,27 +39,47 @@ static ingot_context_info_t get_target_info(struct ingot_cache *cache)
     return info;
 }
 
-ingot_status_t request_make_target(struct ingot_cache *cache, const ingot_backend_ops_t *ops, void *facts,
-                                   uint32_t device_count, size_t key_size, const void *key,
-                                   struct ingot_context **target)
+/* Makes the target of a state, and keeps it in the cache. context_unreference drops it. */
+static ingot_status_t make_target(struct ingot_cache *cache, const struct request_state *of,
+                                  struct ingot_context **target)
 {
     const ingot_context_info_t info = get_target_info(cache);
+    void *facts = NULL;
     struct ingot_context *made = NULL;
-    const ingot_status_t status = ingot_context_create(&made, ops, facts, device_count, &info);
+    ingot_status_t status = of->copy_facts != NULL ? of->copy_facts(&facts, of->state) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = ingot_context_create(&made, of->ops, facts, of->device_count, &info);
     if (status != INGOT_SUCCESS) {
-        ops->destroy(facts);
+        of->ops->destroy(facts);
         return status;
     }
     if (cache != NULL && cache->memo != NULL)
         context_share_memo(made, cache->memo);
     if (cache != NULL && cache->metrics.process != 0)
-        trace_count(&made->trace, ops->name);
-    if (cache != NULL && key != NULL)
-        targets_keep(&cache->targets, made, key_size, key);
+        trace_count(&made->trace, of->ops->name);
+    if (cache != NULL && (of->may_end == NULL || !of->may_end(of->state)))
+        targets_keep(&cache->targets, made, of->key_size, of->key);
     context_reference(made);
     ingot_context_release(made);
     *target = made;
     return INGOT_SUCCESS;
+}
+
+ingot_status_t request_make_context(struct ingot_cache *cache, const struct request_state *of,
+                                    struct ingot_context **context)
+{
+    struct ingot_context *target = cache != NULL ? targets_find(&cache->targets, of->ops, of->key_size, of->key) : NULL;
+    ingot_status_t status =
+        of->learn != NULL ? of->learn(of->state, target != NULL ? target->state : NULL) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS && target == NULL)
+        status = make_target(cache, of, &target);
+    if (status == INGOT_SUCCESS)
+        status = context_create_over(context, target, of->state);
+    if (status != INGOT_SUCCESS)
+        of->ops->destroy(of->state);
+    if (target != NULL)
+        context_unreference(target);
+    return status;
 }
 
 static ingot_status_t describe_program(const struct request *request, ingot_context_t context,

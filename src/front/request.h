@@ -39,11 +39,24 @@ struct made_program {
     ingot_origin_t origin;
 };
 
-/* Makes a target for devices, and keeps it in the cache unless the key is NULL. `facts` is the target's state of the
- * backend, which it takes over, also on failure. The cache may be NULL. context_unreference drops the target. */
-ingot_status_t request_make_target(struct ingot_cache *cache, const ingot_backend_ops_t *ops, void *facts,
-                                   uint32_t device_count, size_t key_size, const void *key,
-                                   struct ingot_context **target);
+/* The state of a backend for a request's context. */
+struct request_state {
+    const ingot_backend_ops_t *ops;
+    void *state;
+    uint32_t device_count;
+    size_t key_size;
+    const void *key; /* identifies the devices in their backend */
+    /* Learns about the devices: from a target's state, or if that is NULL, from the driver. NULL: nothing. */
+    ingot_status_t (*learn)(void *state, const void *facts);
+    /* Copies what `learn` has learned to a state for a target. NULL: a target needs none. */
+    ingot_status_t (*copy_facts)(void **facts, const void *state);
+    bool (*may_end)(const void *state); /* true if devices may end before the process does. NULL: none does */
+};
+
+/* Makes a request's context over the target of its devices, which it makes if the cache has none. The context takes
+ * over the state, also on failure. The cache may be NULL. */
+ingot_status_t request_make_context(struct ingot_cache *cache, const struct request_state *of,
+                                    struct ingot_context **context);
 
 /* Returns what the cache's plain functions do about a program that it does not have. */
 static inline enum program_miss cache_miss(const struct ingot_cache *cache)

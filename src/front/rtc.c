@@ -52,21 +52,13 @@ static ingot_status_t make_context(const struct rtc_loading *loading, struct ing
                                    struct ingot_context **context)
 {
     struct rtc_state *state = NULL;
-    ingot_status_t status = loading->front->make_state(loading, &state);
+    const ingot_status_t status = loading->front->make_state(loading, &state);
     if (status != INGOT_SUCCESS)
         return status;
-    const ingot_backend_ops_t *ops = state->vendor->ops;
     const int *key = &state->devices[0].number;
-    struct ingot_context *target = cache != NULL ? targets_find(&cache->targets, ops, sizeof(*key), key) : NULL;
-    if (target == NULL)
-        status = request_make_target(cache, ops, NULL, 1, sizeof(*key), key, &target);
-    if (status == INGOT_SUCCESS)
-        status = context_create_over(context, target, state);
-    if (status != INGOT_SUCCESS)
-        rtc_destroy(state);
-    if (target != NULL)
-        context_unreference(target);
-    return status;
+    const struct request_state of = {
+        .ops = state->vendor->ops, .state = state, .device_count = 1, .key_size = sizeof(*key), .key = key};
+    return request_make_context(cache, &of, context);
 }
 
 void rtc_front_forget(void *self)

@@ -102,8 +102,10 @@ ingot_status_t level_zero_state_create(struct level_zero_state **out, const ingo
     return status;
 }
 
-ingot_status_t level_zero_state_learn(struct level_zero_state *state, const struct level_zero_state *facts)
+ingot_status_t level_zero_state_learn(void *opaque, const void *opaque_facts)
 {
+    struct level_zero_state *state = opaque;
+    const struct level_zero_state *facts = opaque_facts;
     if (facts != NULL) {
         state->links_programs = facts->links_programs;
         state->reports_ip_version = facts->reports_ip_version;

@@ -30,7 +30,7 @@ ingot_status_t level_zero_state_create(struct level_zero_state **state, const in
                                        ze_driver_handle_t driver, ze_context_handle_t context, uint32_t device_count,
                                        const ze_device_handle_t *devices);
 /* Asks the driver about its extensions and the devices. `facts`: what is known of the same devices; NULL: nothing. */
-ingot_status_t level_zero_state_learn(struct level_zero_state *state, const struct level_zero_state *facts);
+ingot_status_t level_zero_state_learn(void *state, const void *facts);
 void level_zero_state_destroy(void *state);
 
 /* Asks the driver about the code that a device accepts. */

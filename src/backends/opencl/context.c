@@ -148,8 +148,10 @@ static ingot_status_t learn_spirv(struct opencl_state *state)
     return INGOT_SUCCESS;
 }
 
-ingot_status_t opencl_state_learn(struct opencl_state *state, const struct opencl_state *facts)
+ingot_status_t opencl_state_learn(void *opaque, const void *opaque_facts)
 {
+    struct opencl_state *state = opaque;
+    const struct opencl_state *facts = opaque_facts;
     struct opencl_text text = {NULL, 0};
     unsigned major = 1;
     unsigned minor = 0;
@@ -182,8 +184,9 @@ ingot_status_t opencl_state_learn(struct opencl_state *state, const struct openc
     return learn_spirv(state);
 }
 
-ingot_status_t opencl_state_copy_facts(struct opencl_state **facts, const struct opencl_state *state)
+ingot_status_t opencl_state_copy_facts(void **facts, const void *opaque)
 {
+    const struct opencl_state *state = opaque;
     struct opencl_state *copy = ingot_allocate(&state->allocator, state_size(0));
     if (copy == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for what is known of a platform");

@@ -46,9 +46,9 @@ ingot_status_t opencl_state_create(struct opencl_state **state, const cl_icd_dis
                                    const ingot_allocator_t *allocator, cl_context context, uint32_t device_count,
                                    const cl_device_id *devices);
 /* Asks the driver about the platform and the devices. `facts`: what is known of the same devices; NULL: nothing. */
-ingot_status_t opencl_state_learn(struct opencl_state *state, const struct opencl_state *facts);
+ingot_status_t opencl_state_learn(void *state, const void *facts);
 /* Copies what opencl_state_learn has learned to a state without a native context and devices. */
-ingot_status_t opencl_state_copy_facts(struct opencl_state **facts, const struct opencl_state *state);
+ingot_status_t opencl_state_copy_facts(void **facts, const void *state);
 void opencl_state_destroy(void *state);
 
 /* A NUL-terminated string from the driver. `size` is the size of its memory, which may be larger. */
