@@ -139,11 +139,6 @@ static void destroy_turn(struct ingot_turn *turn)
     ingot_storage_release(storage);
 }
 
-static uint64_t time_after(uint64_t now_ns, uint64_t time_ms)
-{
-    return time_ms < (UINT64_MAX - now_ns) / NS_PER_MS ? now_ns + time_ms * NS_PER_MS : UINT64_MAX;
-}
-
 /* Begins the part of a turn for others. Returns INGOT_NOT_FOUND if the turn is the caller's. */
 static ingot_status_t compete_for_turn(struct ingot_turn *turn, uint64_t until_ns, bool was_refused,
                                        ingot_buffer_t *value)
@@ -176,9 +171,9 @@ static ingot_status_t load_or_begin_turn(ingot_storage_t storage, size_t id_size
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
     const bool is_own = build_turn_is_own(id_size, id);
-    const uint64_t wait_ms = is_own ? 0 : limit_of(max_wait_ms, 0);
-    status = compete_for_turn(made, time_after(files_steady_clock_ns(), wait_ms), was_refused, value);
-    if (status == INGOT_BUSY && is_own && limit_of(max_wait_ms, 0) != 0)
+    const uint64_t wait_ns = limit_time_ns(max_wait_ms, 0);
+    status = compete_for_turn(made, files_steady_clock_ns() + (is_own ? 0 : wait_ns), was_refused, value);
+    if (status == INGOT_BUSY && is_own && wait_ns != 0)
         status = ingot_set_error_detail(INGOT_DEADLOCK, "this thread requested the artifact that it is making");
     if (status == INGOT_NOT_FOUND) {
         (void)storage_judge_miss(storage, NULL, id_size, id);

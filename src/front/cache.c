@@ -211,14 +211,14 @@ void ingot_cache_release(ingot_cache_t cache)
     free(cache);
 }
 
-/* Waits for uploads, until `end_ns`; 0: no limit. */
+/* Waits for uploads. */
 static ingot_status_t flush_remote(const struct ingot_cache *cache, uint64_t end_ns)
 {
 #ifdef INGOT_CACHE_HAS_REMOTE
     if (cache->remote != NULL) {
         const uint64_t now_ns = files_steady_clock_ns();
         const uint64_t left_ms = end_ns > now_ns ? (end_ns - now_ns) / NS_PER_MS : 0;
-        return ingot_remote_flush(cache->remote, end_ns == 0 ? INGOT_UNLIMITED : limit_given(left_ms));
+        return ingot_remote_flush(cache->remote, end_ns == NS_NEVER ? INGOT_UNLIMITED : limit_given(left_ms));
     }
 #endif
     (void)cache;
@@ -233,8 +233,7 @@ ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms)
     if (checked != INGOT_SUCCESS || cache == NULL || cache->storage == NULL)
         return checked;
     info.max_time_ms = max_time_ms;
-    const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
-    const uint64_t end_ns = has_limit ? files_steady_clock_ns() + limit_time_ns(max_time_ms, 0) : 0;
+    const uint64_t end_ns = limit_moment_ns(max_time_ms);
     const ingot_status_t status = ingot_persist_flush(cache->storage, &info, NULL);
     const ingot_status_t of_remote = flush_remote(cache, end_ns);
     return status != INGOT_SUCCESS ? status : of_remote;

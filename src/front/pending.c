@@ -182,8 +182,7 @@ ingot_status_t ingot_pending_poll(ingot_pending_t pending)
 
 ingot_status_t ingot_pending_wait(ingot_pending_t pending, uint64_t max_time_ms)
 {
-    const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
-    const uint64_t end_ns = has_limit ? files_steady_clock_ns() + limit_time_ns(max_time_ms, 0) : UINT64_MAX;
+    const uint64_t end_ns = limit_moment_ns(max_time_ms);
     uint64_t pause_ns = SHORTEST_PAUSE_NS;
     ingot_status_t status = ingot_pending_poll(pending);
     for (uint64_t now_ns; status == INGOT_BUSY && (now_ns = files_steady_clock_ns()) < end_ns;) {

@@ -35,4 +35,10 @@ static inline uint64_t limit_time_ns(uint64_t given_ms, uint64_t default_ms)
     return (time_ms < LIMIT_LONGEST_MS ? time_ms : LIMIT_LONGEST_MS) * NS_PER_MS;
 }
 
+/* Returns the moment of the steady clock until which a caller waits. By default, there is no limit. */
+static inline uint64_t limit_moment_ns(uint64_t given_ms)
+{
+    return given_ms == 0 || given_ms == LIMIT_UNLIMITED ? NS_NEVER : nanoseconds_now() + limit_time_ns(given_ms, 0);
+}
+
 #endif

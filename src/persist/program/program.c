@@ -369,14 +369,11 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
     ingot_persist_flush_progress_t reached = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
     if ((info != NULL && !STRUCT_READ_OVER(known, info)) || (progress != NULL && !STRUCT_IS_SET(progress)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a struct_size is not set");
-    uint64_t until_ns = UINT64_MAX;
     ingot_status_t status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    if (known.max_time_ms != 0 && known.max_time_ms != INGOT_UNLIMITED)
-        until_ns = files_steady_clock_ns() + limit_time_ns(known.max_time_ms, 0);
     ingot_storage_retain(storage); /* its callbacks are called, whatever another thread releases */
-    status = deferred_store(storage, NULL, until_ns, &reached);
+    status = deferred_store(storage, NULL, limit_moment_ns(known.max_time_ms), &reached);
     (void)STRUCT_WRITE(progress, reached);
     ingot_storage_release(storage);
     return status;

@@ -239,8 +239,7 @@ ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
     const ingot_status_t status = tier_find(storage, &tier);
     if (status != INGOT_SUCCESS)
         return status;
-    const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
-    const uint64_t moment_ns = has_limit ? nanoseconds_now() + limit_time_ns(max_time_ms, 0) : NS_NEVER;
-    return tier_wait_for_uploads(tier, moment_ns, false) ? INGOT_SUCCESS
-                                                         : ingot_set_error_detail(INGOT_BUSY, "uploads still wait");
+    return tier_wait_for_uploads(tier, limit_moment_ns(max_time_ms), false)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_BUSY, "uploads still wait");
 }
