@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/identity/identity_watch.h"
 #include "util/hex.h"
 
 static bool name_is_word(const char *name)
@@ -66,11 +65,6 @@ done:
     bytes_writer_fini(&fields.watched);
     bytes_writer_fini(&fields.fields);
     return status;
-}
-
-const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator)
-{
-    return identity_watch_check(identity->watched_size, identity->watched, allocator);
 }
 
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator)

@@ -17,21 +17,24 @@ struct device_identity {
     uint8_t *bytes; /* for each field, its name and its value, each preceded by its length */
     uint8_t digest[DIGEST_SIZE];
     size_t watched_size;
-    uint8_t *watched; /* the files and variables that it was made from (identity_watch.h), or NULL */
+    uint8_t *watched; /* the files and variables that it was made from (identity_watch.c), or NULL */
 };
 
 /* An identity to which a backend is adding fields. */
 struct ingot_identity {
     struct bytes_writer fields;
     struct ingot_header_memo *memo; /* NULL if there is none */
-    struct bytes_writer watched;    /* identity_watch.h appends to it */
+    struct bytes_writer watched;    /* identity_watch.c appends to it */
 };
 
 /* Makes a device's identity. The memo, which may be NULL, remembers digests of libraries without a build-id. */
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       struct ingot_header_memo *memo, const ingot_backend_ops_t *ops, void *state,
                                       uint32_t device);
-/* Returns what has changed since the identity was made, as a clause (a static string), or NULL if nothing has. */
+/* identity_watch.c: appends a file's state. Called before the file is read. */
+void identity_watch_file(struct bytes_writer *watched, const char *path);
+/* identity_watch.c: returns what has changed since the identity was made, as a clause (a static string), or NULL if
+ * nothing has. */
 const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/identity/content_hash.h"
 #include "core/identity/device_identity.h"
-#include "core/identity/identity_watch.h"
 #include "util/memory.h"
 
 enum { MAX_PATHS = 256 };

@@ -1,14 +1,97 @@
 /*
- * identity_watch.c - compares files and environment variables with what an identity was made from; see
- * identity_watch.h.
+ * identity_watch.c - adds environment variables to an identity, and tells whether these or files have changed since it
+ * was made.
  *
- * A file's state counts, not its content: a file that was replaced and put back may have been used in between.
+ * An identity is made once per context, but some compilers read these files and variables for each program. If one has
+ * changed, the identity does not identify what the compiler used.
+ *
+ * A file's state counts, not its content: a file that was replaced and put back may have been used in between. (The
+ * driver itself reads some of the variables only once per process.)
  */
-#include "core/identity/identity_watch.h"
+#include "core/identity/device_identity.h"
 
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/base/os_file.h"
+
+enum { MAX_VARIABLES = 128 };
+
+extern char **environ;
+
+/* ---- the environment variables that affect the code of a compiler ---- */
+
+static bool is_camel_case(const char *variable)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *at = variable;
+    bool has_small = false;
+    if (*at < 'A' || *at > 'Z')
+        return false;
+    for (; *at != '=' && *at != '\0'; ++at) {
+        const bool is_small = strchr(letters, *at) != NULL;
+        if (!is_small && strchr(others, *at) == NULL)
+            return false;
+        has_small = has_small || is_small;
+    }
+    return has_small;
+}
+
+static bool variable_matches_name(const char *variable, const char *name)
+{
+    const size_t length = strlen(name);
+    if (length == 0)
+        return false;
+    if (strcmp(name, "Aa*") == 0)
+        return is_camel_case(variable);
+    return name[length - 1] == '*' ? strncmp(variable, name, length - 1) == 0
+                                   : strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
+static bool is_asked_for(const char *variable, const char *const *names)
+{
+    bool is_in = false;
+    for (; *names != NULL; ++names) {
+        if (**names == '!' && variable_matches_name(variable, *names + 1))
+            return false;
+        is_in = is_in || (**names != '!' && variable_matches_name(variable, *names));
+    }
+    return is_in;
+}
+
+static ingot_status_t find_variables(const char *const *names, const char **found, size_t *count)
+{
+    *count = 0;
+    for (char **variable = environ; variable != NULL && *variable != NULL; ++variable) {
+        if (!is_asked_for(*variable, names))
+            continue;
+        if (*count == MAX_VARIABLES)
+            return error_set(INGOT_BACKEND_ERROR, "more than %d environment variables affect a device's code",
+                             MAX_VARIABLES);
+        found[(*count)++] = *variable;
+    }
+    texts_sort(*count, found);
+    return INGOT_SUCCESS;
+}
+
+/* Appends the environment variables with these names, sorted, each followed by a newline except for the last. */
+static ingot_status_t environment_put(struct bytes_writer *text, const char *const *names)
+{
+    const char *found[MAX_VARIABLES];
+    size_t count = 0;
+    const ingot_status_t status = find_variables(names, found, &count);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
+        if (i != 0)
+            bytes_put_text(text, "\n");
+        bytes_put_text(text, found[i]);
+    }
+    if (status == INGOT_SUCCESS && text->failed)
+        return error_out_of_memory();
+    return status;
+}
+
+/* ---- what is watched ---- */
 
 enum watched { WATCHED_FILE, WATCHED_ENVIRONMENT };
 
@@ -35,7 +118,7 @@ void identity_watch_file(struct bytes_writer *watched, const char *path)
     put_state(watched, path);
 }
 
-void identity_watch_environment(struct bytes_writer *watched, const char *const *names, size_t size, const char *text)
+static void watch_environment(struct bytes_writer *watched, const char *const *names, size_t size, const char *text)
 {
     size_t count = 0;
     while (names[count] != NULL)
@@ -46,6 +129,23 @@ void identity_watch_environment(struct bytes_writer *watched, const char *const 
         bytes_put_framed(watched, strlen(names[i]) + 1, names[i]);
     bytes_put_framed(watched, size, text);
 }
+
+ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables)
+{
+    struct bytes_writer text;
+    if (identity == NULL || variables == NULL)
+        return error_null_argument(identity == NULL ? "identity" : "variables");
+    bytes_writer_init(&text, identity->fields.allocator);
+    ingot_status_t status = environment_put(&text, variables);
+    if (status == INGOT_SUCCESS)
+        watch_environment(&identity->watched, variables, text.size, (const char *)text.bytes);
+    if (status == INGOT_SUCCESS && text.size != 0)
+        status = ingot_identity_add(identity, "environment", text.size, text.bytes);
+    bytes_writer_fini(&text);
+    return status;
+}
+
+/* ---- what has changed ---- */
 
 static bool is_file_same(struct bytes_reader *reader, struct bytes_writer *now)
 {
@@ -72,11 +172,11 @@ static bool is_environment_same(struct bytes_reader *reader, struct bytes_writer
     return is_same;
 }
 
-const char *identity_watch_check(size_t size, const uint8_t *watched, const ingot_allocator_t *allocator)
+const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator)
 {
     struct bytes_reader reader;
     const char *change = NULL;
-    bytes_reader_init(&reader, size, watched);
+    bytes_reader_init(&reader, identity->watched_size, identity->watched);
     while (change == NULL && bytes_left(&reader) != 0) {
         struct bytes_writer now;
         bytes_writer_init(&now, allocator);
