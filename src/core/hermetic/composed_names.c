@@ -77,7 +77,7 @@ static void add_paster_name(struct pasters *pasters, struct macro_table *table, 
 {
     if (name->kind != TOKEN_IDENTIFIER || has_name(table, name))
         return;
-    macro_table_define(table, macro_name_of(name->size, name->start), 0, "");
+    (void)macro_table_define(table, macro_name_of(name->size, name->start), 0, "");
     ++pasters->count;
 }
 

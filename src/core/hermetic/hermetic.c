@@ -12,7 +12,6 @@
 
 #include "core/base/digest.h"
 #include "core/hermetic/source_graph.h"
-#include "core/hermetic/text/macro_body.h"
 #include "core/hermetic/text_digests.h"
 
 /* Limits of the search. Each round may expand every computed include. */

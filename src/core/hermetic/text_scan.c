@@ -525,7 +525,7 @@ static void take_scan(struct source_graph *graph, struct graph_text *text, const
     text->first_event = count != 0 ? copies : NULL;
     for (const struct scanned_macro *macro = scan->first_macro; macro != NULL; macro = macro->next) {
         if (macro->definition != NULL)
-            macro_table_define(&graph->macros, macro->name, macro->size, macro->definition);
+            (void)macro_table_define(&graph->macros, macro->name, macro->size, macro->definition);
         else
             macro_table_undefine(&graph->macros, macro->name);
     }

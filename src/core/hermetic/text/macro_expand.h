@@ -11,6 +11,10 @@
 
 #include "core/hermetic/text/macro_table.h"
 
+/* Limit of the work for all computed includes of a program. A step is a byte or token that is made, or a comparison
+ * of two names. For comparison, hashcat's programs take at most 12,594 steps. */
+enum { MAX_EXPANSION_STEPS = 50000000 };
+
 enum header_kind { HEADER_NONE, HEADER_QUOTED, HEADER_ANGLE };
 
 struct header_name {
@@ -35,7 +39,7 @@ struct expanded_include {
 };
 
 /* Expands an operand. Resets the scratch arena. Adds the steps of its work to *steps. If these exceed
- * MAX_EXPANSION_STEPS (macro_body.h), the result is incomplete and must not be used. */
+ * MAX_EXPANSION_STEPS, the result is incomplete and must not be used. */
 void macro_expand(struct expanded_include *result, const struct macro_table *table, struct arena *scratch, size_t size,
                   const char *operand, size_t *steps);
 

@@ -78,8 +78,7 @@ static struct macro *find_or_add(struct macro_table *table, struct macro_name na
     return macro;
 }
 
-static struct macro *add_macro_definition(struct macro_table *table, struct macro_name name, size_t size,
-                                          const char *text)
+struct macro *macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text)
 {
     struct macro *macro = find_or_add(table, name);
     if (macro == NULL)
@@ -96,11 +95,6 @@ static struct macro *add_macro_definition(struct macro_table *table, struct macr
     macro->definition->text = text;
     macro->definition->size = size;
     return macro;
-}
-
-void macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text)
-{
-    (void)add_macro_definition(table, name, size, text);
 }
 
 void macro_table_undefine(struct macro_table *table, struct macro_name name)
@@ -133,7 +127,7 @@ void macro_table_define_option(struct macro_table *table, size_t size, const cha
         copy[assignment - (value + name_size)] = ' ';
         body = copy;
     }
-    struct macro *macro = add_macro_definition(table, macro_name_of(name_size, value), body_size, body);
+    struct macro *macro = macro_table_define(table, macro_name_of(name_size, value), body_size, body);
     if (macro != NULL)
         macro->of_options = true;
 }

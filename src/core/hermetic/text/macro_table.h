@@ -9,7 +9,7 @@
 
 #include "core/hermetic/text/text_scanner.h"
 
-struct macro_body; /* defined in macro_body.h */
+struct macro_body; /* defined in macro_expand.c */
 
 /* A name and its hash. The hash is computed once for all programs that read a text. */
 struct macro_name {
@@ -44,8 +44,8 @@ struct macro_table {
 
 /* Initializes a table. Its memory is in the arena. The texts must outlive it. */
 void macro_table_init(struct macro_table *table, struct arena *arena);
-/* Adds a definition. `text` is the part of the #define after the name. */
-void macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text);
+/* Adds a definition. `text` is the part of the #define after the name. Returns the macro, or NULL if out of memory. */
+struct macro *macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text);
 void macro_table_undefine(struct macro_table *table, struct macro_name name);
 /* Adds a definition from an option's value: NAME, NAME=BODY or NAME(PARAMETERS)=BODY. */
 void macro_table_define_option(struct macro_table *table, size_t size, const char *value);
