@@ -6,6 +6,7 @@
  * resulting text must include nothing, according to a check that shares no code with the library. The input has three
  * parts, separated by 0xff: source, options, header. The header is embedded as "inc.h" and can include itself.
  */
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -156,8 +157,11 @@ Outcome resolve(const ingot_allocator_t *allocator, const hermetic_input &input)
     outcome.reason = hermetic.reason != nullptr ? hermetic.reason : "";
     outcome.gap = hermetic.gap != nullptr ? hermetic.gap : "";
     require(hermetic.scan_steps <= kStepsPerByte * (input.sources[0].size + input.headers[0].size) + kMoreSteps);
-    if (outcome.reason.empty())
-        outcome.text.assign(reinterpret_cast<const char *>(hermetic.texts.bytes), hermetic.ends[0]);
+    if (outcome.reason.empty()) {
+        const std::string texts(reinterpret_cast<const char *>(hermetic.texts.bytes), hermetic.texts.size);
+        require(std::count(texts.begin(), texts.end(), '\0') == static_cast<ptrdiff_t>(input.source_count));
+        outcome.text = texts.c_str();
+    }
     hermetic_fini(&hermetic);
     return outcome;
 }

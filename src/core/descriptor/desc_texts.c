@@ -200,14 +200,14 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
     ingot_source_view_t *views = arena_take(arena, request->request.source_count * sizeof(*views));
     if (views == NULL)
         return error_out_of_memory();
-    size_t start = 0;
+    const char *text = (const char *)hermetic->texts.bytes;
     for (size_t i = 0; i < request->request.source_count; ++i) {
         views[i] = native[i];
         if (hermetic_kind_has_includes(native[i].kind)) {
-            views[i].bytes = hermetic->texts.bytes + start;
-            views[i].size = hermetic->ends[i] - start;
+            views[i].bytes = text;
+            views[i].size = strlen(text);
         }
-        start = hermetic->ends[i] + 1;
+        text += strlen(text) + 1;
     }
     request->request.sources = views;
     return INGOT_SUCCESS;

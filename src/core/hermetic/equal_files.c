@@ -5,15 +5,20 @@
 
 #include "core/hermetic/source_graph.h"
 
+static bool is_same_file(const struct graph_text *one, const struct graph_text *other)
+{
+    return one->file != NULL && other->file != NULL &&
+           os_is_same_file(&one->file->state.identity, &other->file->state.identity);
+}
+
 /* Finds texts that are the same file, because #pragma once applies to a file, not to a name. */
 void graph_find_equal_files(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        if (!text->facts.has_once || text->origin != TEXT_FILE || text->once_owner != text)
+        if (!text->facts.has_once || text->once_owner != text)
             continue;
         for (struct graph_text *other = text->next; other != NULL; other = other->next) {
-            if (other->facts.has_once && other->origin == TEXT_FILE && !other->absent &&
-                os_is_same_file(&text->identity, &other->identity))
+            if (other->facts.has_once && is_same_file(text, other))
                 other->once_owner = text;
         }
     }
@@ -22,7 +27,7 @@ void graph_find_equal_files(struct source_graph *graph)
 static bool has_another_name(const struct graph_text *text)
 {
     for (const struct graph_text *other = text->next; other != NULL; other = other->next) {
-        if (other->origin == TEXT_FILE && !other->absent && os_is_same_file(&text->identity, &other->identity))
+        if (is_same_file(text, other))
             return true;
     }
     return false;
@@ -82,7 +87,7 @@ void graph_check_file_names(struct source_graph *graph)
     if (!graph->names_matter || !graph->renames_files)
         return;
     for (const struct graph_text *text = graph->first; text != NULL && graph->limit == NULL; text = text->next) {
-        if (text->origin == TEXT_FILE && !text->absent && has_another_name(text))
+        if (has_another_name(text))
             graph->limit = "a file is found by two names, and which of them __FILE__ means depends on the compiler";
     }
     if (graph->limit == NULL && has_directory_with_two_names(graph))

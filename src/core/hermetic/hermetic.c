@@ -416,20 +416,17 @@ static void put_current_directory(struct hermetic *hermetic, struct source_graph
 /* Lists the files in the order in which they were first written. */
 static void put_files(struct bytes_writer *files, const struct inline_walk *walk)
 {
-    uint8_t digest[DIGEST_SIZE];
     for (size_t i = 0; i < walk->count; ++i) {
         const struct graph_text *text = walk->order[i];
-        if (text->origin != TEXT_FILE || text->shown == NULL)
+        if (text->file == NULL || text->shown == NULL)
             continue;
-        if (text->file == NULL)
-            digest_of(text->size, text->bytes, digest);
-        bytes_put(files, DIGEST_SIZE, text->file != NULL ? text->file->digest : digest);
+        bytes_put(files, DIGEST_SIZE, text->file->digest);
         bytes_put_framed_text(files, text->shown);
     }
 }
 
 /* Walks the sources, and appends their texts in order. */
-static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, struct inline_walk *walk)
+static void walk_sources(struct source_graph *graph, struct inline_walk *walk)
 {
     struct graph_text *text = graph->first;
     for (size_t i = 0; i < graph->input->source_count; ++i) {
@@ -441,7 +438,6 @@ static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, 
             inline_walk_source(walk, text);
             text = text->next;
         }
-        hermetic->ends[i] = walk->out->size;
         bytes_put(walk->out, 1, "");
     }
 }
@@ -456,7 +452,7 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
     graph_check_file_names(graph);
     ingot_status_t status = inline_walk_init(&walk, graph, &hermetic->texts);
     if (status == INGOT_SUCCESS)
-        walk_sources(hermetic, graph, &walk);
+        walk_sources(graph, &walk);
     if (walk.limit != NULL)
         graph->limit = walk.limit;
     if (status == INGOT_SUCCESS && graph->limit == NULL)
@@ -501,7 +497,7 @@ static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct sour
 
 void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator)
 {
-    *hermetic = (struct hermetic){.end_count = 0};
+    *hermetic = (struct hermetic){.reason = NULL};
     witness_init(&hermetic->witness, allocator);
     bytes_writer_init(&hermetic->digests, allocator);
     bytes_writer_init(&hermetic->files, allocator);
@@ -515,12 +511,10 @@ void hermetic_fini(struct hermetic *hermetic)
     memory_free_text(allocator, hermetic->reason);
     memory_free_text(allocator, hermetic->gap);
     memory_free_text(allocator, hermetic->assembly);
-    memory_free(allocator, hermetic->ends, hermetic->end_count * sizeof(*hermetic->ends));
     bytes_writer_fini(&hermetic->texts);
     bytes_writer_fini(&hermetic->files);
     bytes_writer_fini(&hermetic->digests);
     hermetic->reason = hermetic->gap = hermetic->assembly = NULL;
-    hermetic->ends = NULL;
 }
 
 static ingot_status_t resolve_graph(struct hermetic *hermetic, const struct hermetic_input *input)
@@ -545,17 +539,16 @@ static void put_digests(struct hermetic *hermetic, const struct hermetic_input *
 {
     struct bytes_writer *digests = &hermetic->digests;
     bool is_needed = hermetic->names_matter;
-    size_t start = 0;
+    const char *text = (const char *)hermetic->texts.bytes;
     text_digests_begin(digests, hermetic->names_matter, hermetic->has_directory ? hermetic->directory : NULL);
     for (size_t i = 0; i < input->source_count; ++i) {
         const ingot_source_view_t *source = &input->sources[i];
-        const size_t size = hermetic->ends[i] - start;
-        const uint8_t *text = hermetic->texts.bytes + start;
+        const size_t size = strlen(text);
         const bool is_source = !hermetic_kind_has_includes(source->kind) ||
                                (size == source->size && (size == 0 || memcmp(text, source->bytes, size) == 0));
         text_digests_put(digests, hermetic->names_matter, source->name, is_source ? NULL : text, size);
         is_needed = is_needed || !is_source;
-        start = hermetic->ends[i] + 1;
+        text += size + 1;
     }
     if (!is_needed)
         digests->size = 0;
@@ -563,10 +556,6 @@ static void put_digests(struct hermetic *hermetic, const struct hermetic_input *
 
 ingot_status_t hermetic_resolve(struct hermetic *hermetic, const struct hermetic_input *input)
 {
-    hermetic->ends = memory_allocate_zeroed(hermetic->files.allocator, input->source_count * sizeof(*hermetic->ends));
-    if (hermetic->ends == NULL)
-        return INGOT_OUT_OF_MEMORY;
-    hermetic->end_count = input->source_count;
     const ingot_status_t status = resolve_graph(hermetic, input);
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && !input->is_final)
         put_digests(hermetic, input);

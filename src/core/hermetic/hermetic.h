@@ -24,9 +24,8 @@ struct hermetic {
     char *reason;              /* why the sources cannot have an id, or NULL; from alloc_text */
     char *gap;                 /* describes the first gap, or NULL if there is none; from alloc_text */
     char *assembly; /* says that the compiler reached asm, if it refuses that; NULL otherwise; from alloc_text */
-    struct bytes_writer texts; /* the text of each source, followed by a NUL; empty for a source that is not text */
-    size_t *ends;              /* end_count offsets in `texts`, at which the sources' texts end, not counting the NUL */
-    size_t end_count;          /* number of sources */
+    struct bytes_writer texts; /* the text of each source, which has no NUL, and a NUL; "" for a source that is not
+                                * text */
     size_t scan_steps;         /* number of bytes that the scans of the texts looked at */
     bool must_look;            /* set by the caller to true if included files may affect the result */
     bool names_matter;         /* true if names of files and sources affect the result */

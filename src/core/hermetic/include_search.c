@@ -37,7 +37,6 @@ static void read_included_text(struct source_graph *graph, struct graph_text *te
         const struct bytes_writer *content = &text->file->content;
         ++graph->file_count;
         graph->total_bytes += content->size;
-        text->identity = text->file->state.identity;
         text->bytes = content->size != 0 ? (const char *)content->bytes : "";
         text->size = content->size;
     }

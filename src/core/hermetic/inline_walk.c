@@ -47,8 +47,7 @@ struct position {
 
 static void put_inlined_bytes(struct inline_walk *walk, size_t size, const char *bytes)
 {
-    walk->size += size;
-    if (walk->size > MAX_INLINED_BYTES)
+    if (walk->out->size + size > MAX_INLINED_BYTES)
         walk->limit = "with all that they include, the sources have more than 256 MiB";
     else
         bytes_put(walk->out, size, bytes);

@@ -96,11 +96,10 @@ struct graph_text {
     struct graph_text *next;      /* next in the list of all texts, in the order in which they were found */
     struct graph_text *in_bucket; /* next file in the same bucket of paths */
     enum text_origin origin;
-    const char *path;   /* the path under which a file was found, or the name of a source or embedded header */
-    const char *shown;  /* the name in line markers; NULL if the text was not written */
-    const char *normal; /* an embedded header's name, without "." and ".." */
-    bool absent;        /* true if there is no such file */
-    struct os_file_identity identity;
+    const char *path;        /* the path under which a file was found, or the name of a source or embedded header */
+    const char *shown;       /* the name in line markers; NULL if the text was not written */
+    const char *normal;      /* an embedded header's name, without "." and ".." */
+    bool absent;             /* true if there is no such file */
     struct known_file *file; /* holds a reference; NULL unless the text was read from a file */
     const char *bytes;
     size_t size;
@@ -245,7 +244,6 @@ struct inline_walk {
     size_t replaced; /* number of places (struct text_event), such as includes, that were replaced */
     size_t moved;    /* number of replacements that shifted the following lines, which a #line corrected */
     size_t depth;
-    uint64_t size;
     struct assumption *assumed; /* the newest assumption */
     const char *limit;
     const struct graph_text *gap_text; /* the text with the first gap; NULL if there is none */

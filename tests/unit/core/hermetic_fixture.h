@@ -106,14 +106,9 @@ private:
 inline Strings split_texts(const struct hermetic *hermetic)
 {
     Strings texts;
-    size_t start = 0;
-    for (size_t i = 0; i < hermetic->end_count; ++i) {
-        EXPECT_LT(hermetic->ends[i], hermetic->texts.size);
-        EXPECT_EQ(0, hermetic->texts.bytes[hermetic->ends[i]]);
-        texts.emplace_back(reinterpret_cast<const char *>(hermetic->texts.bytes) + start, hermetic->ends[i] - start);
-        start = hermetic->ends[i] + 1;
-    }
-    EXPECT_EQ(hermetic->texts.size, start);
+    const std::string all(reinterpret_cast<const char *>(hermetic->texts.bytes), hermetic->texts.size);
+    for (size_t start = 0; start < all.size(); start += texts.back().size() + 1)
+        texts.emplace_back(all.c_str() + start);
     return texts;
 }
 
