@@ -119,9 +119,25 @@ TEST_F(CliPush, IsPulledIntoAnotherStore)
     EXPECT_EQ(1120u, names().size());
     ASSERT_EQ("1\n", redis_.ask({"DEL", "ingot:1:default:" + std::string(64, 'a')}));
     EXPECT_EQ("0 1120 0", json("pull " + redis_.url(), counts));
+    damage(root() / names()[0] / "kernel.bin");
+    EXPECT_EQ("1 1119 0", json("pull " + redis_.url(), counts)) << "a damaged entry is none";
+    EXPECT_EQ(0, run({"verify"}).code);
     const Result other =
         tool({"pull", "--dir", (scratch() / "other").string(), redis_.url()}, {{"INGOT_PERSIST_NAMESPACE", "team"}});
     EXPECT_EQ("0 entries pulled; the store already had 0\n", other.output);
+}
+
+/* What another namespace of the store has is of no use where applications look. */
+TEST_F(CliPush, IsPulledIntoEachNamespace)
+{
+    const std::string other = (scratch() / "other").string();
+    EXPECT_EQ("20 0 0 0", push_counts());
+    for (const auto &options : std::vector<std::vector<std::string>>{{"--namespace", "part"}, {}}) {
+        std::vector<std::string> pull{"pull", "--dir", other, redis_.url()};
+        pull.insert(pull.end(), options.begin(), options.end());
+        EXPECT_EQ("20 entries pulled; the store already had 0\n", tool(pull).output);
+        EXPECT_EQ("0 entries pulled; the store already had 20\n", tool(pull).output);
+    }
 }
 
 /* A stranger, who has no key, has put programs on the server. */

@@ -59,10 +59,10 @@ typedef void (*ingot_remote_visit_t)(void *user, ingot_status_t status, size_t i
                                      size_t kept_size, const uint8_t *kept);
 
 /**
- * Loads all objects that a server has in the tier's namespace, except those that a store has.
+ * Loads all objects that a server has in the tier's namespace, except those that a store can load.
  *
  * @param known        A directory store; NULL: none.
- * @param known_count  Receives how many objects were not loaded because the store has them.
+ * @param known_count  Receives how many objects were not loaded from the server because the store can load them.
  * @retval INGOT_SUCCESS        Also if some could not be loaded.
  * @retval INGOT_UNIMPLEMENTED  The server's protocol cannot list objects, or @p storage is not a remote tier.
  * @retval INGOT_IO_ERROR       The server, or the store, could not be listed.

@@ -206,6 +206,7 @@ struct listed {
 
 struct listing {
     const struct tier *tier;
+    ingot_storage_t known; /* what it can load is not loaded from the server; NULL: none */
     struct listed *objects;
     size_t count;
     size_t capacity;
@@ -274,18 +275,22 @@ static ingot_status_t list_objects(struct tier *tier, struct listing *listing)
     return INGOT_SUCCESS;
 }
 
+/* Marks what the store can load: an entry may be damaged, refused, or one of another namespace. */
 static ingot_status_t mark_known(const ingot_persist_entry_t *entry, void *user)
 {
     struct listing *listing = user;
     struct listed wanted;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (entry->status != INGOT_SUCCESS || listing->count == 0)
         return INGOT_SUCCESS;
     object_key_of(listing->tier->name_space, entry->id_size, entry->id, wanted.key);
     struct listed *found = bsearch(&wanted, listing->objects, listing->count, sizeof(wanted), compare_listed);
-    if (found != NULL && !found->is_known) {
-        found->is_known = true;
-        ++listing->known_count;
-    }
+    if (found == NULL || found->is_known ||
+        ingot_storage_load(listing->known, entry->id_size, entry->id, &blob) != INGOT_SUCCESS)
+        return INGOT_SUCCESS;
+    blob.release(&blob);
+    found->is_known = true;
+    ++listing->known_count;
     return INGOT_SUCCESS;
 }
 
@@ -312,7 +317,7 @@ static void visit_object(struct tier *tier, const char *key, ingot_remote_visit_
 ingot_status_t ingot_remote_for_each(ingot_storage_t storage, ingot_storage_t known, ingot_remote_visit_t visit,
                                      void *user, uint64_t *known_count)
 {
-    struct listing listing = {.count = 0};
+    struct listing listing = {.known = known};
     struct tier *tier = NULL;
     ingot_status_t status = tier_find(storage, &tier);
     if (status == INGOT_SUCCESS && tier->transport.ops->list == NULL)
