@@ -10,7 +10,7 @@
 
 enum exit_code {
     EXIT_DONE = 0,
-    /* The command worked, but the answer is negative: bad entries, no such entry, a miss, a wrong total. */
+    /* The command worked, but the answer is negative: bad entries, no such entry, a miss. */
     EXIT_FINDING = 1,
     EXIT_USAGE = 2,    /* Invalid options, arguments or environment. */
     EXIT_NO_STORE = 3, /* There is no store, or it cannot be opened. */

@@ -270,6 +270,6 @@ void command_print_list(void)
                "$XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
                "\n"
                "Exit status: 0 done; 1 the answer is negative (bad entries, no such entry, a\n"
-               "miss, a wrong total); 2 wrong usage; 3 no store; 4 failed; 130 interrupted.\n"
+               "miss); 2 wrong usage; 3 no store; 4 failed; 130 interrupted.\n"
                "\"ingot run\" returns the command's.");
 }
