@@ -31,7 +31,7 @@ namespace
 
 struct Settings {
     unsigned seed = 1;
-    unsigned rounds = 30;
+    unsigned rounds = 10;
     unsigned seconds = 0;
     unsigned threads = 64;
     unsigned steps = 400;
