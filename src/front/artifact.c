@@ -17,8 +17,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/events.h"
-#include "persist/storage/miss.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/turns/build_turn.h"
 #include "util/limit.h"

@@ -20,7 +20,7 @@
 #include "front/settings.h"
 #include "persist/base/files.h"
 #include "persist/probes/probes.h"
-#include "persist/storage/deferred.h"
+#include "persist/storage/storage.h"
 #include "util/limit.h"
 #include "util/memory.h"
 #include "util/nanoseconds.h"

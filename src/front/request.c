@@ -12,7 +12,7 @@
 #include "core/context/context.h"
 #include "front/builders.h"
 #include "persist/base/kept_error.h"
-#include "persist/storage/miss.h"
+#include "persist/storage/storage.h"
 
 static void trace_event(const ingot_event_t *event, void *user)
 {

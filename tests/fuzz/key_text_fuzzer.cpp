@@ -7,7 +7,7 @@
 #include <string>
 
 extern "C" {
-#include "persist/trust/key_file.h"
+#include "persist/trust/key.h"
 }
 
 namespace

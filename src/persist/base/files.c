@@ -4,6 +4,12 @@
  * No file or directory that is opened is a symbolic link. The directories above it, up to the handle, belong to the
  * user who owns the store, or their links lead to what must be sealed: the store checks the namespace, the shard and
  * the entry (lookup.c, publish.c).
+ *
+ * A lock on a byte belongs to the open file, not to the process. Two threads that each open the file therefore exclude
+ * each other, as two processes do. A forked child shares its parent's open files, and therefore its parent's locks.
+ *
+ * Permissions are changed through a descriptor, never by path: when root works in another user's directory, that user
+ * can replace a file with a link at any moment.
  */
 #include "persist/base/files.h"
 
@@ -16,6 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -28,6 +35,9 @@
 
 #define BLOCK_SIZE 512u /* of st_blocks, on every file system */
 #define MAX_TREE_DEPTH 4
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452 /* the same number on all processors */
+#endif
 
 static int open_below(int at, const char *path, int flags, mode_t mode)
 {
@@ -374,4 +384,142 @@ uint64_t files_random(void)
     bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
     return bits ^ bits >> 31;
+}
+
+/* ---- locks ---- */
+
+static struct flock one_byte(short type, uint64_t byte)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
+}
+
+static int set_lock(int fd, short type, uint64_t byte)
+{
+    struct flock lock = one_byte(type, byte);
+    const int result = FILES_RESULT_OF(fcntl(fd, F_OFD_SETLK, &lock));
+    return result == -EACCES ? -EAGAIN : result;
+}
+
+int files_try_lock(int fd, uint64_t byte)
+{
+    return set_lock(fd, F_WRLCK, byte);
+}
+
+int files_try_lock_shared(int fd, uint64_t byte)
+{
+    return set_lock(fd, F_RDLCK, byte);
+}
+
+int files_unlock(int fd, uint64_t byte)
+{
+    return set_lock(fd, F_UNLCK, byte);
+}
+
+int files_find_lock(int fd, uint64_t byte, enum files_lock *found)
+{
+    struct flock lock = one_byte(F_WRLCK, byte);
+    const int result = files_result_of(fcntl(fd, F_OFD_GETLK, &lock));
+    *found = lock.l_type == F_UNLCK   ? FILES_LOCK_NONE
+             : lock.l_type == F_RDLCK ? FILES_LOCK_SHARED
+                                      : FILES_LOCK_EXCLUSIVE;
+    return result;
+}
+
+int files_try_lock_whole(int fd)
+{
+    return FILES_RESULT_OF(flock(fd, LOCK_EX | LOCK_NB));
+}
+
+int files_unlock_whole(int fd)
+{
+    return files_result_of(flock(fd, LOCK_UN));
+}
+
+/* ---- directories that are made, and closed to other users ---- */
+
+/* Changes the permissions of an open file or directory. The handle may have been opened with O_PATH. */
+static int change_mode(int handle, mode_t mode)
+{
+    char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", handle);
+    if (chmod(path, mode) == 0)
+        return 0;
+    if (errno != ENOENT && errno != ENOTDIR)
+        return -errno;
+    return syscall(SYS_fchmodat2, handle, "", mode, AT_EMPTY_PATH) == 0 ? 0 : -errno; /* without /proc */
+}
+
+int files_make_private(int at, const char *path)
+{
+    struct stat about;
+    const int handle = files_open_place(at, path);
+    if (handle < 0)
+        return handle;
+    int result = fstat(handle, &about) == 0 ? 0 : -errno;
+    if (result == 0)
+        result = about.st_uid == geteuid() ? change_mode(handle, S_IRWXU) : -EACCES;
+    (void)close(handle);
+    return result;
+}
+
+int files_make_directory(int at, const char *path)
+{
+    return files_result_of(mkdirat(at, path, S_IRWXU));
+}
+
+/* Creates the last component of a path, unless it exists, and opens it. Closes `parent`. */
+static int make_below(int parent, const char *name)
+{
+    const int made = files_make_directory(parent, name);
+    const int handle = made == 0 || made == -EEXIST ? files_open_place(parent, name) : made;
+    (void)close(parent);
+    return handle;
+}
+
+/* Opens the directory of the first `length` characters of a path. Links in it are followed, because the user chose
+ * them. */
+static int open_existing(const char *path, size_t length)
+{
+    char copy[PATH_MAX];
+    if (length >= sizeof(copy))
+        return -ENAMETOOLONG;
+    memcpy(copy, path, length);
+    copy[length] = '\0';
+    return files_result_of(open(length != 0 ? copy : "/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/* Returns the length of a path without its last component. */
+static size_t parent_length(const char *path, size_t length)
+{
+    while (length > 0 && path[length - 1] != '/')
+        --length;
+    while (length > 0 && path[length - 1] == '/')
+        --length;
+    return length;
+}
+
+int files_make_root(const char *path, bool makes_parents)
+{
+    size_t length = parent_length(path, strlen(path));
+    int handle = open_existing(path, length);
+    while (handle == -ENOENT && makes_parents && length > 0) {
+        length = parent_length(path, length);
+        handle = open_existing(path, length);
+    }
+    while (handle >= 0 && path[length] != '\0') {
+        char name[NAME_MAX + 1];
+        length += strspn(path + length, "/");
+        const size_t size = strcspn(path + length, "/");
+        if (size == 0)
+            break;
+        if (size > NAME_MAX) {
+            (void)close(handle);
+            return -ENAMETOOLONG;
+        }
+        memcpy(name, path + length, size);
+        name[size] = '\0';
+        handle = make_below(handle, name);
+        length += size;
+    }
+    return handle;
 }

@@ -15,7 +15,6 @@
 #include "persist/directory/lookup.h"
 #include "persist/directory/state.h"
 #include "persist/request/record.h"
-#include "persist/storage/events.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"

@@ -18,7 +18,6 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/request/kept_request.h"
-#include "persist/storage/events.h"
 #include "persist/storage/kinds.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/turns/build_turn.h"

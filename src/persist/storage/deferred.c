@@ -1,5 +1,5 @@
 /*
- * deferred.c - stores programs at once, or keeps those that wait for a flush; see deferred.h.
+ * deferred.c - stores programs at once, or keeps those that wait for a flush; see storage.h.
  *
  * The list is for devices that generate code at launch. There, the driver takes longer to provide the blob of a large
  * program than it took to build it, so the application chooses the time. The lock is not held while a program is
@@ -7,7 +7,7 @@
  *
  * A program that is stored already is stored again only if its blob has grown: only launches add to it.
  */
-#include "persist/storage/deferred.h"
+#include "persist/storage/storage.h"
 
 #include <ingot/private/persist.h>
 #include <ingot/private/program.h>
@@ -16,7 +16,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/events.h"
 #include "persist/storage/state.h"
 #include "util/nanoseconds.h"
 

@@ -1,11 +1,11 @@
 /*
- * miss.c - says why a storage cannot answer a request, and whether it may be compiled; see miss.h.
+ * miss.c - says why a storage cannot answer a request, and whether it may be compiled; see storage.h.
  *
  * The reason is that of `ingot explain`: the fields in which the nearest entry differs. It is found by reading the ids
  * of a store's entries, so it is looked for only if the policy needs it. No other file of persist writes to standard
  * error.
  */
-#include "persist/storage/miss.h"
+#include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
 #include <ingot/private/descriptor.h>
@@ -17,9 +17,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
-#include "persist/storage/events.h"
 #include "persist/storage/state.h"
-#include "persist/storage/storage.h"
 #include "util/entry_kind.h"
 #include "util/hex.h"
 #include "util/write_signals.h"

@@ -12,7 +12,7 @@
 #include "persist/storage/kinds.h"
 #include "persist/trust/keyring.h"
 
-/* Programs that wait for a flush or for the last release; see deferred.h. */
+/* Programs that wait for a flush or for the last release; see deferred.c. */
 struct deferred {
     pthread_mutex_t lock;
     struct deferred_item *first; /* the oldest; `lock` guards this and the rest */

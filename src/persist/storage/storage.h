@@ -1,10 +1,13 @@
 /*
- * storage.h - creates a storage, tells whether it is on, and keeps the parts that other folders attach to it.
+ * storage.h - creates a storage, tells whether it is on, reports its events, and keeps the parts that other folders
+ * attach to it.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORAGE_H
 #define INGOT_PERSIST_STORAGE_STORAGE_H
 
+#include <ingot/backend.h>
 #include <ingot/persist.h>
+#include <ingot/storage.h>
 #include <stdbool.h>
 
 #include "persist/storage/kinds.h"
@@ -115,6 +118,29 @@ void *storage_recording(ingot_storage_t storage);
 /* Sets it, before the storage is used. The last release calls `end`, before it destroys the storage. */
 void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)(void *recording));
 
+/* ---- events ---- */
+
+/*
+ * events_enter notes that the calling thread works for a program of this context. Until the thread calls events_leave,
+ * events about the storage's own work (evictions, degradations) also go to that context. events_enter returns the
+ * previous context, which the caller passes to events_leave, so calls may nest.
+ */
+const struct ingot_context *events_enter(const struct ingot_context *context);
+void events_leave(const struct ingot_context *before);
+
+/* Reports an event to a storage's callback, which may be NULL, and to the thread's context. Events about loading and
+ * storing blobs go only to the callback, because callers report these to the context themselves. */
+void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
+                 uint64_t bytes, uint64_t started_ns, const char *name, const char *reason);
+
+/* Does the same for the callback of a storage. A chain has none, so its first tier with a callback gets the event. */
+void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                  uint64_t started_ns, const char *reason);
+
+/* Reports an event only to a context. */
+void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
+                         size_t bytes, uint64_t started_ns, const char *reason);
+
 /* ---- environment.c ---- */
 
 /* Returns the value of an environment variable, or NULL. */
@@ -124,5 +150,46 @@ typedef const char *(*environment_lookup_t)(const char *name, void *user);
  * function, unless it is NULL. The flag itself has no effect. */
 ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_persist_info_t *defaults,
                                         environment_lookup_t lookup, void *user);
+
+/* ---- deferred.c ---- */
+
+/* Programs that were stored at once may wait for a flush, too, to be stored once more with the code of their launches.
+ * Nothing is stored by another thread than the caller's, and nothing in exit(). */
+
+/* Gets a program's blob from the driver and stores it if it has more than *size bytes. Reports a store and each failure
+ * to the context. Sets *size to the bytes that were stored. desc: if the storage is a builder's, a program is
+ * created from the blob first; NULL: it is not. */
+ingot_status_t deferred_store_now(ingot_storage_t storage, const struct ingot_context *context,
+                                  const_ingot_program_desc_t desc, ingot_program_t program, size_t id_size,
+                                  const uint8_t *id, size_t *size);
+
+/* Adds a program to the list, with a reference. Does nothing if the list has the id. stored_size: the size of its blob
+ * in the storage; 0: the storage has none. If the list is full, such a program takes the place of one that is stored
+ * already; if there is none, it is not stored, and an event says so. */
+void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
+                  const uint8_t *id, size_t stored_size);
+/* Stores the listed programs, or only this one, in the calling thread, and begins none after until_ns. Adds to the
+ * progress. Returns INGOT_BUSY if programs remain, or if another thread, or a caller of this thread, is storing one.
+ * Otherwise returns the first failure, or INGOT_SUCCESS. */
+ingot_status_t deferred_store(ingot_storage_t storage, const struct ingot_program *program, uint64_t until_ns,
+                              ingot_persist_flush_progress_t *progress);
+/* Waits until no other thread is storing a program from the list. Callbacks of a flush must not call this. */
+void deferred_await(ingot_storage_t storage);
+/* Returns how many programs are in the list or being stored from it. */
+uint64_t deferred_count(ingot_storage_t storage);
+
+/* ---- miss.c ---- */
+
+/* Returns what a storage does on a miss: its own policy, or that of a chain's first tier that has one. */
+ingot_persist_on_miss_t storage_on_miss(ingot_storage_t storage);
+
+/* Applies the storage's policy to a request that found nothing. Reports to the context, or to the storage's callback if
+ * the context is NULL. id: NULL if there is none; the thread's error message then says why. Returns INGOT_SUCCESS if
+ * the caller may make what was requested. Otherwise INGOT_NOT_FOUND, with the reason. */
+ingot_status_t storage_judge_miss(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
+                                  const uint8_t *id);
+
+/* Writes a line about a miss to standard error. */
+void miss_print(const char *reason);
 
 #endif

@@ -11,7 +11,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/events.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/trust/seal.h"

@@ -13,7 +13,6 @@
 
 #include "persist/base/memory.h"
 #include "persist/trust/key.h"
-#include "persist/trust/key_file.h"
 #include "persist/trust/seal.h"
 #include "util/struct_size.h"
 

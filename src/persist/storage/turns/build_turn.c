@@ -39,7 +39,6 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/storage/events.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/turns/flight.h"
