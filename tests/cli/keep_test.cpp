@@ -90,22 +90,6 @@ TEST_F(CliKeep, EvictsAllOrANamespace)
 }
 
 /* Commands that only read leave a wrong total as it is. */
-TEST_F(CliKeep, FindsAndRemovesAnEarlierFormat)
-{
-    add_plain(2);
-    EXPECT_EQ("0", json("stats", "j['old_format']"));
-    EXPECT_EQ(std::string::npos, run({"stats"}).output.find("earlier format"));
-    fs::create_directories(root() / "18446744073709551615" / "0");
-    store_fixture::write_file(root() / "18446744073709551615" / "0" / "key.bin", store_fixture::bytes_of("a key"));
-    EXPECT_EQ("1", json("stats", "j['old_format']"));
-    EXPECT_NE(std::string::npos, run({"stats"}).output.find("ingot evict --old"));
-    EXPECT_EQ(2, run({"evict", "--old", "--all"}).code);
-    const Result result = run({"evict", "--old"});
-    EXPECT_TRUE(result.is(0));
-    EXPECT_EQ("1 directories and files of an earlier format removed\n", result.output);
-    EXPECT_EQ("0 2", json("stats", "j['old_format'], j['entries']"));
-}
-
 TEST_F(CliKeep, CorrectsAWrongTotal)
 {
     add_plain(2);

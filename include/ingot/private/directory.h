@@ -111,11 +111,6 @@ typedef struct ingot_persist_count {
  *  leaves out namespaces that this user may not read. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
-/** Counts what Ingot before 1.0 left in the store's directory, in a format that this version neither reads nor counts.
- *  @param remove  Not 0: removes it.
- *  @param[out] count  The number of directories and files. Statuses as ingot_persist_evict. */
-INGOT_API ingot_status_t ingot_persist_find_old(ingot_storage_t storage, int remove, uint64_t *count);
-
 /**
  * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.
  * Blobs keep their seals. If the storage has a policy (ingot/trust.h), entries that the policy refuses are left out.

@@ -18,7 +18,6 @@ struct evicting {
     unsigned order;   /* an enum store_order; 0 if not given */
     const char *kind; /* evict only entries of this kind; NULL: all */
     bool is_all;
-    bool is_old;
     ingot_storage_t storage;
     uint64_t count; /* what was removed */
     uint64_t bytes;
@@ -34,9 +33,6 @@ static const struct command_option options[] = {
      .help = "Evict until no entry is older than AGE"},
     {"all", 'A', VALUE_NONE, NULL, offsetof(struct evicting, is_all),
      .help = "Evict all entries, or those of --namespace"},
-    {"old", 'O', VALUE_NONE, NULL, offsetof(struct evicting, is_old),
-     .help =
-         "Remove what an earlier version of Ingot has left beside the store, in a format that is not read any more"},
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct evicting, kind),
      .help = "Evict only entries of this kind, as in \"ingot ls\": with --all, or with no other limit than --max-age"},
     {"order", 'o', VALUE_WORD, "ORDER", offsetof(struct evicting, order), .words = "fifo lru",
@@ -91,10 +87,9 @@ static int run_evict(void *values)
     ingot_persist_count_t total;
     const bool has_size = evicting->max_size != 0 || evicting->max_entries != 0;
     const bool has_limit = has_size || evicting->max_age_ns != 0;
-    if (has_limit + evicting->is_all + evicting->is_old != 1)
-        return command_refuse(&command_evict,
-                              "give limits with --max-size, --max-entries or --max-age, or --all, or --old");
-    if (evicting->kind != NULL && (has_size || evicting->is_old))
+    if (has_limit == evicting->is_all)
+        return command_refuse(&command_evict, "give limits with --max-size, --max-entries or --max-age, or --all");
+    if (evicting->kind != NULL && has_size)
         return command_refuse(&command_evict, "use --kind with --all, or with no other limit than --max-age");
     if (evicting->kind != NULL && evicting->max_age_ns == QUANTITY_NONE)
         evicting->max_age_ns = 0;
@@ -106,25 +101,17 @@ static int run_evict(void *values)
     limits.max_bytes = limit_in(evicting->max_size, 1);
     limits.max_entries = evicting->is_all ? INGOT_NONE : limit_in(evicting->max_entries, 1);
     limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
-    if (evicting->is_old)
-        evicting->status = ingot_persist_find_old(evicting->storage, 1, &evicting->count);
-    else if (evicting->kind == NULL)
+    if (evicting->kind == NULL)
         evict_to(evicting, &limits);
-    if (evicting->status == INGOT_SUCCESS && !evicting->is_old)
+    if (evicting->status == INGOT_SUCCESS)
         (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
     cJSON *json = cJSON_CreateObject();
-    if (evicting->is_old) {
-        json_add_u64(json, "removed_old", evicting->count);
-    } else {
-        json_add_text(json, "status", ingot_status_name(evicting->status));
-        json_add_u64(json, "removed_entries", evicting->count);
-        json_add_u64(json, "removed_bytes", evicting->bytes);
-    }
-    output_print(json, evicting->common.is_json,
-                 evicting->is_old ? "{removed_old} directories and files of an earlier format removed\n"
-                                  : "{removed_entries} entries removed, {removed_bytes:size}\n");
+    json_add_text(json, "status", ingot_status_name(evicting->status));
+    json_add_u64(json, "removed_entries", evicting->count);
+    json_add_u64(json, "removed_bytes", evicting->bytes);
+    output_print(json, evicting->common.is_json, "{removed_entries} entries removed, {removed_bytes:size}\n");
     if (evicting->status != INGOT_SUCCESS)
-        code = store_failed(evicting->is_old ? "removing the earlier format" : "evicting", evicting->status);
+        code = store_failed("evicting", evicting->status);
 done:
     ingot_storage_release(evicting->storage);
     return code;

@@ -102,17 +102,14 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static const char pattern[] =
-    "entries    {entries}\n"
-    "size       {bytes:size} ({bytes} bytes)\n"
-    "blobs      {blob_bytes:size} ({blob_bytes} bytes)\n"
-    "recorded   {recorded_bytes:size} ({recorded_bytes} bytes)\n"
-    "largest    {largest_bytes:size} ({largest_bytes} bytes)\n"
-    "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
-    "[newest?newest     {newest} ({newest:age} ago)\n]"
-    "[last_use?last use   {last_use} ({last_use:age} ago)\n]"
-    "[old_format?old        {old_format} directories and files of an earlier format lie beside "
-    "the store; \"ingot evict --old\" removes them\n]";
+static const char pattern[] = "entries    {entries}\n"
+                              "size       {bytes:size} ({bytes} bytes)\n"
+                              "blobs      {blob_bytes:size} ({blob_bytes} bytes)\n"
+                              "recorded   {recorded_bytes:size} ({recorded_bytes} bytes)\n"
+                              "largest    {largest_bytes:size} ({largest_bytes} bytes)\n"
+                              "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
+                              "[newest?newest     {newest} ({newest:age} ago)\n]"
+                              "[last_use?last use   {last_use} ({last_use:age} ago)\n]";
 
 static void add_gauge(struct summary *summary, const char *name, const char *help, const char *labels, uint64_t value)
 {
@@ -150,13 +147,10 @@ static int summarize(ingot_storage_t storage, void *values)
 {
     struct summary *summary = values;
     ingot_persist_count_t count;
-    uint64_t old_count = 0; /* directories and files of an earlier format */
     const int code = entry_visit_all(storage, add_entry, summary);
     if (code != EXIT_DONE)
         return code;
-    ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_find_old(storage, 0, &old_count);
+    const ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
     if (status != INGOT_SUCCESS)
         return store_failed("reading the totals", status);
     if (summary->share_count > 1)
@@ -170,7 +164,6 @@ static int summarize(ingot_storage_t storage, void *values)
     json_add_time(json, "oldest", summary->oldest_ns);
     json_add_time(json, "newest", summary->newest_ns);
     json_add_time(json, "last_use", summary->last_use_ns);
-    json_add_u64(json, "old_format", old_count);
     for (int i = 0; i < GROUPING_COUNT; ++i)
         (void)cJSON_AddArrayToObject(json, groupings[i].name);
     for (size_t i = 0; i < summary->share_count; ++i) {
@@ -234,7 +227,7 @@ const struct command command_stats = {
     .summary = "summarize a store by kind, backend, device and driver",
     .about =
         "Summarizes the store in total and by namespace, kind, backend, device, driver and status. \"recorded\" is "
-        "the total that the store has recorded. Also says whether files of an earlier format lie beside the store.",
+        "the total that the store has recorded.",
     .options = stats_options,
     .size = sizeof(struct summary),
     .run = run_stats,

@@ -212,6 +212,30 @@ static void change_limits(void *self, const ingot_persist_settings_t *settings)
     atomic_store_explicit(&directory->owed_limit, 0, memory_order_relaxed); /* there may be no room for it anymore */
 }
 
+/* ---- statistics ---- */
+
+ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
+{
+    if (!STRUCT_IS_SET(stats))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "stats or its struct_size is missing");
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct directory *directory = directory_of(storage);
+    ingot_persist_stats_t current = {.struct_size = sizeof(current)};
+    storage_fill_stats(storage, directory != NULL ? &directory->counters : NULL, &current);
+    struct account_total total = {.is_known = false};
+    struct root root;
+    if (directory != NULL) {
+        if (root_open(directory, false, &root) == INGOT_SUCCESS)
+            (void)account_peek_own(&root, &total);
+        root_close(&root);
+    }
+    current.bytes = total.bytes;
+    (void)STRUCT_WRITE(stats, current);
+    return INGOT_SUCCESS;
+}
+
 /* ---- opening ---- */
 
 static ingot_status_t check_directory_info(const ingot_persist_info_t *info)

@@ -27,6 +27,7 @@
 #include "util/limit.h"
 #include "util/little_endian.h"
 #include "util/nanoseconds.h"
+#include "util/struct_size.h"
 
 /* Machines that share a store may have clocks that differ by less than this. */
 #define CLOCK_SKEW_NS (86400 * NS_PER_SECOND)
@@ -263,6 +264,47 @@ ingot_status_t evict_on_request(const struct root *root, const struct evict_limi
         status = remove_oldest(&scan, limits, SIZE_MAX, UINT64_MAX, watch);
     scan_fini(&scan);
     tell_evicted_entries(root->directory, status, started_ns, "on request", watch);
+    return status;
+}
+
+ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits, uint64_t *entry_count,
+                                   uint64_t *bytes)
+{
+    struct root root = {NULL, -1};
+    struct upkeep_watch watch = upkeep_watch_of(NULL, NULL);
+    ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
+    ingot_persist_count_t counted;
+    ingot_status_t status = INGOT_INVALID_ARGUMENTS;
+    if (!STRUCT_READ_OVER(known, limits))
+        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
+    else
+        status = root_open_of(storage, true, &root);
+    if (status == INGOT_SUCCESS) {
+        const struct directory *directory = root.directory;
+        const struct evict_limits wanted = {limit_of(known.max_bytes, directory->max_bytes),
+                                            limit_of(known.max_entries, directory->max_entries),
+                                            evict_age_ns(known.max_age_ms, directory->max_age_ns)};
+        watch = upkeep_watch_of(known.on_progress, known.user);
+        status = evict_on_request(&root, &wanted, &watch, &counted);
+        if (status == INGOT_SUCCESS)
+            status = watch.ended;
+    }
+    root_close(&root);
+    if (entry_count != NULL)
+        *entry_count = watch.progress.removed_count;
+    if (bytes != NULL)
+        *bytes = watch.progress.removed_bytes;
+    return status;
+}
+
+ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count)
+{
+    struct root root;
+    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
+    ingot_status_t status = root_open_of(storage, false, &root);
+    if (status == INGOT_SUCCESS)
+        status = evict_on_request(&root, NULL, &nobody, count);
+    root_close(&root);
     return status;
 }
 

@@ -55,10 +55,6 @@ TEST(PersistPaths, KnowsTheNamesOfLeftoversAndOfFormat3)
     for (const char *other : {"", "-", "4123456789abcdef-", "4123456789abcdef-17", "4123456789abcde",
                               "4123456789abcdeff", "4123456789abcdeg", "4123456789ABCDEF", "important"})
         EXPECT_FALSE(paths_is_temporary(other)) << other;
-    for (const char *name : {"123", "18446744073709551615", "index.bin", "saved.txt"})
-        EXPECT_TRUE(paths_is_of_old_store(name)) << name;
-    for (const char *name : {"", "7", "42", "0f", "abc", "184467440737095516150", "size.txt", "lock", "12x"})
-        EXPECT_FALSE(paths_is_of_old_store(name)) << name;
 }
 
 TEST(PersistPaths, KnowsWhatCannotBeANamespace)

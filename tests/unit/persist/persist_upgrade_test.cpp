@@ -1,6 +1,5 @@
 /*
- * Tests a store in a directory where Ingot had one before version 1.0: it is neither read, counted nor removed until
- * somebody asks for that.
+ * Tests a store in a directory where Ingot had one before version 1.0: it is neither read, counted nor removed.
  */
 #include "support/store_fixture.h"
 
@@ -35,12 +34,6 @@ protected:
             count += item.path().filename() == "kernel.bin" && read_file(item.path()) == bytes_of("a blob") ? 1 : 0;
         return count;
     }
-    static uint64_t find_old(const Store &store, int remove)
-    {
-        uint64_t count = 0;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_find_old(store.get(), remove, &count));
-        return count;
-    }
 };
 
 } // namespace
@@ -68,33 +61,4 @@ TEST_F(PersistUpgrade, TotalsOfAnotherVersionCountForNothing)
         ASSERT_EQ(INGOT_SUCCESS, store.put(bytes_of("an id"), bytes_of("new")));
         EXPECT_EQ(size_text(2 * 4096, 1), totals_of(root_));
     }
-}
-
-TEST_F(PersistUpgrade, FindsAndRemovesTheEarlierFormat)
-{
-    const Bytes id = bytes_of("an id");
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(id, bytes_of("new")));
-    EXPECT_EQ(5u, find_old(store, 0));
-    EXPECT_EQ(4u, old_entries());
-    EXPECT_EQ(5u, find_old(store, 1));
-    EXPECT_EQ(0u, old_entries());
-    EXPECT_EQ(0u, find_old(store, 0));
-    EXPECT_FALSE(fs::exists(root_ / "index.bin"));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(id));
-}
-
-TEST_F(PersistUpgrade, ANamespaceFindsItsOwn)
-{
-    ingot_persist_info_t info = info_at(root_);
-    info.name_space = "app";
-    Store store(info);
-    EXPECT_EQ(2u, find_old(store, 1));
-    EXPECT_EQ(2u, old_entries());
-    info.flags = INGOT_PERSIST_READ_ONLY;
-    info.name_space = nullptr;
-    Store reader(info);
-    EXPECT_EQ(3u, find_old(reader, 0));
-    uint64_t count = 0;
-    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_find_old(reader.get(), 1, &count));
 }

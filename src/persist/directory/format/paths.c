@@ -8,8 +8,6 @@
 #include <string.h>
 
 #define TEMPORARY_DIGITS 16u
-#define LEAST_OLD_DIGITS 3u /* a name of two digits is a shard's */
-#define MOST_OLD_DIGITS 20u
 
 static const char hex[] = "0123456789abcdef";
 static const char decimal[] = "0123456789";
@@ -113,12 +111,4 @@ bool paths_is_namespace(const char *name)
     return length != 0 && length <= NAMESPACE_MAX && !paths_parse_shard(name, &shard) &&
            strspn(name, decimal) != length && !is_one_of(name, sizeof(taken) / sizeof(taken[0]), taken) &&
            strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == length;
-}
-
-bool paths_is_of_old_store(const char *name)
-{
-    static const char *const files[] = {"index.bin", "saved.txt"};
-    const size_t length = strlen(name);
-    return (length >= LEAST_OLD_DIGITS && length <= MOST_OLD_DIGITS && strspn(name, decimal) == length) ||
-           is_one_of(name, sizeof(files) / sizeof(files[0]), files);
 }

@@ -48,7 +48,5 @@ void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t numb
 bool paths_is_temporary(const char *name);
 /* True if a namespace may have this name. */
 bool paths_is_namespace(const char *name);
-/* True if only stores from before version 1.0 give this name to a directory or file. */
-bool paths_is_of_old_store(const char *name);
 
 #endif
