@@ -5,13 +5,10 @@
  * Every figure comes from separate processes, started through scripts/with-device, which gives each process one device
  * and an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
- *     bench_startup --json FILE [--only PART]       PART is storing, pocl, intel, level_zero or nvidia;
- * nvidia, the front door on an NVIDIA GPU, is measured only if it is named bench_startup --child ready|load SET STORE
- * makes programs ready or loads them, with OpenCL bench_startup --child over|whole|whole-driver|ids|reads SET STORE
- * measures the way from sources to kernels bench_startup --child front|whole-front|whole-persist SET STORE compares the
- * front door with persist bench_startup --child own-cache SET FOLDER    does the same without Ingot, with the driver's
- * own cache bench_startup --child modules FOLDER -        builds and loads modules with Level Zero bench_startup
- * --child binaries SET STORE      writes the binaries of a store's programs to files
+ *     bench_startup --json FILE [--only PART]
+ *
+ * PART is storing, pocl, intel, level_zero or nvidia. nvidia, the front door on an NVIDIA GPU, is measured only if it
+ * is named. measure_as_child has what `--child WHAT SET STORE` does.
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
