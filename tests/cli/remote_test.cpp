@@ -20,7 +20,7 @@ TEST_F(CliRemote, ChecksAServer)
     EXPECT_EQ("INGOT_SUCCESS done True",
               json("push --check " + redis.url(), "j[\"status\"], j[\"step\"], j[\"connect_ns\"] > 0, sep=' '"));
     EXPECT_EQ(0, tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", redis.url()}}).code);
-    const Result reading = tool({"push", "--check", redis.url()}, {{"INGOT_PERSIST_REMOTE_MODE", "read"}});
+    const Result reading = run({"push", "--check", "--read-only", redis.url()});
     EXPECT_TRUE(reading.is(0));
     EXPECT_EQ(std::string::npos, reading.output.find("storing")) << reading.output;
 }
@@ -37,6 +37,7 @@ TEST_F(CliRemote, KnowsWrongUsage)
 {
     EXPECT_EQ(2, run({"push", "--check", "ftp://host"}).code);
     EXPECT_EQ(2, run({"push", "--check", "redis://a", "redis://b"}).code);
+    EXPECT_TRUE(run({"push", "--read-only", "redis://a"}).is(2, "ingot push: --read-only is for --check\n"));
     EXPECT_TRUE(run({"push", "--check", "--kind", "artifact", "redis://a"}).is(2, "pushes nothing\n"));
     EXPECT_TRUE(tool({"push", "--check"}, {{"INGOT_PERSIST_REMOTE", ""}})
                     .is(2, "ingot: INGOT_PERSIST_REMOTE is not set; name a URL\n"));

@@ -150,25 +150,30 @@ TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
 
 TEST_F(CliStale, IsFoundByWhatThisMachinesDriversCanLoad)
 {
-    const auto judge = [this](const std::string &path, const std::vector<std::string> &options = {}) {
-        std::vector<std::string> arguments{CLI_PROGRAM, "verify", "--for-this-machine=" + path};
-        arguments.insert(arguments.end(), options.begin(), options.end());
-        return run_command(arguments, environment_now());
+    const auto judge = [this](const std::string &path) {
+        return run_command({CLI_PROGRAM, "verify", "--for-this-machine=" + path}, environment_now());
     };
-    const std::string bundle = (scratch() / "bundle").string();
+    ASSERT_EQ(3, run_here(application_texts()));
     const std::string key = (scratch() / "key").string();
     ASSERT_EQ(0, tool({"key", "--secret", key}).code);
-    ASSERT_EQ(3, run_here(application_texts()));
-    ASSERT_EQ(0, tool({"bundle", "--dir", root().string(), bundle}).code);
-    EXPECT_TRUE(judge(root().string(), {"--namespace", "other"}).is(0, "0 of 0 programs can be loaded here\n"));
-    for (const std::string &path : {root().string(), bundle}) {
+    const std::string image = CLI_HAS_REMOTE != 0 ? (scratch() / "image").string() : root().string();
+    if (image != root().string()) {
+        ASSERT_EQ(0, tool({"push", "--dir", root().string(), "--layout", image}).code);
+    }
+    for (const std::string &path : {root().string(), image}) {
         EXPECT_TRUE(judge(path).is(0, "3 of 3 programs can be loaded here\n"));
-        EXPECT_TRUE(judge(path, {"--require", "--keys", key}).is(1, "0 of 3 programs can be loaded here\n"));
+        const auto judge_with = [&](const std::vector<std::string> &options) {
+            std::vector<std::string> arguments{CLI_PROGRAM, "verify", "--for-this-machine=" + path};
+            arguments.insert(arguments.end(), options.begin(), options.end());
+            return run_command(arguments, environment_now());
+        };
+        EXPECT_TRUE(judge_with({"--namespace", "other"}).is(0, "0 of 0 programs can be loaded here\n"));
+        EXPECT_TRUE(judge_with({"--require", "--keys", key}).is(1, "0 of 3 programs can be loaded here\n"));
     }
     upgrade();
     EXPECT_EQ(
         1, run_command({CLI_PROGRAM, "build", "--stale", "--check", "--dir", root().string()}, environment_now()).code);
-    for (const std::string &path : {root().string(), bundle}) {
+    for (const std::string &path : {root().string(), image}) {
         const Result result = judge(path);
         EXPECT_TRUE(result.is(1, "0 of 3 programs can be loaded here\n3: device[0]."));
         EXPECT_TRUE(result.says(" here, not "));

@@ -3,6 +3,7 @@
  * need from a server.
  */
 #include <ingot/private/wish.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ struct building {
 
 static const struct command_option build_options[] = {
     {NULL, 0, VALUE_TEXT, "REQUESTS", offsetof(struct building, paths), .flags = OPTION_REPEATED,
-     .help = "Stores and bundles whose requests are built. \"ingot pull\" takes those of a server or an image"},
+     .help = "Stores, bundles, OCI image layouts, or URLs of Redis or S3, whose requests are built. What a layout or a "
+             "server has is first pulled into the store"},
     {"stale", 0, VALUE_NONE, NULL, offsetof(struct building, is_stale),
      .help = "Rebuild programs that the store has for another driver but not for the current one, from the requests "
              "that it keeps beside them (INGOT_PERSIST_REQUESTS), in all namespaces or in one"},
@@ -91,11 +93,6 @@ static bool is_redis(const char *url)
 static int check_build_arguments(const struct building *building)
 {
     const char *wrong = NULL;
-    for (size_t i = 0; i < building->paths.count; ++i)
-        if (strstr(building->paths.items[i], "://") != NULL)
-            return command_refuse(&command_build,
-                                  "REQUESTS are stores and bundles: \"ingot pull --dir STORE %s\", and build STORE",
-                                  building->paths.items[i]);
     if (building->paths.count == 0 && !building->is_stale && !building->setup.is_watch)
         wrong = "name a store that holds requests, or use --stale or --watch";
     else if (building->setup.is_watch && building->setup.is_check)
@@ -121,6 +118,29 @@ static int check_build_arguments(const struct building *building)
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */
 
+/* Pulls what servers and image layouts have into the store, which takes their place among the paths. --check writes
+ * nothing. */
+static int pull_sources(struct building *building)
+{
+    char mark[PATH_MAX];
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < building->paths.count && code == EXIT_DONE; ++i) {
+        const char *path = building->paths.items[i];
+        (void)snprintf(mark, sizeof(mark), "%s/oci-layout", path);
+        if (strstr(path, "://") == NULL && access(mark, F_OK) != 0)
+            continue;
+        building->paths.items[i] = NULL;
+        if (building->setup.is_check)
+            code = command_refuse(&command_build, "--check pulls nothing from %s: name a store or a bundle", path);
+        else if (building->is_required || building->key_files != NULL)
+            code = command_refuse(&command_build, "--require and --keys are for stores and bundles: "
+                                                  "INGOT_PERSIST_TRUST is the policy for what is pulled");
+        else
+            code = pull_quietly(&building->common, path);
+    }
+    return code;
+}
+
 /* Reads the requests. The keys that check their seals need not be the keys that seal the built programs. */
 static int read_requests(struct building *building)
 {
@@ -137,8 +157,10 @@ static int read_requests(struct building *building)
     if (building->key_files != NULL)
         options.key_files = building->key_files;
     int code = store_read_trust(&building->trust, &options);
+    if (code == EXIT_DONE)
+        code = pull_sources(building);
     return code == EXIT_DONE ? plan_read(&building->plan, building->paths.count, building->paths.items,
-                                         building->common.name_space, &building->trust)
+                                         &building->common, &building->trust)
                              : code;
 }
 

@@ -121,19 +121,24 @@ static void drop_repeated(struct plan *plan)
     plan->request_count = kept;
 }
 
-int plan_read(struct plan *plan, size_t count, char *const *paths, const char *name_space,
+int plan_read(struct plan *plan, size_t count, char *const *paths, const struct common_options *options,
               const ingot_persist_trust_t *trust)
 {
     int code = EXIT_DONE;
     *plan = (struct plan){.trust = trust};
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
-        struct visit visit = {.plan = plan, .path = paths[i], .name_space = name_space};
-        const ingot_status_t status = store_open_source(&visit.store, paths[i], "", trust);
+        struct visit visit = {.plan = plan, .path = paths[i], .name_space = options->name_space};
+        ingot_status_t status = INGOT_SUCCESS;
+        if (paths[i] == NULL)
+            code = store_open(&visit.store, options, STORE_READ, NULL);
+        else
+            status = store_open_source(&visit.store, paths[i], "", trust);
         if (status != INGOT_SUCCESS) {
             store_tell_failure(status, "%s", paths[i]);
             return EXIT_NO_STORE;
         }
-        code = entry_visit_all(visit.store, take_request, &visit);
+        if (code == EXIT_DONE)
+            code = entry_visit_all(visit.store, take_request, &visit);
         ingot_storage_release(visit.store);
     }
     drop_repeated(plan);

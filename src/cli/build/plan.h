@@ -49,10 +49,11 @@ struct plan {
     uint64_t unknown_count; /* of plan_read_stale: results without a request, or whose id does not name one device */
 };
 
-/* Adds the requests of directory stores and bundles. Each is built in its own namespace, unless name_space is one.
- * trust: the policy for the seals; it and the paths must outlive the plan. Prints a message for each request that
- * cannot be used. Returns EXIT_DONE; on failure, prints a message and returns another exit_code. */
-int plan_read(struct plan *plan, size_t count, char *const *paths, const char *name_space,
+/* Adds the requests of directory stores and bundles; a path that is NULL stands for the store of the results. Each is
+ * built in its own namespace, unless the options name one. trust: the policy for the seals; it and the paths must
+ * outlive the plan. Prints a message for each request that cannot be used. Returns EXIT_DONE; on failure, prints a
+ * message and returns another exit_code. */
+int plan_read(struct plan *plan, size_t count, char *const *paths, const struct common_options *options,
               const ingot_persist_trust_t *trust);
 /* Adds the requests of a store that has their results for some devices, each for these devices. */
 int plan_read_stale(struct plan *plan, ingot_storage_t store);

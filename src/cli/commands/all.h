@@ -31,6 +31,10 @@ COMMANDS(DECLARE)
 /* Returns the public facts of the key in a file, or NULL if it is not a key file. */
 cJSON *key_describe(const char *path);
 
+/* Stores in a store what a server (a URL) or an OCI image layout (a directory) has, as `ingot pull` does. Prints
+ * failures only. Returns an exit_code. */
+int pull_quietly(const struct common_options *common, const char *source);
+
 /* Loads what the requests of these stores need on this machine from the server that the environment names, and compiles
  * nothing. Prints a summary. Returns an exit_code. */
 int build_pull(const struct common_options *options, const struct text_list *requests);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <ingot/private/descriptor.h>
 #include <ingot/private/directory.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,9 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#if INGOT_WITH_REMOTE
+#include <ingot/private/remote.h>
+#endif
 
 struct verifying {
     struct common_options common;
@@ -43,8 +47,9 @@ static const struct command_option options[] = {
              "entries whose seal is refused"},
     {"for-this-machine", 'm', VALUE_TEXT, "PATH", offsetof(struct verifying, machine_path),
      .flags = OPTION_ARG_OPTIONAL,
-     .help = "Show which programs this machine's drivers can load, and by what the others differ. PATH is a store or a "
-             "bundle; without it, the store is taken. Writes nothing. Exit status 1: some programs cannot be loaded"},
+     .help = "Show which programs this machine's drivers can load, and by what the others differ. PATH is a store, a "
+             "bundle or an OCI image layout; without it, the store is taken. Writes nothing. Exit status 1: some "
+             "programs cannot be loaded"},
     {"require", 'q', VALUE_NONE, NULL, offsetof(struct verifying, is_required),
      .help = "Require a seal by one of the keys on each blob; the store may be another user's"},
     {"keys", 'k', VALUE_TEXT, "FILE[:FILE...]", offsetof(struct verifying, common.key_files),
@@ -107,6 +112,8 @@ static int verify_store(ingot_storage_t storage, void *values)
 /* ---- --for-this-machine ---- */
 
 struct machine {
+    const struct common_options *common;
+    ingot_persist_trust_t trust; /* for the layers of an image */
     ingot_storage_t storage;
     struct device_list devices;
     cJSON *problems; /* an item for each reason */
@@ -206,17 +213,47 @@ static int judge_entry(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-/* Judges a store or a bundle. Drivers may print: until the findings are printed, standard output is standard error. */
+#if INGOT_WITH_REMOTE
+static ingot_status_t judge_layer(ingot_storage_t bundle, ingot_status_t status, const char *name_space, void *user)
+{
+    struct machine *machine = user;
+    const char *wanted = machine->common->name_space;
+    if (wanted != NULL && strcmp(wanted, name_space) != 0)
+        return INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_set_trust(bundle, &machine->trust);
+    machine->storage = bundle;
+    return status != INGOT_SUCCESS || entry_visit_all(bundle, judge_entry, machine) == EXIT_DONE ? status
+                                                                                                 : INGOT_IO_ERROR;
+}
+#endif
+
+/* Judges a store, a bundle or an image. Drivers may print: until the findings are printed, standard output is standard
+ * error. */
 static int run_machine(const struct common_options *common)
 {
-    struct machine machine = {.problems = cJSON_CreateArray()};
+    struct machine machine = {.common = common, .problems = cJSON_CreateArray()};
+    char mark[PATH_MAX];
+    bool is_image = false;
+    int code = store_read_trust(&machine.trust, common);
     const int output = dup(STDOUT_FILENO);
+    if (code != EXIT_DONE)
+        return code;
     if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("INGOT_LAYER_DISABLE", "1", 1) != 0)
         return EXIT_FAILED;
     for (size_t i = 0; device_backends[i] != NULL; ++i)
         device_backends[i]->add_all(&machine.devices);
-    int code = store_open(&machine.storage, common, STORE_READ, NULL);
-    if (code == EXIT_DONE)
+    (void)snprintf(mark, sizeof(mark), "%s/oci-layout", common->directory != NULL ? common->directory : "");
+#if INGOT_WITH_REMOTE
+    is_image = common->directory != NULL && access(mark, F_OK) == 0;
+    const ingot_status_t status =
+        is_image ? ingot_image_for_each(common->directory, judge_layer, &machine) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        return store_failed("reading the image", status);
+#endif
+    if (!is_image)
+        code = store_open(&machine.storage, common, STORE_READ, NULL);
+    if (code == EXIT_DONE && !is_image)
         code = entry_visit_all(machine.storage, judge_entry, &machine);
     if (code != EXIT_DONE)
         return code;

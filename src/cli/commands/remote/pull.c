@@ -31,6 +31,7 @@ struct pulling {
     uint64_t present_count;
     uint64_t entry_count;
     uint64_t failed_count;
+    bool is_for_build;
 #if INGOT_WITH_REMOTE
     struct image_options image;
 #endif
@@ -192,7 +193,8 @@ static int pull_from_server(struct pulling *pulling)
     const ingot_status_t status =
         ingot_remote_for_each(pulling->from, pulling->store, store_object, pulling, &pulling->present_count);
     if (status == INGOT_UNIMPLEMENTED)
-        return command_refuse(&command_pull, "%s. Name a store of requests with --for", ingot_last_error_detail());
+        return command_refuse(pulling->is_for_build ? &command_build : &command_pull, "%s. Name a store of requests%s",
+                              ingot_last_error_detail(), pulling->is_for_build ? "" : " with --for");
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("listing the server", status);
 }
 
@@ -248,6 +250,25 @@ static int run_pull(void *values)
     ingot_storage_release(pulling->store);
     ingot_storage_release(pulling->from);
     return code;
+}
+
+int pull_quietly(const struct common_options *common, const char *source)
+{
+    struct pulling pulling = {.common = *common, .is_for_build = true};
+    int code;
+#if INGOT_WITH_REMOTE
+    if (strstr(source, "://") == NULL) {
+        pulling.image.layout = source;
+        code = pull_image(&pulling);
+    } else
+#endif
+    {
+        pulling.url = source;
+        code = pull_from_server(&pulling);
+    }
+    ingot_storage_release(pulling.store);
+    ingot_storage_release(pulling.from);
+    return code == EXIT_DONE && pulling.failed_count != 0 ? EXIT_FAILED : code;
 }
 
 const struct command command_pull = {

@@ -21,9 +21,10 @@ enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
 
 struct pushing {
     struct common_options common;
-    const char *url;  /* NULL: from the environment */
-    const char *kind; /* NULL: all */
-    bool is_check;    /* only checks the server */
+    const char *url;   /* NULL: from the environment */
+    const char *kind;  /* NULL: all */
+    bool is_check;     /* only checks the server */
+    bool is_read_only; /* without storing anything */
     struct image_options image;
     ingot_storage_t store;
     ingot_storage_t server;
@@ -39,10 +40,10 @@ static const struct command_option options[] = {
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct pushing, kind),
      .help = "Push only entries of this kind, as in \"ingot ls\""},
     {"check", 'c', VALUE_NONE, NULL, offsetof(struct pushing, is_check),
-     .help =
-         "Only check the server: connect, store, load, compare and remove 64 KiB, and print how long each step "
-         "took, or what is wrong. With INGOT_PERSIST_REMOTE_MODE=read, store and remove nothing. No store is needed. "
-         "Exit status 1: the server does not work"},
+     .help = "Only check the server: connect, store, load, compare and remove 64 KiB, and print how long each step "
+             "took, or what is wrong. No store is needed. Exit status 1: the server does not work"},
+    {"read-only", 'r', VALUE_NONE, NULL, offsetof(struct pushing, is_read_only),
+     .help = "With --check: store and remove nothing"},
     {"image", 'i', VALUE_TEXT, "REFERENCE", offsetof(struct pushing, image.reference),
      .help = "Push to the image HOST[:PORT]/NAME[:TAG] in a registry, by skopeo"},
     {"layout", 0, VALUE_TEXT, "DIR", offsetof(struct pushing, image.layout),
@@ -125,6 +126,8 @@ static int check_server(const struct pushing *pushing)
     const int code = server_make_info(&info, pushing->url);
     if (code != EXIT_DONE)
         return code;
+    if (pushing->is_read_only)
+        info.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
     const ingot_status_t status = ingot_remote_check(&info, &report);
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "status", ingot_status_name(status));
@@ -144,6 +147,8 @@ static int run_push(void *values)
     struct pushing *pushing = values;
     ingot_remote_stats_t stats = {0};
     const bool is_image = pushing->image.reference != NULL || pushing->image.layout != NULL;
+    if (pushing->is_read_only && !pushing->is_check)
+        return command_refuse(&command_push, "--read-only is for --check");
     if (pushing->is_check && (is_image || pushing->kind != NULL))
         return command_refuse(&command_push, "--check checks a server, and pushes nothing");
     if (pushing->is_check)
