@@ -2,9 +2,9 @@
  * error.h - keeps the error message of each thread's last failure.
  *
  * The thread's first failure allocates a buffer for the message, which is freed when the thread ends. The buffer is not
- * a thread-local variable: a running program can load a library with initial-exec variables (stripe.h) only if all
- * thread-local variables of the library fit in a few hundred bytes. A build log that does not fit in the buffer loses
- * its end, because its first lines matter most.
+ * a thread-local variable: a running program can load a library with initial-exec variables (striped_count.h) only if
+ * all thread-local variables of the library fit in a few hundred bytes. A build log that does not fit in the buffer
+ * loses its end, because its first lines matter most.
  */
 #ifndef INGOT_CORE_BASE_ERROR_H
 #define INGOT_CORE_BASE_ERROR_H

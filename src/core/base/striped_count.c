@@ -1,7 +1,20 @@
 /*
- * striped_count.c - spreads a reference count over cells and gathers it; see striped_count.h.
+ * striped_count.c - assigns stripes to threads, spreads a reference count over cells and gathers it; see
+ * striped_count.h.
  */
 #include "core/base/striped_count.h"
+
+_Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
+
+unsigned stripe_assign(void)
+{
+    static atomic_uint next;
+
+    /* relaxed: threads need only different numbers; nothing else is published */
+    const unsigned number = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % STRIPE_COUNT;
+    stripe_plus_one = number + 1;
+    return number;
+}
 
 enum { CELLS_SIZE = STRIPE_COUNT * sizeof(struct striped_cell) };
 

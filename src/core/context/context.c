@@ -3,12 +3,16 @@
  */
 #include "core/context/context.h"
 
+#include <ingot/backend.h>
 #include <ingot/private/event.h>
+#include <ingot/private/header_memo.h>
 #include <ingot/private/program.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/context/environment.h"
+#include "core/identity/loaded_library.h"
+#include "util/memory.h"
 #include "util/struct_size.h"
 
 static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
@@ -305,4 +309,128 @@ const char *context_compiler_change(struct ingot_context *context, size_t device
 bool context_make_room(struct ingot_context *context, ingot_status_t status)
 {
     return status == INGOT_OUT_OF_MEMORY && context->programs != NULL && memory_cache_make_room(context->programs);
+}
+
+/* ---- the in-memory cache ---- */
+
+ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group)
+{
+    if (context == NULL)
+        return error_null_argument("context");
+    memory_cache_clear(context->programs, group, EVICTED_CLEAR);
+    return INGOT_SUCCESS;
+}
+
+static uint64_t load_relaxed(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit((_Atomic uint64_t *)counter, memory_order_relaxed);
+}
+
+ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats)
+{
+    ingot_cache_stats_t known = INGOT_CACHE_STATS_INIT;
+    struct memory_cache_counts counts;
+
+    if (context == NULL)
+        return error_null_argument("context");
+    memory_cache_get_counts(context->programs, &counts);
+    known.hits = counts.hits;
+    known.misses = counts.misses;
+    known.waits = counts.waits;
+    known.builds = load_relaxed(&context->counters.builds);
+    known.build_failures = load_relaxed(&context->counters.build_failures);
+    known.loads = load_relaxed(&context->counters.loads);
+    known.load_failures = load_relaxed(&context->counters.load_failures);
+    known.blobs_taken = load_relaxed(&context->counters.blobs_taken);
+    known.evictions_count = counts.evictions[EVICTED_COUNT];
+    known.evictions_bytes = counts.evictions[EVICTED_BYTES];
+    known.evictions_groups = counts.evictions[EVICTED_GROUPS];
+    known.evictions_clear = counts.evictions[EVICTED_CLEAR];
+    known.evictions_memory = counts.evictions[EVICTED_MEMORY];
+    known.programs = counts.entries;
+    known.bytes = counts.bytes;
+    known.groups = counts.groups;
+    const struct memory_cache_limits *limits = memory_cache_get_limits(context->programs);
+    known.max_programs = limits->max_entries;
+    known.max_bytes = limits->max_bytes;
+    known.max_groups = limits->max_groups;
+    known.flags = (limits->max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
+                  (limits->drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
+    return STRUCT_WRITE(stats, known)
+               ? INGOT_SUCCESS
+               : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or its struct_size is not set");
+}
+
+/* ---- the memo of headers ---- */
+
+ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context)
+{
+    return context != NULL ? context->header_memo : NULL;
+}
+
+void context_share_memo(struct ingot_context *context, struct ingot_header_memo *memo)
+{
+    header_memo_retain(memo);
+    context->header_memo = memo;
+}
+
+/* Computes a digest that identifies Ingot's code, because another version may resolve includes differently. The
+ * version number alone would not distinguish a developer's builds. */
+static ingot_status_t identify_build(uint8_t digest[DIGEST_SIZE])
+{
+    uint8_t room[256];
+    const uint8_t *build_id = NULL;
+    size_t build_id_size = 0;
+    const size_t version_size = strlen(ingot_version()) + 1;
+    const struct link_map *library = library_of_function((const void *)(uintptr_t)&identify_build);
+    if (library == NULL || !library_build_id(library, &build_id, &build_id_size) ||
+        version_size + build_id_size > sizeof(room))
+        return error_set(INGOT_UNIMPLEMENTED, "the Ingot library has no build-id, without which probes cannot be kept");
+    memcpy(room, ingot_version(), version_size);
+    memcpy(room + version_size, build_id, build_id_size);
+    digest_of(version_size + build_id_size, room, digest);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_header_memo_keep(ingot_header_memo_t memo, const ingot_probes_keeper_t *keeper, void *user)
+{
+    uint8_t build[DIGEST_SIZE];
+    ingot_status_t status = identify_build(build);
+    if (status == INGOT_SUCCESS)
+        status = header_memo_keep(memo, build, keeper, user);
+    if (status != INGOT_SUCCESS)
+        keeper->release(user);
+    return status;
+}
+
+/* ---- memory of backends ---- */
+
+/* A backend allocates before its context exists, when the application's allocator is not checked yet. If that allocator
+ * is missing or incomplete, the C library's allocator is used. */
+static ingot_allocator_t get_usable_allocator(const ingot_allocator_t *allocator)
+{
+    ingot_allocator_t usable;
+    if (memory_init(&usable, allocator) != INGOT_SUCCESS)
+        (void)memory_init(&usable, NULL);
+    return usable;
+}
+
+void *ingot_allocate(const ingot_allocator_t *allocator, size_t size)
+{
+    const ingot_allocator_t usable = get_usable_allocator(allocator);
+    return memory_allocate_zeroed(&usable, size);
+}
+
+void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size)
+{
+    const ingot_allocator_t usable = get_usable_allocator(allocator);
+    memory_free(&usable, memory, size);
+}
+
+ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *info)
+{
+    const ingot_allocator_t none = {NULL, NULL, NULL};
+    ingot_context_info_t known;
+
+    return STRUCT_READ(known, info) && known.allocator != NULL ? *known.allocator : none;
 }

@@ -1,9 +1,9 @@
 /*
  * cache_entry.h - defines the entries of the in-memory cache, and manages their memory and their reference counts.
  *
- * A reference to a cached entry is counted in a cell of the calling thread's stripe (stripe.h), so taking and dropping
- * it writes no memory that other stripes write. All other references are counted in `central`. The number of references
- * is the sum of all counts. It is known, and can become zero, only after the entry has left the cache.
+ * A reference to a cached entry is counted in a cell of the calling thread's stripe (striped_count.h), so taking and
+ * dropping it writes no memory that other stripes write. All other references are counted in `central`. The number of
+ * references is the sum of all counts. It is known, and can become zero, only after the entry has left the cache.
  *
  * The layout lets a hit read little memory. Entries are in chunks that are aligned to their size, so the chunk's
  * address is computed from an entry's. In a chunk, the serials are adjacent, and so are the cells of each stripe. The
@@ -26,7 +26,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "core/base/stripe.h"
+#include "core/base/striped_count.h"
 #include "core/memory_cache/cache_types.h"
 
 /* A chunk, with what malloc adds to it, fills a page. */

@@ -28,7 +28,7 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value);
 
 /* Returns the entry that the memo remembers, with a reference. Returns NULL if the entry has left the cache, or if
  * the thread must call memory_cache_lookup first, which gives it a stripe: the set of counters that a group of threads
- * uses (stripe.h). This is the fast path: it takes no lock
+ * uses (striped_count.h). This is the fast path: it takes no lock
  * and writes no memory that threads of other stripes write. */
 struct cache_entry *cache_memo_lookup(struct cache_memo *memo);
 /* True if it finds an entry by content. Takes no lock and counts nothing, but may miss an entry that is in the
