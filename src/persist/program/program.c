@@ -87,10 +87,10 @@ static ingot_status_t load_program(ingot_program_t *program, void **native, cons
 static bool get_id(const_ingot_program_desc_t desc, struct request *request)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    if (!storage_is_here(request->storage))
+    if (!storage_is_on(request->storage)) {
         (void)storage_refuse(request->storage, INGOT_NOT_FOUND);
-    if (!storage_is_on(request->storage))
         return false;
+    }
     const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
         events_tell_context(request->context, INGOT_EVENT_NO_ID, status, 0, started_ns, ingot_last_error_detail());
