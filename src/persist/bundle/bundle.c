@@ -23,7 +23,6 @@
 #include "persist/bundle/bundle_file.h"
 #include "persist/directory/format/paths.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/trust.h"
 #include "util/bytes_writer.h"
 #include "util/entry_kind.h"
 #include "util/kept_file.h"

@@ -17,7 +17,6 @@
 #include "persist/directory/lookup.h"
 #include "persist/directory/state.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
 #include "util/error_text.h"
 

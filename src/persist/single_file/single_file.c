@@ -14,7 +14,6 @@
 #include "persist/base/replacement.h"
 #include "persist/directory/format/entry.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/trust.h"
 
 struct single_file {
     bool accepts_any_owner; /* if true, every blob must be sealed */

@@ -22,7 +22,6 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/state.h"
-#include "persist/storage/trust.h"
 #include "persist/trust/seal.h"
 #include "util/entry_kind.h"
 #include "util/error_text.h"

@@ -1,10 +1,10 @@
 /*
- * trust.c - applies a storage's trust policy to the blobs that it loads and stores; see trust.h.
+ * trust.c - applies a storage's trust policy to the blobs that it loads and stores; see storage.h.
  *
  * An operation takes a reference to the keyring under the storage's lock, and checks and seals without the lock. A
  * storage without a keyring takes no lock.
  */
-#include "persist/storage/trust.h"
+#include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
 
@@ -12,7 +12,6 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/state.h"
-#include "persist/storage/storage.h"
 #include "persist/trust/seal.h"
 #include "util/entry_kind.h"
 #include "util/struct_size.h"
