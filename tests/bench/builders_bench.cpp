@@ -10,15 +10,19 @@
  * stalls: the times of begin, poll, and of a plain call that compiles later: with a warm store, with a miss, and while
  * a builder compiles a program for seconds.
  *
- *     bench_builders --json FILE [--device NAME]... [--only start|stalls] [--processes N] [--programs N]
- *                    [--rounds N] [--branches N] [--goal RATIO]
+ * farm: clients that may not compile begin the same programs, each with a store of its own and one Redis for all; 1, 2
+ * and 4 builders with stores of their own answer them.
+ *
+ *     bench_builders --json FILE [--device NAME]... [--only start|stalls|farm] [--processes N] [--programs N]
+ *                    [--rounds N] [--branches N] [--clients N] [--goal RATIO]
  *     bench_builders --child start:HOW:PROCESSES PROGRAMS STORE     HOW is alone, together, lockstep or uncached
  *     bench_builders --child stalls BRANCHES STORE
+ *     bench_builders --child farm:CLIENTS:BUILDERS PROGRAMS FOLDER
  */
 #include "bench/bench_report.h"
 #include "bench/builders_device.h"
 #include "bench/sample.h"
-#include "support/scratch_directory.h"
+#include "support/server_process.h"
 #include "support/test_device.h"
 
 #include <ingot/cache.hpp>
@@ -183,12 +187,84 @@ void measure_while_compiling(const Device &device, const std::string &store, uns
     print_calls("long later", later);
 }
 
+/* ---- farm: the process of all clients ---- */
+
+std::vector<std::unique_ptr<child_process::Child>> start_builders(unsigned count, const std::string &folder)
+{
+    std::vector<std::unique_ptr<child_process::Child>> builders;
+    for (unsigned i = 0; i < count; ++i) {
+        const std::string own = folder + "/builder-" + std::to_string(i);
+        builders.push_back(std::make_unique<child_process::Child>(
+            std::vector<std::string>{INGOT_PROGRAM, "build", "--watch", "--dir", own, "--jobs", "1"}, own + ".log"));
+    }
+    return builders;
+}
+
+/* Ends the builders. Returns how many programs they compiled. */
+unsigned end_builders(const std::vector<std::unique_ptr<child_process::Child>> &builders)
+{
+    unsigned built = 0;
+    for (const auto &builder : builders) {
+        builder->send(SIGTERM);
+        builder->wait();
+        const std::string output = builder->output();
+        for (size_t at = output.find(": built"); at != std::string::npos; at = output.find(": built", at + 1))
+            ++built;
+    }
+    return built;
+}
+
+/* A process of the farm, which is so many clients. */
+void be_clients(const bench::Together &together, unsigned first, unsigned last, size_t count, const std::string &folder)
+{
+    const std::unique_ptr<Device> device = builders::open_device(test_device::wanted());
+    const std::vector<Program> programs = device->list_programs(count);
+    std::vector<ingot::cache> clients;
+    std::vector<ingot_pending_t> pending;
+    for (unsigned i = first; i < last; ++i)
+        clients.push_back(open_cache(folder + "/client-" + std::to_string(i), INGOT_CACHE_OPEN_FAIL_ON_MISS));
+    together.start();
+    for (const ingot::cache &client : clients) {
+        for (const Program &program : programs) {
+            pending.push_back(nullptr);
+            require_ingot(device->begin(client.get(), program, &pending.back()), "begin");
+        }
+    }
+    for (ingot_pending_t each : pending) {
+        ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+        require_ingot(ingot_pending_wait(each, 0), "wait");
+        require_ingot(device->take(each, &origin), "take");
+        require(origin == INGOT_ORIGIN_STORAGE, "a client compiled a program");
+    }
+    together.finish({});
+}
+
+/* Prints "farm MS BUILDS": the time until each client has loaded all programs. */
+void run_farm(unsigned client_count, unsigned builder_count, size_t count, const std::string &folder)
+{
+    const server_process::Redis redis;
+    std::filesystem::create_directories(folder);
+    setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
+    const auto farm = start_builders(builder_count, folder);
+    const unsigned processes = std::min(client_count, std::max(1u, std::thread::hardware_concurrency()));
+    bench::Tally sum;
+    const double ms = bench::run_together(
+        processes,
+        [&](const bench::Together &together) {
+            const unsigned number = together.number();
+            be_clients(together, client_count * number / processes, client_count * (number + 1) / processes, count,
+                       folder);
+        },
+        &sum);
+    std::printf("farm\t%.3f\t%u\n", ms, end_builders(farm));
+}
+
 /* ---- the comparison ---- */
 
 struct Settings {
     std::vector<std::string> devices;
     std::string json, only;
-    unsigned processes = 2, programs = 12, rounds = 5, branches = 1500;
+    unsigned processes = 2, programs = 12, rounds = 5, branches = 1500, clients = 20;
     double goal = 0.62;
 };
 
@@ -244,6 +320,23 @@ public:
         }
     }
 
+    void measure_farm(const std::string &device)
+    {
+        if (server_process::find_program("redis-server").empty()) {
+            std::printf("redis-server is not installed (Debian package redis-server): the farm is not measured\n");
+            return;
+        }
+        report_->add(device + " farm, clients", settings_.clients, "");
+        for (const std::string builders : {"1", "2", "4"}) {
+            const auto lines = processes_.run(device, "farm:" + std::to_string(settings_.clients) + ":" + builders,
+                                              std::to_string(settings_.programs), new_store());
+            require(lines.size() == 1 && lines[0].size() == 3, "a measuring process printed something else");
+            report_->add(device + " farm, builders: " + builders, std::stod(lines[0][1]) / 1000, "s");
+            report_->add(device + " farm, compilations per program, builders: " + builders,
+                         std::stod(lines[0][2]) / settings_.programs, "", Goal::at_most, 1);
+        }
+    }
+
 private:
     std::string new_store() { return folder_ + "/store-" + std::to_string(++store_count_); }
 
@@ -282,8 +375,12 @@ int run_child(const std::string &what, const char *set, const std::string &store
         return 0;
     }
     const size_t first = what.find(':'), last = what.rfind(':');
-    run_start(what.substr(first + 1, last - first - 1), static_cast<unsigned>(std::stoi(what.substr(last + 1))), number,
-              store);
+    const std::string second = what.substr(first + 1, last - first - 1);
+    const unsigned third = static_cast<unsigned>(std::stoi(what.substr(last + 1)));
+    if (what.find("farm") == 0)
+        run_farm(static_cast<unsigned>(std::stoi(second)), third, number, store);
+    else
+        run_start(second, third, number, store);
     return 0;
 }
 
@@ -293,7 +390,8 @@ Settings parse(int argc, char **argv)
     const std::pair<const char *, unsigned *> numbers[] = {{"--processes", &settings.processes},
                                                            {"--programs", &settings.programs},
                                                            {"--rounds", &settings.rounds},
-                                                           {"--branches", &settings.branches}};
+                                                           {"--branches", &settings.branches},
+                                                           {"--clients", &settings.clients}};
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string option = argv[i];
         if (option == "--json")
@@ -309,8 +407,8 @@ Settings parse(int argc, char **argv)
                 *number = static_cast<unsigned>(std::atoi(argv[i + 1]));
     }
     require(!settings.json.empty() && argc % 2 == 1, "usage: bench_builders --json FILE [--device NAME]... "
-                                                     "[--only start|stalls] [--processes N] [--programs N] "
-                                                     "[--rounds N] [--branches N] [--goal RATIO]");
+                                                     "[--only start|stalls|farm] [--processes N] [--programs N] "
+                                                     "[--rounds N] [--branches N] [--clients N] [--goal RATIO]");
     if (settings.devices.empty())
         settings.devices = {"pocl", "intel"};
     return settings;
@@ -334,6 +432,8 @@ int main(int argc, char **argv)
             bench.measure_start(device);
         if (is_wanted("stalls"))
             bench.measure_stalls(device);
+        if (is_wanted("farm"))
+            bench.measure_farm(device);
     }
     report.print();
     return report.write_json(settings.json) ? 0 : 1;
