@@ -375,6 +375,15 @@ TEST_F(CliBuild, ShowsATerminalHowMuchRemains)
     EXPECT_TRUE(std::regex_search(result.output, std::regex("building: [1-7] of 8 requests, about "))) << result.output;
 }
 
+TEST_F(CliBuild, TakesAnEmptyDirectoryButNoneWithSomethingElse)
+{
+    record(requests(), {numbered_text(1)});
+    fs::create_directories(root() / "letters");
+    EXPECT_TRUE(build().is(3, "is not a store"));
+    fs::remove(root() / "letters");
+    EXPECT_TRUE(build().begins(0, "1 built, 0 present ("));
+}
+
 TEST_F(CliBuild, KnowsWrongUsage)
 {
     record(requests(), {numbered_text(1)});

@@ -124,6 +124,12 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_EQ(3, tool({"ls", bundle + "none"}).code);
     EXPECT_TRUE(tool({"ls", bundle, "--namespace", "one"}).is(2, "is a bundle, whose entries have no namespace\n"));
     EXPECT_EQ(3, run({"pull", "--from", bundle + "none"}).code);
+    const fs::path foreign = scratch() / "foreign";
+    fs::create_directories(foreign / "lost+found"); /* as in a new volume */
+    EXPECT_TRUE(tool({"pull", "--from", bundle, "--dir", foreign.string()}).is(0, "2 entries pulled"));
+    fs::create_directories(scratch() / "home" / "letters");
+    EXPECT_TRUE(tool({"pull", "--from", bundle, "--dir", (scratch() / "home").string()}).is(3, "is not a store"));
+    EXPECT_FALSE(fs::exists(scratch() / "home" / "CACHEDIR.TAG"));
     EXPECT_EQ(2, run({"bundle"}).code);
     EXPECT_EQ(4, run({"bundle", bundle + "/below"}).code);
     damage(bundle);
@@ -184,6 +190,7 @@ TEST_F(CliKeep, PullsIntoAStoreThatIsLargerThanTheDefaultLimit)
         fs::permissions(path, fs::perms::owner_all);
     for (const char *name : {"key.bin", "kernel.bin"})
         fs::copy(root() / names()[0] / name, large / name);
+    fs::copy(root() / "CACHEDIR.TAG", other / "CACHEDIR.TAG");
     const int file = open((large / "kernel.bin").c_str(), O_WRONLY | O_CLOEXEC);
     const int allocated = posix_fallocate(file, 0, (off_t{1} << 30) + 4096);
     close(file);

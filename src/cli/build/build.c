@@ -173,8 +173,6 @@ static int build_requests(struct building *building)
                                   : setup->is_watch    ? REPORT_WATCH
                                   : building->is_stale ? REPORT_STALE
                                                        : REPORT_BUILD;
-    const char *directory = building->common.directory;
-    const bool is_new = directory == NULL || access(directory, F_OK) != 0;
     ingot_storage_t store = NULL;
     struct ingot_held_role *role = NULL;
     setup->plan = &building->plan;
@@ -183,11 +181,7 @@ static int build_requests(struct building *building)
     schedule_take_defaults(&building->limits);
     int code = setup->is_watch ? EXIT_DONE : read_requests(building);
     if (code == EXIT_DONE && !building->is_stale) /* creates the store, so that workers only open it */
-        code = store_open(&store, &building->common,
-                          setup->is_check ? STORE_READ
-                          : is_new        ? STORE_MAKE
-                                          : STORE_WRITE,
-                          NULL);
+        code = store_open(&store, &building->common, setup->is_check ? STORE_READ : STORE_MAKE, NULL);
     if (code == EXIT_DONE && setup->is_for_users) { /* this process keeps the role and the store until it ends */
         const ingot_status_t status = ingot_persist_take_role(store, INGOT_ROLE_BUILDER, &role);
         code = status == INGOT_SUCCESS || status == INGOT_BUSY ? EXIT_DONE

@@ -1,10 +1,12 @@
 /*
  * store.c - opens stores and servers; see store.h.
  *
- * A store is opened for writing only if it exists, so that a mistyped directory is not changed.
+ * A store is opened for writing only if it exists, and --dir becomes a new one only where nothing else is, so that a
+ * mistyped directory is not changed: its CACHEDIR.TAG would make backups leave it out.
  */
 #include "cli/store/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ingot/backend.h>
@@ -59,6 +61,20 @@ static bool is_store(const char *path)
                           faccessat(root, "CACHEDIR.TAG", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     (void)close(root);
     return has_mark;
+}
+
+/* True if the directory has anything but what file systems put into their roots. */
+static bool has_anything(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *found = NULL;
+    bool has_any = false;
+    while (folder != NULL && !has_any && (found = readdir(folder)) != NULL)
+        has_any = strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 &&
+                  strcmp(found->d_name, "lost+found") != 0;
+    if (folder != NULL)
+        (void)closedir(folder);
+    return has_any;
 }
 
 static bool is_file(const char *path)
@@ -152,7 +168,9 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     opening->is_environment_valid = true;
     if (store_access != STORE_MAKE && access(info->path, F_OK) != 0)
         (void)fprintf(stderr, "ingot: no store at %s: %s\n", info->path, strerror(errno));
-    else if (store_access == STORE_WRITE && !is_store(info->path))
+    else if ((store_access == STORE_WRITE ||
+              (store_access == STORE_MAKE && options->directory != NULL && has_anything(info->path))) &&
+             !is_store(info->path))
         (void)fprintf(stderr, "ingot: " NO_STORE "\n", info->path);
     else
         return INGOT_SUCCESS;

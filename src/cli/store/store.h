@@ -10,8 +10,8 @@
 
 #include "cli/base/options.h"
 
-/* The purpose of opening. Only STORE_MAKE creates a store that does not exist, and prints what the store could not do.
- * With STORE_READ, --dir may also name a bundle. */
+/* The purpose of opening. Only STORE_MAKE creates a store, where there is none or in an empty directory, and prints
+ * what the store could not do. With STORE_READ, --dir may also name a bundle. */
 enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
 
 /* The order of eviction. */
