@@ -43,7 +43,8 @@ INGOT_API ingot_persist_store_mode_t ingot_persist_get_store_mode(ingot_storage_
  */
 INGOT_API void ingot_persist_set_builder(ingot_storage_t storage);
 
-/** Stores this program if it waits for a flush. Does nothing otherwise. An event reports a failure. */
+/** Stores this program if it waits for a flush. Does nothing otherwise, for NULL, or in a forked child. An event
+ * reports a failure, and the error detail stays. */
 INGOT_API void ingot_persist_flush_program(ingot_storage_t storage, const_ingot_program_t program);
 
 /**

@@ -160,7 +160,7 @@ static const struct worker_store *open_store(struct worker *worker, const char *
     worker->stores = memory_grow(worker->stores, worker->store_count, sizeof(*worker->stores));
     struct worker_store *place = &worker->stores[worker->store_count++];
     *place = (struct worker_store){.name_space = name_space};
-    options.name_space = name_space[0] != '\0' ? name_space : NULL;
+    options.name_space = name_space[0] != '\0' && !store_is_bundle(&options) ? name_space : NULL;
     if (store_open(&place->store, &options, worker->setup->is_check ? STORE_READ : STORE_WRITE, NULL) != EXIT_DONE ||
         ingot_persist_get_settings(place->store, &settings) != INGOT_SUCCESS)
         _exit(EXIT_FAILED);

@@ -236,9 +236,9 @@ static int run_machine(const struct common_options *common)
     char mark[PATH_MAX];
     bool is_image = false;
     int code = store_read_trust(&machine.trust, common);
-    const int output = dup(STDOUT_FILENO);
     if (code != EXIT_DONE)
         return code;
+    const int output = dup(STDOUT_FILENO);
     if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("INGOT_LAYER_DISABLE", "1", 1) != 0)
         return EXIT_FAILED;
     for (size_t i = 0; device_backends[i] != NULL; ++i)

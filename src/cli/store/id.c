@@ -145,8 +145,9 @@ bool id_has_source(const cJSON *fields, const char *part)
     cJSON_ArrayForEach(field, fields)
     {
         const char *name = field->string;
-        if ((has_prefix(name, "key.") || has_prefix(name, "source[") || has_prefix(name, "header[")) &&
-            !is_digest_of_source(field) && text_contains(cJSON_GetStringValue(field), part))
+        const bool is_of_text = has_prefix(name, "source[") || has_prefix(name, "header[");
+        if ((has_prefix(name, "key.") || (is_of_text && strcmp(last_part(name), "blake2b") != 0)) &&
+            text_contains(cJSON_GetStringValue(field), part))
             return true;
     }
     return id_has_digest(fields, part);

@@ -68,7 +68,7 @@ static bool has_anything(const char *path)
 {
     DIR *folder = opendir(path);
     const struct dirent *found = NULL;
-    bool has_any = false;
+    bool has_any = folder == NULL && errno == EACCES;
     while (folder != NULL && !has_any && (found = readdir(folder)) != NULL)
         has_any = strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 &&
                   strcmp(found->d_name, "lost+found") != 0;
@@ -178,6 +178,11 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     return INGOT_NOT_FOUND;
 }
 
+bool store_is_bundle(const struct common_options *options)
+{
+    return options->directory != NULL && is_file(options->directory);
+}
+
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                unsigned *order)
 {
@@ -186,7 +191,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     const int code = store_read_trust(&opening.trust, options);
     if (code != EXIT_DONE)
         return code;
-    const bool is_bundle = store_access == STORE_READ && options->directory != NULL && is_file(options->directory);
+    const bool is_bundle = store_access == STORE_READ && store_is_bundle(options);
     if (is_bundle && options->name_space != NULL) {
         (void)fprintf(stderr, "ingot: %s is a bundle, whose entries have no namespace\n", options->directory);
         return EXIT_USAGE;

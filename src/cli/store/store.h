@@ -22,6 +22,8 @@ enum store_order { STORE_FIFO = 1, STORE_LRU };
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                unsigned *order);
 
+/* True if --dir names a bundle, whose entries have no namespace. */
+bool store_is_bundle(const struct common_options *options);
 /* Opens what a word names for reading: a store, of which the namespace "" takes all, or a bundle. */
 ingot_status_t store_open_source(ingot_storage_t *source, const char *path, const char *name_space,
                                  const ingot_persist_trust_t *trust);

@@ -201,6 +201,9 @@ static void check_directory(struct option *option, const ingot_text_rules_t *rul
     }
     if (option->has_quotes && rules->option_quotes != INGOT_QUOTES_SHELL)
         mark_option_unknown(option, not_plain);
+    /* hipRTC takes --offload-arch= for an architecture wherever it stands in a word. */
+    if (memmem(option->value, option->value_size, "arch=", 5) != NULL)
+        mark_option_unknown(option, not_plain);
 }
 
 static void read_option_value(struct option_reader *reader, const struct name *name, const struct word *word,

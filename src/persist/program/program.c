@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "persist/base/files.h"
+#include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/request/record.h"
 #include "persist/storage/storage.h"
@@ -81,8 +82,8 @@ static ingot_status_t load_program(ingot_program_t *program, void **native, cons
     return status;
 }
 
-/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context. In a
- * forked child, the error detail then says so.
+/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context. If the
+ * storage is off, or this is a forked child, the error detail then says so.
  * Reports an id that could not be made. A program that is not cacheable by its nature is reported when it is built. */
 static bool get_id(const_ingot_program_desc_t desc, struct request *request)
 {
@@ -379,5 +380,10 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
 void ingot_persist_flush_program(ingot_storage_t storage, const_ingot_program_t program)
 {
     ingot_persist_flush_progress_t unused = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    struct kept_error kept;
+    if (storage == NULL || program == NULL || !storage_is_here(storage))
+        return;
+    kept_error_save(&kept);
     (void)deferred_store(storage, program, UINT64_MAX, &unused);
+    kept_error_restore(&kept);
 }

@@ -154,7 +154,8 @@ TEST(OptionWords, RefusesOddCharactersWhereReadingsDiffer)
          {"-DX=\"", "-DX='a b'", "-DX='", "-w\v-DX", "-w\n-DX", "-I \"\"", "-I\"\"", "-I\"a\"b", "-I'a'", "-I\"a\\b\"",
           "-I\"a'b'\"", "\"-I\" a", "\"-Ia\"", "-DX\\ -DG=1", "\"\" -w", "-I\"a \""})
         EXPECT_FALSE(is_known(options, INGOT_QUOTES_DOUBLE)) << options;
-    for (const char *options : {"-DX=\"", "-DX='a", "-I \"\"", "-I ''", "\"\" -w", "'-Ia '", "-I\" a\"", "-I 'a '"})
+    for (const char *options : {"-DX=\"", "-DX='a", "-I \"\"", "-I ''", "\"\" -w", "'-Ia '", "-I\" a\"", "-I 'a '",
+                                "-Ix,--offload-arch=gfx1030"})
         EXPECT_FALSE(is_known(options, INGOT_QUOTES_SHELL)) << options;
 }
 

@@ -102,6 +102,7 @@ static bool build_cached(struct shadow *shadow, struct native_call *call, cl_int
         struct result *before = shadow_take_result(shadow);
         status = build_with_ingot(shadow, call, before, error);
         if (status == INGOT_SUCCESS) {
+            result_store_launches(before);
             shadow->is_native_built = false;
             shadow_set_miss(shadow, NULL);
         } else

@@ -153,13 +153,17 @@ void result_retain(struct result *result)
     (void)atomic_fetch_add_explicit(&result->references, 1, memory_order_relaxed);
 }
 
+void result_store_launches(const struct result *result)
+{
+    if (result != NULL && result->program != NULL)
+        ingot_persist_flush_program(settings_store(), result->program);
+}
+
 void result_release(struct result *result)
 {
     if (result == NULL || atomic_fetch_sub_explicit(&result->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (result->program != NULL)
-        ingot_persist_flush_program(settings_store(), result->program); /* with the code of its launches (PoCL) */
-    else if (result->native != NULL)
+    if (result->program == NULL && result->native != NULL)
         (void)layer_target.clReleaseProgram(result->native);
     ingot_program_release(result->program);
     ingot_program_desc_release(result->desc);

@@ -49,6 +49,9 @@ bool result_is_unchanged(const struct result *result);
 void result_retain(struct result *result);
 /* Drops a reference. Does nothing if result is NULL. */
 void result_release(struct result *result);
+/* Stores the program once more if launches have added code to it (PoCL). Nothing else may use the program anymore, and
+ * it must be as Ingot built it. Does nothing for NULL. */
+void result_store_launches(const struct result *result);
 
 /* Returns a log that begins with that of earlier builds, as a driver with LOG_RULE_ALL puts them together, or NULL if
  * memory runs out. The caller frees it. */

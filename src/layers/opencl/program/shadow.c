@@ -38,6 +38,7 @@ void shadow_forget(struct shadow *shadow)
 
 void shadow_destroy(struct shadow *shadow)
 {
+    result_store_launches(shadow->result);
     result_release(shadow->result);
     contexts_release(shadow->context);
     (void)layer_target.clReleaseProgram(shadow->native);
