@@ -66,7 +66,8 @@ child_process::Child::Environment own_cache_in(const std::string &folder)
 /* Runs a workload and prints "timed MS", or "failed STATUS OUTPUT" if it fails. */
 void run_timed(const std::string &workload, const std::string &store)
 {
-    const std::string mode = std::getenv("BENCH_LAYER_MODE");
+    const char *wanted = std::getenv("BENCH_LAYER_MODE");
+    const std::string mode = wanted != nullptr ? wanted : "bare";
     child_process::Child::Environment environment;
     if (mode == "own-cache")
         environment = own_cache_in(store + ".own-cache");

@@ -107,8 +107,10 @@ inline Strings split_texts(const struct hermetic *hermetic)
 {
     Strings texts;
     const std::string all(reinterpret_cast<const char *>(hermetic->texts.bytes), hermetic->texts.size);
-    for (size_t start = 0; start < all.size(); start += texts.back().size() + 1)
+    size_t start = 0;
+    for (; start < all.size(); start += texts.back().size() + 1)
         texts.emplace_back(all.c_str() + start);
+    EXPECT_EQ(all.size(), start) << "the last text has no NUL";
     return texts;
 }
 

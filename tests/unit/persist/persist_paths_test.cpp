@@ -46,7 +46,7 @@ TEST(PersistPaths, ReadsPlacesOnly)
 }
 
 /* What has another name is not of this store, or is of this format, and is never deleted. */
-TEST(PersistPaths, KnowsTheNamesOfLeftoversAndOfFormat3)
+TEST(PersistPaths, KnowsTheNamesOfLeftovers)
 {
     char path[PATH_CAPACITY];
     paths_temporary(path, "0f", 0x0123456789abcdefu);
