@@ -191,6 +191,7 @@ TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
     EXPECT_EQ(1u, chain().stats().waiting) << "to be stored once more with the code of its launches";
     EXPECT_EQ(INGOT_SUCCESS, chain().load(numbered_id(0))); /* from the first tier */
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain().get(), nullptr, nullptr)); /* before the session ends */
 }
 
 TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
