@@ -132,6 +132,9 @@ TEST_F(CliBuild, AnswersTheRequestsOfABundle)
     ASSERT_EQ(0, tool({"bundle", "--dir", requests().string(), bundle}).code);
     EXPECT_TRUE(tool({"build", bundle, requests().string(), "--into", root().string()}).begins("1 built, 0 present ("));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(1), open_store("app").get()));
+    ASSERT_EQ(0, tool({"bundle", "--dir", root().string(), bundle}).code);
+    EXPECT_TRUE(tool({"build", requests().string(), "--check", "--dir", bundle}).is(0, "1 present ("))
+        << "a bundle has no namespaces";
 }
 
 /* On PoCL, an assembler reads files, which no id covers. What root builds from requests must not contain what only
