@@ -26,7 +26,7 @@
 #define NAME_ATTEMPTS 16u
 #define LEFTOVER_AGE_NS (3600 * NS_PER_SECOND)
 
-/* ---- directories that are no entries ---- */
+/* ---- directories that are not entries ---- */
 
 int temporary_make(const struct root *root, const char *shard_path, char path[PATH_CAPACITY])
 {

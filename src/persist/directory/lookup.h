@@ -1,5 +1,5 @@
 /*
- * lookup.h - finds the entry of an id, removes entries, and names directories in a shard while they are no entries:
+ * lookup.h - finds the entry of an id, removes entries, and names directories in a shard while they are not entries:
  * while an entry is prepared or deleted. Paths are relative to the store's root.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LOOKUP_H
@@ -41,7 +41,7 @@ ingot_status_t lookup_examine_shard(const struct root *root, const char *name_sp
 ingot_status_t lookup_take_away(const struct root *root, const char *name_space, const struct checksum *hash,
                                 uint64_t inode, uint64_t deadline_ns);
 
-/* ---- directories that are no entries ---- */
+/* ---- directories that are not entries ---- */
 
 /* Creates a directory in a shard, and sets `path` to its path. Returns 0 or a negated errno. */
 int temporary_make(const struct root *root, const char *shard_path, char path[PATH_CAPACITY]);
