@@ -44,24 +44,6 @@ static void add_compiler_name(struct compiler_names *names, const char *format, 
     names->names[names->count++] = text;
 }
 
-/* Adds all compilers that the driver is new enough for. NVRTC's library of built-in functions is added with every minor
- * version, because NVRTC reports its own minor version only when it is loaded, and loading it would take longer than
- * everything else here. A machine without a compiler has a different identity, so it does not load what compilers
- * made on other machines. */
-static ingot_status_t add_compilers_to_identity(const struct rtc_state *state, ingot_identity_t *identity)
-{
-    struct compiler_names names = {.count = 0};
-    const void *driver_function = NULL;
-    for (unsigned major = state->driver_major; major >= CUDA_NVRTC_OLDEST_MAJOR && names.count < MAX_NAMES; --major) {
-        add_compiler_name(&names, "libnvrtc.so.%u", major, 0);
-        add_compiler_name(&names, "libnvJitLink.so.%u", major, 0);
-        for (unsigned minor = 0; minor < MINORS; ++minor)
-            add_compiler_name(&names, "libnvrtc-builtins.so.%u.%u", major, minor);
-    }
-    memcpy(&driver_function, &state->load_module, sizeof(driver_function));
-    return ingot_identity_add_compiler(identity, driver_function, names.names);
-}
-
 ingot_status_t cuda_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
 {
     const struct cuda_state *state = opaque;
@@ -72,7 +54,22 @@ ingot_status_t cuda_identify_device(void *opaque, uint32_t device_index, ingot_i
         status = add_version(identity, "compute_capability", capability / 10, capability % 10);
     if (status == INGOT_SUCCESS)
         status = add_version(identity, "driver_version", state->version / 1000, state->version % 1000 / 10);
-    if (status == INGOT_SUCCESS)
-        status = add_compilers_to_identity(&state->common, identity);
+    if (status == INGOT_SUCCESS) {
+        /* Adds all compilers that the driver is new enough for. NVRTC's library of built-in functions is added with
+         * every minor version, because NVRTC reports its own minor version only when it is loaded, and loading it would
+         * take longer than everything else here. A machine without a compiler has a different identity, so it does not
+         * load what compilers made on other machines. */
+        struct compiler_names names = {.count = 0};
+        const void *driver_function = NULL;
+        for (unsigned major = state->common.driver_major; major >= CUDA_NVRTC_OLDEST_MAJOR && names.count < MAX_NAMES;
+             --major) {
+            add_compiler_name(&names, "libnvrtc.so.%u", major, 0);
+            add_compiler_name(&names, "libnvJitLink.so.%u", major, 0);
+            for (unsigned minor = 0; minor < MINORS; ++minor)
+                add_compiler_name(&names, "libnvrtc-builtins.so.%u.%u", major, minor);
+        }
+        memcpy(&driver_function, &state->common.load_module, sizeof(driver_function));
+        status = ingot_identity_add_compiler(identity, driver_function, names.names);
+    }
     return status == INGOT_SUCCESS ? ingot_identity_add_environment(identity, code_variables) : status;
 }

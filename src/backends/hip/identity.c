@@ -20,14 +20,6 @@ static const char *const files[] = {"hiprtc_runtime.h", "hiprtc_runtime.h.pch", 
 
 enum { OWN = 3 }; /* libraries whose names have the version of HIP */
 
-/* Makes hipRTC load the compiler's libraries, as it does for every program. */
-static void load_compiler(const struct rtc_compiler *hiprtc)
-{
-    void *program = NULL;
-    if (hiprtc->create(&program, " ", NULL, 0, NULL, NULL) == 0)
-        (void)hiprtc->destroy(&program);
-}
-
 static ingot_status_t add_compiler(const struct rtc_state *state, ingot_identity_t *identity)
 {
     static const char *const bases[] = {"libamdhip64", "libhiprtc", "libhiprtc-builtins"};
@@ -40,7 +32,10 @@ static ingot_status_t add_compiler(const struct rtc_state *state, ingot_identity
         names[i] = texts[i];
     }
     if (hip_hiprtc_open(state->driver_major, &hiprtc) == INGOT_SUCCESS) {
-        load_compiler(&hiprtc);
+        /* hipRTC loads the compiler's libraries, as it does for every program */
+        void *program = NULL;
+        if (hiprtc.create(&program, " ", NULL, 0, NULL, NULL) == 0)
+            (void)hiprtc.destroy(&program);
         memcpy(&function, &hiprtc.create, sizeof(function));
     } else {
         memcpy(&function, &state->load_module, sizeof(function));

@@ -30,12 +30,6 @@ ingot_status_t level_zero_build_flags(const struct level_zero_state *state, cons
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log);
 
-/* build_log.c: returns the status of a call that compiles or links, and sets the error detail if it failed. The status
- * is INGOT_BUILD_FAILED if the compiler refused the program. Copies the native log to `log`, and destroys the native
- * log. After a refusal, also writes the error to `log`, because the driver logs nothing for some refusals. */
-ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
-                                   ze_module_build_log_handle_t native_log, ingot_sink_t *log);
-
 /* program.c */
 void level_zero_destroy_program(void *state, void *program);
 ingot_status_t level_zero_get_kernel_names(void *state, void *program, ingot_sink_t *names);

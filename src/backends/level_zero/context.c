@@ -71,19 +71,6 @@ static ingot_status_t add_devices(struct level_zero_state *state, uint32_t count
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_devices(const struct level_zero_state *state)
-{
-    for (uint32_t i = 0; i < state->device_count; ++i) {
-        ze_device_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
-        const ingot_status_t status = level_zero_module_properties(state, i, &properties);
-        if (status != INGOT_SUCCESS)
-            return status;
-        if (properties.spirvVersionSupported == 0)
-            return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "device %u does not support SPIR-V", (unsigned)i);
-    }
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t level_zero_state_create(struct level_zero_state **out, const ingot_allocator_t *allocator,
                                        ze_driver_handle_t driver, ze_context_handle_t context, uint32_t device_count,
                                        const ze_device_handle_t *devices)
@@ -111,8 +98,15 @@ ingot_status_t level_zero_state_learn(void *opaque, const void *opaque_facts)
         state->reports_ip_version = facts->reports_ip_version;
         return INGOT_SUCCESS;
     }
-    const ingot_status_t status = check_devices(state);
-    return status == INGOT_SUCCESS ? level_zero_learn_extensions(state) : status;
+    for (uint32_t i = 0; i < state->device_count; ++i) {
+        ze_device_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+        const ingot_status_t status = level_zero_module_properties(state, i, &properties);
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (properties.spirvVersionSupported == 0)
+            return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "device %u does not support SPIR-V", (unsigned)i);
+    }
+    return level_zero_learn_extensions(state);
 }
 
 ingot_status_t ingot_level_zero_context_create(ingot_context_t *context, ze_driver_handle_t driver,

@@ -54,15 +54,12 @@ const char *level_zero_result_name(ze_result_t result)
     return "unknown result";
 }
 
-/* True if the driver ran out of host or device memory. */
-static bool is_out_of_memory(ze_result_t result)
-{
-    return result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || result == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-}
-
 ingot_status_t level_zero_fail(ingot_status_t otherwise, const char *call, ze_result_t result)
 {
-    const ingot_status_t status = is_out_of_memory(result) ? INGOT_OUT_OF_MEMORY : otherwise;
+    const ingot_status_t status =
+        (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || result == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)
+            ? INGOT_OUT_OF_MEMORY
+            : otherwise;
     return ingot_set_error(status, (int64_t)result, "%s: %s (0x%x)", call, level_zero_result_name(result),
                            (unsigned)result);
 }

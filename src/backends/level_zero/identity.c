@@ -43,13 +43,6 @@ struct ip_version {
     uint32_t version;
 };
 
-static ingot_status_t add_number(ingot_identity_t *identity, const char *name, uint32_t value)
-{
-    char text[16] = "";
-    (void)snprintf(text, sizeof(text), "0x%04x", (unsigned)value);
-    return ingot_identity_add(identity, name, strlen(text), text);
-}
-
 struct number {
     const char *name;
     uint32_t value;
@@ -58,26 +51,12 @@ struct number {
 static ingot_status_t add_numbers(ingot_identity_t *identity, size_t count, const struct number *numbers)
 {
     ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i)
-        status = add_number(identity, numbers[i].name, numbers[i].value);
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        char text[16] = "";
+        (void)snprintf(text, sizeof(text), "0x%04x", (unsigned)numbers[i].value);
+        status = ingot_identity_add(identity, numbers[i].name, strlen(text), text);
+    }
     return status;
-}
-
-static ingot_status_t add_driver_to_identity(const struct level_zero_state *state, ingot_identity_t *identity)
-{
-    ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
-    ze_api_version_t api_version = ZE_API_VERSION_1_0;
-    ze_result_t result = zeDriverGetProperties(state->driver, &properties);
-    if (result != ZE_RESULT_SUCCESS)
-        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDriverGetProperties", result);
-    result = zeDriverGetApiVersion(state->driver, &api_version);
-    if (result != ZE_RESULT_SUCCESS)
-        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDriverGetApiVersion", result);
-    const struct number numbers[] = {
-        {"driver_version", properties.driverVersion},
-        {"api_version", (uint32_t)api_version},
-    };
-    return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
 }
 
 static ingot_status_t add_device_properties(const struct level_zero_state *state, uint32_t device_index,
@@ -158,34 +137,39 @@ static ingot_status_t find_driver_function(const struct level_zero_state *state,
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the library of the Level Zero driver was not found");
 }
 
-static ingot_status_t add_compiler_to_identity(const struct level_zero_state *state, ingot_identity_t *identity)
-{
-    const void *function = NULL;
-    const ingot_status_t status = find_driver_function(state, &function);
-    return status == INGOT_SUCCESS ? ingot_identity_add_compiler(identity, function, compilers) : status;
-}
-
-static ingot_status_t add_settings_to_identity(ingot_identity_t *identity)
-{
-    bool reads_keys = false;
-    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i)
-        reads_keys = reads_keys || getenv(switches[i]) != NULL;
-    const ingot_status_t status =
-        ingot_identity_add_environment(identity, reads_keys ? code_variables_and_keys : code_variables);
-    return status == INGOT_SUCCESS && reads_keys ? ingot_identity_add_files(identity, "settings", settings) : status;
-}
-
 ingot_status_t level_zero_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
 {
     const struct level_zero_state *state = opaque;
-    ingot_status_t status = add_driver_to_identity(state, identity);
+    ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
+    ze_api_version_t api_version = ZE_API_VERSION_1_0;
+    ze_result_t result = zeDriverGetProperties(state->driver, &properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDriverGetProperties", result);
+    result = zeDriverGetApiVersion(state->driver, &api_version);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDriverGetApiVersion", result);
+    const struct number numbers[] = {
+        {"driver_version", properties.driverVersion},
+        {"api_version", (uint32_t)api_version},
+    };
+    ingot_status_t status = add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
     if (status == INGOT_SUCCESS)
         status = add_device_properties(state, device_index, identity);
     if (status == INGOT_SUCCESS)
         status = add_module_properties(state, device_index, identity);
-    if (status == INGOT_SUCCESS)
-        status = add_compiler_to_identity(state, identity);
-    if (status == INGOT_SUCCESS)
-        status = add_settings_to_identity(identity);
+    if (status == INGOT_SUCCESS) {
+        const void *function = NULL;
+        status = find_driver_function(state, &function);
+        if (status == INGOT_SUCCESS)
+            status = ingot_identity_add_compiler(identity, function, compilers);
+    }
+    if (status == INGOT_SUCCESS) {
+        bool reads_keys = false;
+        for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i)
+            reads_keys = reads_keys || getenv(switches[i]) != NULL;
+        status = ingot_identity_add_environment(identity, reads_keys ? code_variables_and_keys : code_variables);
+        if (status == INGOT_SUCCESS && reads_keys)
+            status = ingot_identity_add_files(identity, "settings", settings);
+    }
     return status;
 }

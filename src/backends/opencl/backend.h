@@ -19,19 +19,11 @@ extern const ingot_backend_ops_t opencl_ops;
 /* identity.c */
 ingot_status_t opencl_identify_device(void *state, uint32_t device_index, ingot_identity_t *identity);
 
-/* text_rules.c */
-void opencl_get_text_rules(void *state, ingot_text_rules_t *rules);
-
 /* build.c */
 ingot_status_t opencl_build(void *state, const ingot_build_request_t *request, size_t device_count,
                             const uint32_t *device_indices, ingot_sink_t *log, void **program);
 
-/* spec_constants.c: sets the specialization constants of a request in the native programs that have them.
- * ingot_spirv_check_request must have accepted the request. */
-ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
-                                         const cl_program *programs);
-
-/* build_log.c: returns the status of a call that compiles or links, and sets the error detail if it failed. The status
+/* Returns the status of a call that compiles or links, and sets the error detail if it failed. The status
  * is INGOT_BUILD_FAILED if the compiler refused the program or its options. Writes the native log of every device to
  * `log`. After a refusal, also writes the error, because some drivers write no log. `native` may be NULL. */
 ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
@@ -40,19 +32,15 @@ ingot_status_t opencl_conclude(const struct opencl_state *state, const char *cal
 /* program.c */
 void opencl_destroy_program(void *state, void *program);
 
-/* kernel_names.c */
-ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
-
-/* program_size.c: returns the total size of the binaries of a program (with PoCL, a coarse estimate), or 0 if it is
- * unknown. */
-size_t opencl_get_program_size(void *state, void *program);
-
 /* binary.c */
 ingot_status_t opencl_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
 ingot_status_t opencl_load(void *state, const ingot_build_request_t *request, size_t device_count,
                            const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
+/* Returns the total size of the binaries of a program (with PoCL, a coarse estimate), or 0 if it is unknown. */
+size_t opencl_get_program_size(void *state, void *program);
 
 /* kernel.c: a backend kernel is the cl_kernel itself. */
+ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 ingot_status_t opencl_create_kernel(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
 void opencl_destroy_kernel(void *state, void *kernel);
 

@@ -8,6 +8,7 @@
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
 #include "backends/opencl/program.h"
+#include "backends/opencl/state.h"
 
 #include <CL/cl_ext.h>
 #include <string.h>
@@ -19,6 +20,75 @@ struct inputs {
     cl_program *programs;
     const char **names; /* names of the headers, at the same positions as their programs */
 };
+
+static bool compiler_refused(cl_int error)
+{
+    switch (error) {
+    case CL_BUILD_PROGRAM_FAILURE:
+    case CL_COMPILE_PROGRAM_FAILURE:
+    case CL_LINK_PROGRAM_FAILURE:
+    case CL_INVALID_BUILD_OPTIONS:
+    case CL_INVALID_COMPILER_OPTIONS:
+    case CL_INVALID_LINKER_OPTIONS:
+    case CL_INVALID_BINARY:   /* Intel's linker: an unresolved symbol */
+    case CL_OUT_OF_RESOURCES: /* Intel's compiler: the program needs more local memory than the device has */
+        return true;
+    default: return false;
+    }
+}
+
+ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
+                               size_t device_count, const cl_device_id *devices, ingot_sink_t *log)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < device_count && native != NULL && status == INGOT_SUCCESS; ++i) {
+        struct opencl_text text = {NULL, 0};
+        status = opencl_build_log_text(state, native, devices[i], &text);
+        if (status == INGOT_SUCCESS)
+            status = ingot_sink_write_log(log, text.chars);
+        opencl_text_fini(&state->allocator, &text);
+    }
+    if (error == CL_SUCCESS)
+        return status;
+    if (compiler_refused(error))
+        return ingot_refuse_program(
+            log, error, "%s: %s (%d)%s", call, opencl_error_name(error), (int)error,
+            error == CL_OUT_OF_RESOURCES
+                ? ": the program needs more of a resource, e.g. local memory, than the device has"
+                : "");
+    if (error == CL_COMPILER_NOT_AVAILABLE || error == CL_LINKER_NOT_AVAILABLE)
+        return opencl_fail(INGOT_UNIMPLEMENTED, call, error);
+    return opencl_fail(INGOT_BACKEND_ERROR, call, error);
+}
+
+static ingot_status_t set_one(const struct opencl_state *state, const ingot_build_request_t *request,
+                              const cl_program *programs, const ingot_spec_constant_t *constant)
+{
+    for (size_t i = 0; i < request->source_count; ++i) {
+        if (!ingot_spirv_has_spec_constant(&request->sources[i], constant->id))
+            continue;
+        const cl_int error =
+            state->cl->clSetProgramSpecializationConstant(programs[i], constant->id, constant->size, constant->value);
+        if (error != CL_SUCCESS)
+            return opencl_fail(error == CL_INVALID_OPERATION ? INGOT_UNIMPLEMENTED : INGOT_BACKEND_ERROR,
+                               "clSetProgramSpecializationConstant", error);
+    }
+    return INGOT_SUCCESS;
+}
+
+/* Sets the specialization constants of a request in the native programs that have them. ingot_spirv_check_request must
+ * have accepted the request. */
+static ingot_status_t set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
+                                         const cl_program *programs)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    if (request->spec_constant_count > 0 &&
+        (state->version < OPENCL_VERSION_2_2 || state->cl->clSetProgramSpecializationConstant == NULL))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "specialization constants need OpenCL 2.2");
+    for (size_t i = 0; i < request->spec_constant_count && status == INGOT_SUCCESS; ++i)
+        status = set_one(state, request, programs, &request->spec_constants[i]);
+    return status;
+}
 
 static cl_program create_with_il(const struct opencl_state *state, const ingot_source_view_t *source, cl_int *error)
 {
@@ -76,28 +146,21 @@ static ingot_status_t inputs_init(const struct opencl_state *state, const ingot_
     return status;
 }
 
-static ingot_status_t compile_each(const struct opencl_state *state, const ingot_build_request_t *request,
-                                   const struct inputs *inputs, const struct opencl_program *program, ingot_sink_t *log)
+static ingot_status_t compile_and_link(const struct opencl_state *state, const ingot_build_request_t *request,
+                                       const struct inputs *inputs, struct opencl_program *program, ingot_sink_t *log)
 {
+    cl_int error = CL_SUCCESS;
     ingot_status_t status = INGOT_SUCCESS;
     const size_t headers = inputs->source_count; /* where they begin */
     for (size_t i = 0; i < inputs->source_count && status == INGOT_SUCCESS; ++i) {
         const bool takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && request->header_count > 0;
-        const cl_int error = state->cl->clCompileProgram(
+        error = state->cl->clCompileProgram(
             inputs->programs[i], (cl_uint)program->device_count, program->devices, request->compile_options,
             takes_headers ? (cl_uint)request->header_count : 0, takes_headers ? inputs->programs + headers : NULL,
             takes_headers ? inputs->names + headers : NULL, NULL, NULL);
         status = opencl_conclude(state, "clCompileProgram", error, inputs->programs[i], program->device_count,
                                  program->devices, log);
     }
-    return status;
-}
-
-static ingot_status_t compile_and_link(const struct opencl_state *state, const ingot_build_request_t *request,
-                                       const struct inputs *inputs, struct opencl_program *program, ingot_sink_t *log)
-{
-    cl_int error = CL_SUCCESS;
-    const ingot_status_t status = compile_each(state, request, inputs, program, log);
     if (status != INGOT_SUCCESS)
         return status;
     program->native = state->cl->clLinkProgram(state->context, (cl_uint)program->device_count, program->devices,
@@ -107,21 +170,17 @@ static ingot_status_t compile_and_link(const struct opencl_state *state, const i
                            log);
 }
 
-/* Returns NULL if memory runs out. The program is then stored once, without the code that its launches generate. */
-static char *copy_options(const struct opencl_state *state, const char *options)
-{
-    const size_t size = strlen(options) + 1;
-    char *copy = ingot_allocate(&state->allocator, size);
-    return copy != NULL ? memcpy(copy, options, size) : NULL;
-}
-
 static ingot_status_t build_in_one(const struct opencl_state *state, const ingot_build_request_t *request,
                                    struct inputs *inputs, struct opencl_program *program, ingot_sink_t *log)
 {
     program->native = inputs->programs[0];
     inputs->programs[0] = NULL; /* the program owns it now */
-    if (state->generates_code_at_launch && request->sources[0].kind == INGOT_SOURCE_OPENCL_C)
-        program->options = copy_options(state, request->compile_options);
+    if (state->generates_code_at_launch && request->sources[0].kind == INGOT_SOURCE_OPENCL_C) {
+        /* If memory runs out, the program is stored once, without the code that its launches generate. */
+        const size_t size = strlen(request->compile_options) + 1;
+        char *copy = ingot_allocate(&state->allocator, size);
+        program->options = copy != NULL ? memcpy(copy, request->compile_options, size) : NULL;
+    }
     const cl_int error = state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
                                                    request->compile_options, NULL, NULL);
     return opencl_conclude(state, "clBuildProgram", error, program->native, program->device_count, program->devices,
@@ -159,7 +218,7 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
     if (status == INGOT_SUCCESS)
         status = inputs_init(state, request, log, &inputs);
     if (status == INGOT_SUCCESS)
-        status = opencl_set_spec_constants(state, request, inputs.programs);
+        status = set_spec_constants(state, request, inputs.programs);
     if (status == INGOT_SUCCESS)
         status = in_one ? build_in_one(state, request, &inputs, program, log)
                         : compile_and_link(state, request, &inputs, program, log);

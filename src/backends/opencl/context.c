@@ -13,6 +13,35 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Options of the OpenCL specification and of vendors. None of them names a file. */
+static const char *const options[] = {
+    "-cl-*",
+    "-w",
+    "-Werror",
+    "-g",
+    "-O0",
+    "-O1",
+    "-O2",
+    "-O3",
+    "-create-library",
+    "-enable-link-options",
+    "-spir-std=*",
+    "-intel-*",
+    "-ze-*",
+    "-nv-*",
+    NULL,
+};
+static const char *const options_with_value[] = {"-x", NULL};
+
+/* For the differences between vendors, see vendor/vendor.c. */
+static void get_text_rules(void *opaque, ingot_text_rules_t *rules)
+{
+    const struct opencl_state *state = opaque;
+    rules->options = options;
+    rules->options_with_value = options_with_value;
+    opencl_vendor_get_text_rules(state->vendor, rules);
+}
+
 static size_t state_size(uint32_t device_count)
 {
     return sizeof(struct opencl_state) + device_count * sizeof(struct opencl_device);
@@ -63,7 +92,7 @@ const ingot_backend_ops_t opencl_ops = {
     .create_kernel = opencl_create_kernel,
     .destroy_kernel = opencl_destroy_kernel,
     .get_program_size = opencl_get_program_size,
-    .get_text_rules = opencl_get_text_rules,
+    .get_text_rules = get_text_rules,
 };
 
 /* True if the platform is PoCL. False if it is not, or if its name cannot be queried. */
@@ -132,22 +161,6 @@ static ingot_status_t add_context_device(struct opencl_state *state, uint32_t in
     return INGOT_SUCCESS;
 }
 
-/* Finds out if all devices support SPIR-V. The query fails if the driver is older than OpenCL 2.1 and does not have the
- * extension cl_khr_il_program. */
-static ingot_status_t learn_spirv(struct opencl_state *state)
-{
-    state->takes_spirv = true;
-    for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i) {
-        struct opencl_text text = {NULL, 0};
-        const ingot_status_t status = opencl_device_text(state, state->devices[i].id, CL_DEVICE_IL_VERSION, &text);
-        if (status == INGOT_OUT_OF_MEMORY)
-            return status;
-        state->takes_spirv = status == INGOT_SUCCESS && strstr(text.chars, "SPIR-V") != NULL;
-        opencl_text_fini(&state->allocator, &text);
-    }
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t opencl_state_learn(void *opaque, const void *opaque_facts)
 {
     struct opencl_state *state = opaque;
@@ -181,7 +194,17 @@ ingot_status_t opencl_state_learn(void *opaque, const void *opaque_facts)
     state->vendor = opencl_vendor_of(text.chars);
     state->generates_code_at_launch = state->vendor == OPENCL_POCL;
     opencl_text_fini(&state->allocator, &text);
-    return learn_spirv(state);
+    /* The query fails if the driver is older than OpenCL 2.1 and does not have the extension cl_khr_il_program. */
+    state->takes_spirv = true;
+    for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i) {
+        text = (struct opencl_text){NULL, 0};
+        status = opencl_device_text(state, state->devices[i].id, CL_DEVICE_IL_VERSION, &text);
+        if (status == INGOT_OUT_OF_MEMORY)
+            return status;
+        state->takes_spirv = status == INGOT_SUCCESS && strstr(text.chars, "SPIR-V") != NULL;
+        opencl_text_fini(&state->allocator, &text);
+    }
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t opencl_state_copy_facts(void **facts, const void *opaque)

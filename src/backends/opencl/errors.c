@@ -57,14 +57,11 @@ const char *opencl_error_name(cl_int error)
     return "unknown error";
 }
 
-/* True if the driver ran out of host or device memory. */
-static bool is_out_of_memory(cl_int error)
-{
-    return error == CL_OUT_OF_HOST_MEMORY || error == CL_OUT_OF_RESOURCES || error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
-}
-
 ingot_status_t opencl_fail(ingot_status_t otherwise, const char *call, cl_int error)
 {
-    const ingot_status_t status = is_out_of_memory(error) ? INGOT_OUT_OF_MEMORY : otherwise;
+    const ingot_status_t status =
+        (error == CL_OUT_OF_HOST_MEMORY || error == CL_OUT_OF_RESOURCES || error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
+            ? INGOT_OUT_OF_MEMORY
+            : otherwise;
     return ingot_set_error(status, error, "%s: %s (%d)", call, opencl_error_name(error), (int)error);
 }

@@ -31,29 +31,6 @@ static ingot_status_t add_platform_to_identity(const struct opencl_state *state,
     return status;
 }
 
-static ingot_status_t add_device_text(const struct opencl_state *state, cl_device_id device, cl_device_info query,
-                                      const char *name, ingot_identity_t *identity)
-{
-    struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_device_text(state, device, query, &text);
-    if (status == INGOT_SUCCESS)
-        status = add_identity_text(identity, name, text.chars);
-    opencl_text_fini(&state->allocator, &text);
-    return status;
-}
-
-/* Adds the device's extensions, because programs can test each one as a macro. Adds only a digest of the list, because
- * the list is longer than 1 KiB. */
-static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
-{
-    struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_device_text(state, device, CL_DEVICE_EXTENSIONS, &text);
-    if (status == INGOT_SUCCESS)
-        status = ingot_identity_add_digest(identity, "extensions", strlen(text.chars), text.chars);
-    opencl_text_fini(&state->allocator, &text);
-    return status;
-}
-
 /* Finds a function inside the driver. The clBuildProgram in the context's table belongs to the loader. But if a driver
  * supports loaders (cl_khr_icd), its platform object begins with a pointer to the driver's own table. */
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
@@ -76,17 +53,6 @@ static ingot_status_t find_driver_function(const struct opencl_state *state, con
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t add_pocl_files(const struct opencl_state *state, cl_device_id device, const void *function,
-                                     ingot_identity_t *identity)
-{
-    struct opencl_text name = {NULL, 0};
-    ingot_status_t status = opencl_device_text(state, device, CL_DEVICE_NAME, &name);
-    if (status == INGOT_SUCCESS)
-        status = pocl_add_files(&state->allocator, name.chars, function, identity);
-    opencl_text_fini(&state->allocator, &name);
-    return status;
-}
-
 static ingot_status_t add_compiler_to_identity(const struct opencl_state *state, cl_device_id device,
                                                ingot_identity_t *identity)
 {
@@ -97,8 +63,13 @@ static ingot_status_t add_compiler_to_identity(const struct opencl_state *state,
         status = opencl_platform_text(state->cl, &state->allocator, state->platform, CL_PLATFORM_NAME, &platform);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_compiler(identity, function, opencl_vendor_compilers(platform.chars));
-    if (status == INGOT_SUCCESS && state->vendor == OPENCL_POCL)
-        status = add_pocl_files(state, device, function, identity);
+    if (status == INGOT_SUCCESS && state->vendor == OPENCL_POCL) {
+        struct opencl_text name = {NULL, 0};
+        status = opencl_device_text(state, device, CL_DEVICE_NAME, &name);
+        if (status == INGOT_SUCCESS)
+            status = pocl_add_files(&state->allocator, name.chars, function, identity);
+        opencl_text_fini(&state->allocator, &name);
+    }
     if (status == INGOT_SUCCESS && state->vendor == OPENCL_INTEL_CPU)
         status = intel_cpu_add_files(&state->allocator, function, identity);
     opencl_text_fini(&state->allocator, &platform);
@@ -119,8 +90,13 @@ static ingot_status_t add_device_fields(const struct opencl_state *state, cl_dev
     };
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && status == INGOT_SUCCESS; ++i) {
-        if (fields[i].query != CL_DEVICE_IL_VERSION || state->takes_spirv)
-            status = add_device_text(state, device, fields[i].query, fields[i].name, identity);
+        if (fields[i].query != CL_DEVICE_IL_VERSION || state->takes_spirv) {
+            struct opencl_text text = {NULL, 0};
+            status = opencl_device_text(state, device, fields[i].query, &text);
+            if (status == INGOT_SUCCESS)
+                status = add_identity_text(identity, fields[i].name, text.chars);
+            opencl_text_fini(&state->allocator, &text);
+        }
     }
     return status;
 }
@@ -134,8 +110,14 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
         status = add_platform_to_identity(state, CL_PLATFORM_VERSION, "platform_version", identity);
     if (status == INGOT_SUCCESS)
         status = add_device_fields(state, device, identity);
-    if (status == INGOT_SUCCESS)
-        status = add_extensions(state, device, identity);
+    if (status == INGOT_SUCCESS) {
+        /* Programs can test each extension as a macro. The list is longer than 1 KiB, so a digest of it is added. */
+        struct opencl_text text = {NULL, 0};
+        status = opencl_device_text(state, device, CL_DEVICE_EXTENSIONS, &text);
+        if (status == INGOT_SUCCESS)
+            status = ingot_identity_add_digest(identity, "extensions", strlen(text.chars), text.chars);
+        opencl_text_fini(&state->allocator, &text);
+    }
     if (status == INGOT_SUCCESS)
         status = add_compiler_to_identity(state, device, identity);
     return status == INGOT_SUCCESS ? opencl_vendor_add_settings(state->vendor, identity) : status;

@@ -24,26 +24,23 @@ static size_t position_of(const struct opencl_state *state, cl_device_id id)
     return state->devices[at].context_position;
 }
 
-static void insert_in_context_order(const struct opencl_state *state, struct opencl_program *program, uint32_t index)
-{
-    const struct opencl_device *device = &state->devices[index];
-    size_t at = program->device_count;
-    while (at > 0 && position_of(state, program->devices[at - 1]) > device->context_position) {
-        program->devices[at] = program->devices[at - 1];
-        --at;
-    }
-    program->devices[at] = device->id;
-    ++program->device_count;
-}
-
 ingot_status_t opencl_program_create(const struct opencl_state *state, size_t device_count,
                                      const uint32_t *device_indices, struct opencl_program **out)
 {
     struct opencl_program *program = ingot_allocate(&state->allocator, opencl_program_size(device_count));
     if (program == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
-    for (size_t i = 0; i < device_count; ++i)
-        insert_in_context_order(state, program, device_indices[i]);
+    for (size_t i = 0; i < device_count; ++i) {
+        /* insert it in the context's order */
+        const struct opencl_device *device = &state->devices[device_indices[i]];
+        size_t at = program->device_count;
+        while (at > 0 && position_of(state, program->devices[at - 1]) > device->context_position) {
+            program->devices[at] = program->devices[at - 1];
+            --at;
+        }
+        program->devices[at] = device->id;
+        ++program->device_count;
+    }
     *out = program;
     return INGOT_SUCCESS;
 }

@@ -5,28 +5,25 @@
  */
 #include "backends/rtc/program.h"
 
-static ingot_status_t build_part(const struct rtc_state *state, const ingot_build_request_t *request, ingot_sink_t *log,
-                                 struct rtc_part *part)
-{
-    const struct rtc_target target = {state->allocator, state->driver_major,
-                                      state->devices[part->device_index].architecture};
-    ingot_status_t status = state->vendor->compile(&target, request, log, &part->built);
-    part->size = part->built.size;
-    part->bytes = part->built.bytes;
-    if (status == INGOT_SUCCESS)
-        status = rtc_image_read(&part->image, state->vendor->format, target.architecture, part->size, part->bytes);
-    /* The driver refuses this code only if an option named an architecture other than the device's. */
-    return status == INGOT_SUCCESS ? rtc_part_load(state, part, INGOT_BUILD_FAILED) : status;
-}
-
 ingot_status_t rtc_build(void *opaque, const ingot_build_request_t *request, size_t device_count,
                          const uint32_t *device_indices, ingot_sink_t *log, void **out)
 {
     const struct rtc_state *state = opaque;
     struct rtc_program *program = NULL;
     ingot_status_t status = rtc_program_create(state, device_count, device_indices, 0, &program);
-    for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
-        status = build_part(state, request, log, &program->parts[i]);
+    for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i) {
+        struct rtc_part *part = &program->parts[i];
+        const struct rtc_target target = {state->allocator, state->driver_major,
+                                          state->devices[part->device_index].architecture};
+        status = state->vendor->compile(&target, request, log, &part->built);
+        part->size = part->built.size;
+        part->bytes = part->built.bytes;
+        if (status == INGOT_SUCCESS)
+            status = rtc_image_read(&part->image, state->vendor->format, target.architecture, part->size, part->bytes);
+        /* The driver refuses this code only if an option named an architecture other than the device's. */
+        if (status == INGOT_SUCCESS)
+            status = rtc_part_load(state, part, INGOT_BUILD_FAILED);
+    }
     if (status == INGOT_SUCCESS) {
         *out = program;
         program = NULL;

@@ -6,9 +6,11 @@
  * code on every machine. Like NVRTC, it produces a cubin, so loading the result compiles nothing.
  */
 #include "backends/cuda/compiler/compile.h"
+#include "backends/rtc/image.h"
+#include "backends/rtc/options.h"
+#include "util/nvjitlink.h"
 
-#include "backends/cuda/compiler/link.h"
-
+#include <nvJitLink.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +19,106 @@
 #define EXTRA_OPTIONS 2u
 #define EM_CUDA_MACHINE 190u
 #define STO_CUDA_ENTRY 0x10u /* in a symbol's st_other: the symbol is a kernel */
+
+/* ---- linking with nvJitLink (util/nvjitlink.h), which comes with the toolkit and makes the same code on every machine
+ * ---- */
+
+#define NVJITLINK_NO_INLINE
+
+struct cuda_link {
+    const ingot_allocator_t *allocator;
+    ingot_sink_t *log;
+    struct nvjitlink linker;
+    void *handle;
+};
+
+static ingot_status_t take_link_log(struct cuda_link *link, int (*get_size)(void *, size_t *),
+                                    int (*get)(void *, char *))
+{
+    size_t size = 0;
+    struct rtc_bytes text = {0, NULL};
+    if (get_size(link->handle, &size) != NVJITLINK_SUCCESS || size == 0)
+        return INGOT_SUCCESS;
+    ingot_status_t status = rtc_bytes_init(&text, link->allocator, size + 1); /* with room for a NUL */
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (get(link->handle, (char *)text.bytes) == NVJITLINK_SUCCESS)
+        status = ingot_sink_write_log(link->log, (const char *)text.bytes);
+    rtc_bytes_fini(&text, link->allocator);
+    return status;
+}
+
+/* Reports a failed call to nvJitLink. If the error is not an internal one, nvJitLink has refused the options or the
+ * input. */
+static ingot_status_t fail_link_call(struct cuda_link *link, const char *call, int result)
+{
+    const bool is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (link->handle != NULL)
+        status = take_link_log(link, link->linker.error_log_size, link->linker.error_log);
+    if (status != INGOT_SUCCESS)
+        return status;
+    /* nvJitLinkComplete also returns NVJITLINK_ERROR_INTERNAL for an undefined function, which the log names */
+    if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
+        return ingot_set_error(INGOT_BACKEND_ERROR, result, "%s: error %d", call, result);
+    return ingot_refuse_program(link->log, result, "%s: error %d", call, result);
+}
+
+/* Begins a link. The caller must call cuda_link_fini, even after a failure. */
+static ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, unsigned driver_major,
+                                     const struct rtc_options *options, ingot_sink_t *log)
+{
+    memset(link, 0, sizeof(*link));
+    link->allocator = allocator;
+    link->log = log;
+    if (!nvjitlink_open(driver_major, &link->linker))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvJitLink of version %u to %u was found",
+                                      NVJITLINK_OLDEST_MAJOR, driver_major);
+    const int result = link->linker.create(&link->handle, (uint32_t)options->count, options->words);
+    if (result == NVJITLINK_SUCCESS)
+        return INGOT_SUCCESS;
+    link->handle = NULL;
+    if (result == NVJITLINK_ERROR_UNRECOGNIZED_OPTION)
+        return ingot_refuse_program(log, 0, "nvJitLink does not know one of its options");
+    return fail_link_call(link, "nvJitLinkCreate", result);
+}
+
+static void cuda_link_fini(struct cuda_link *link)
+{
+    if (link->handle != NULL)
+        (void)link->linker.destroy(&link->handle);
+}
+
+/* Adds a piece, which is copied. PTX must end in a NUL that `size` does not count. */
+static ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, size_t size, const void *bytes,
+                                    const char *name)
+{
+    const int result =
+        link->linker.add_data(link->handle, (int)type, bytes, size, name[0] != '\0' ? name : "default_program");
+    return result == NVJITLINK_SUCCESS ? INGOT_SUCCESS : fail_link_call(link, "nvJitLinkAddData", result);
+}
+
+static ingot_status_t cuda_link_finish(struct cuda_link *link, struct rtc_bytes *cubin)
+{
+    size_t size = 0;
+    int result = link->linker.complete(link->handle);
+    if (result != NVJITLINK_SUCCESS)
+        return fail_link_call(link, "nvJitLinkComplete", result);
+    ingot_status_t status = take_link_log(link, link->linker.info_log_size, link->linker.info_log);
+    if (status != INGOT_SUCCESS)
+        return status;
+    result = link->linker.cubin_size(link->handle, &size);
+    if (result != NVJITLINK_SUCCESS || size == 0)
+        return fail_link_call(link, "nvJitLinkGetLinkedCubinSize", result);
+    status = rtc_bytes_init(cubin, link->allocator, size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    result = link->linker.cubin(link->handle, cubin->bytes);
+    if (result == NVJITLINK_SUCCESS)
+        return INGOT_SUCCESS;
+    rtc_bytes_fini(cubin, link->allocator);
+    return fail_link_call(link, "nvJitLinkGetLinkedCubin", result);
+}
 
 static size_t get_kernel_name(const Elf64_Sym *symbol, const char *name)
 {
@@ -51,20 +153,6 @@ static ingot_status_t check_request(const struct plan *plan)
     return INGOT_SUCCESS;
 }
 
-/* Finds the first CUDA C++ source, and whether the program is linked. */
-static void plan_sources(struct plan *plan)
-{
-    const ingot_build_request_t *request = plan->request;
-    plan->first_cuda_source = request->source_count;
-    plan->links = request->source_count > 1 || request->link_options[strspn(request->link_options, " \t\n")] != '\0';
-    for (size_t i = request->source_count; i-- > 0;) {
-        if (request->sources[i].kind == INGOT_SOURCE_CUDA_CPP)
-            plan->first_cuda_source = i;
-        else
-            plan->links = true;
-    }
-}
-
 /* Sets the architecture. Compiling and linking use the same one, no matter which option names it. */
 static ingot_status_t set_architecture(struct plan *plan)
 {
@@ -80,52 +168,9 @@ static ingot_status_t set_architecture(struct plan *plan)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t plan_init(struct plan *plan, const struct rtc_target *target,
-                                const ingot_build_request_t *request, ingot_sink_t *log)
-{
-    memset(plan, 0, sizeof(*plan));
-    plan->target = target;
-    plan->request = request;
-    plan->log = log;
-    plan_sources(plan);
-    ingot_status_t status = check_request(plan);
-    const bool is_ptx_alone = plan->first_cuda_source == request->source_count;
-    if (status == INGOT_SUCCESS)
-        status =
-            rtc_options_init(&plan->compile_options, &target->allocator, request->compile_options, "", EXTRA_OPTIONS);
-    if (status == INGOT_SUCCESS)
-        status = rtc_options_init(&plan->link_options, &target->allocator, is_ptx_alone ? request->compile_options : "",
-                                  request->link_options, EXTRA_OPTIONS);
-    if (status == INGOT_SUCCESS)
-        status = set_architecture(plan);
-    if (status == INGOT_SUCCESS && plan->links)
-        rtc_options_add(&plan->compile_options, RELOCATABLE_OPTION);
-    return status;
-}
-
-static void plan_fini(struct plan *plan)
-{
-    rtc_options_fini(&plan->compile_options, &plan->target->allocator);
-    rtc_options_fini(&plan->link_options, &plan->target->allocator);
-    rtc_bytes_fini(&plan->head, &plan->target->allocator);
-}
-
-/* Opens the newest NVRTC whose major version is not newer than the driver's, because the driver may refuse code from a
- * newer NVRTC. */
-static ingot_status_t open_nvrtc(unsigned newest, struct rtc_compiler *nvrtc)
-{
-    static const struct library_symbol symbols[] = RTC_SYMBOLS("nvrtc", "CUBIN");
-    *nvrtc = (struct rtc_compiler){.prefix = "nvrtc"};
-    if (!library_open_newest("libnvrtc", CUDA_NVRTC_OLDEST_MAJOR, newest, nvrtc->library,
-                             sizeof(symbols) / sizeof(symbols[0]), symbols, nvrtc))
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvrtc of version %u to %u was found",
-                                      CUDA_NVRTC_OLDEST_MAJOR, newest);
-    return INGOT_SUCCESS;
-}
-
 static ingot_status_t compile_source(struct plan *plan, size_t index, struct rtc_bytes *cubin)
 {
-    struct rtc_compiler nvrtc;
+    struct rtc_compiler nvrtc = {.prefix = "nvrtc"};
     const struct rtc_job job = {
         .allocator = &plan->target->allocator,
         .compiler = &nvrtc,
@@ -136,8 +181,14 @@ static ingot_status_t compile_source(struct plan *plan, size_t index, struct rtc
         .options = &plan->compile_options,
         .log = plan->log,
     };
-    const ingot_status_t status = open_nvrtc(plan->target->driver_major, &nvrtc);
-    return status == INGOT_SUCCESS ? rtc_compile(&job, &plan->head, cubin) : status;
+    /* Open the newest NVRTC whose major version is not newer than the driver's, because the driver may refuse code
+     * from a newer NVRTC. */
+    static const struct library_symbol symbols[] = RTC_SYMBOLS("nvrtc", "CUBIN");
+    if (!library_open_newest("libnvrtc", CUDA_NVRTC_OLDEST_MAJOR, plan->target->driver_major, nvrtc.library,
+                             sizeof(symbols) / sizeof(symbols[0]), symbols, &nvrtc))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvrtc of version %u to %u was found",
+                                      CUDA_NVRTC_OLDEST_MAJOR, plan->target->driver_major);
+    return rtc_compile(&job, &plan->head, cubin);
 }
 
 static ingot_status_t add_source_to_link(struct plan *plan, struct cuda_link *link, size_t index)
@@ -190,14 +241,36 @@ static ingot_status_t make_cubin(struct plan *plan, struct rtc_bytes *cubin)
 ingot_status_t cuda_compile(const struct rtc_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
                             struct rtc_bytes *image)
 {
-    struct plan plan;
+    struct plan plan = {.target = target, .request = request, .log = log};
     struct rtc_bytes cubin = {0, NULL};
-    ingot_status_t status = plan_init(&plan, target, request, log);
+    /* Find the first CUDA C++ source, and whether the program is linked. */
+    plan.first_cuda_source = request->source_count;
+    plan.links = request->source_count > 1 || request->link_options[strspn(request->link_options, " \t\n")] != '\0';
+    for (size_t i = request->source_count; i-- > 0;) {
+        if (request->sources[i].kind == INGOT_SOURCE_CUDA_CPP)
+            plan.first_cuda_source = i;
+        else
+            plan.links = true;
+    }
+    ingot_status_t status = check_request(&plan);
+    const bool is_ptx_alone = plan.first_cuda_source == request->source_count;
+    if (status == INGOT_SUCCESS)
+        status =
+            rtc_options_init(&plan.compile_options, &target->allocator, request->compile_options, "", EXTRA_OPTIONS);
+    if (status == INGOT_SUCCESS)
+        status = rtc_options_init(&plan.link_options, &target->allocator, is_ptx_alone ? request->compile_options : "",
+                                  request->link_options, EXTRA_OPTIONS);
+    if (status == INGOT_SUCCESS)
+        status = set_architecture(&plan);
+    if (status == INGOT_SUCCESS && plan.links)
+        rtc_options_add(&plan.compile_options, RELOCATABLE_OPTION);
     if (status == INGOT_SUCCESS)
         status = make_cubin(&plan, &cubin);
     if (status == INGOT_SUCCESS)
         status = rtc_image_join(image, &target->allocator, &plan.head, &cubin);
     rtc_bytes_fini(&cubin, &target->allocator);
-    plan_fini(&plan);
+    rtc_options_fini(&plan.compile_options, &target->allocator);
+    rtc_options_fini(&plan.link_options, &target->allocator);
+    rtc_bytes_fini(&plan.head, &target->allocator);
     return status;
 }

@@ -33,20 +33,6 @@ static ingot_status_t check_request(const ingot_build_request_t *request, ingot_
 
 /* ---- the text ---- */
 
-/* Writes the line marker of a source, without characters that a name in it may not have. Returns the end. */
-static char *put_marker(char *to, const char *name)
-{
-    to = (char *)memcpy(to, MARKER, strlen(MARKER)) + strlen(MARKER);
-    for (const char *from = name[0] != '\0' ? name : UNNAMED; *from != '\0'; ++from) {
-        if (*from == '"' || *from == '\\')
-            *to++ = '\\';
-        *to++ = (unsigned char)*from < ' ' ? '?' : *from;
-    }
-    *to++ = '"';
-    *to++ = '\n';
-    return to;
-}
-
 /* Joins the sources to one text, which ends with a NUL. */
 static ingot_status_t join_sources(const struct rtc_target *target, const ingot_build_request_t *request,
                                    struct rtc_bytes *text)
@@ -61,7 +47,15 @@ static ingot_status_t join_sources(const struct rtc_target *target, const ingot_
         const ingot_source_view_t *source = &request->sources[i];
         const bool has_mark = source->size >= mark_size && memcmp(source->bytes, BYTE_ORDER_MARK, mark_size) == 0;
         const size_t skipped = has_mark ? mark_size : 0;
-        to = put_marker(to, source->name);
+        /* the line marker of the source, without characters that a name in it may not have */
+        to = (char *)memcpy(to, MARKER, strlen(MARKER)) + strlen(MARKER);
+        for (const char *from = source->name[0] != '\0' ? source->name : UNNAMED; *from != '\0'; ++from) {
+            if (*from == '"' || *from == '\\')
+                *to++ = '\\';
+            *to++ = (unsigned char)*from < ' ' ? '?' : *from;
+        }
+        *to++ = '"';
+        *to++ = '\n';
         memcpy(to, (const char *)source->bytes + skipped, source->size - skipped);
         to += source->size - skipped;
         if (i + 1 != request->source_count)

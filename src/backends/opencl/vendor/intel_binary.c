@@ -27,11 +27,6 @@ static Elf64_Shdr get_section(const uint8_t *bytes, const Elf64_Ehdr *header, un
     return section;
 }
 
-static void put_section(uint8_t *bytes, const Elf64_Ehdr *header, unsigned index, const Elf64_Shdr *section)
-{
-    memcpy(bytes + header->e_shoff + index * sizeof(*section), section, sizeof(*section));
-}
-
 static bool read_binary_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
 {
     if (size < sizeof(*header))
@@ -41,11 +36,6 @@ static bool read_binary_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *he
            header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == ET_OPENCL_EXECUTABLE && header->e_phnum == 0 &&
            header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shoff <= size &&
            header->e_shnum <= (size - header->e_shoff) / sizeof(Elf64_Shdr);
-}
-
-static bool is_intermediate(const Elf64_Shdr *section)
-{
-    return section->sh_type == SHT_OPENCL_SPIRV || section->sh_type == SHT_OPENCL_LLVM_BINARY;
 }
 
 /* True if the range is inside the file and does not overlap [begin, end). */
@@ -62,7 +52,7 @@ static bool find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehd
     unsigned device_binaries = 0;
     for (unsigned i = 0; i < header->e_shnum; ++i) {
         const Elf64_Shdr section = get_section(bytes, header, i);
-        if (is_intermediate(&section)) {
+        if (section.sh_type == SHT_OPENCL_SPIRV || section.sh_type == SHT_OPENCL_LLVM_BINARY) {
             *found = i;
             ++intermediates;
         }
@@ -101,7 +91,7 @@ size_t intel_binary_strip(size_t size, uint8_t *bytes)
         section.sh_offset = adjust_offset_for_cut(section.sh_offset, &cut, cut_size);
         if (i == found)
             section = (Elf64_Shdr){.sh_type = SHT_NULL};
-        put_section(bytes, &header, i, &section);
+        memcpy(bytes + header.e_shoff + i * sizeof(section), &section, sizeof(section));
     }
     header.e_shoff = adjust_offset_for_cut(header.e_shoff, &cut, cut_size);
     memcpy(bytes, &header, sizeof(header));

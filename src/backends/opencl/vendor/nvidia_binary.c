@@ -133,17 +133,6 @@ static struct answer ask_group_size(const cl_icd_dispatch *cl, cl_kernel kernel,
     return answer;
 }
 
-static bool kernels_are_equal(const cl_icd_dispatch *cl, cl_device_id device, cl_kernel kernel, cl_kernel other)
-{
-    const struct answer mine = ask_group_size(cl, kernel, device);
-    const struct answer theirs = ask_group_size(cl, other, device);
-    cl_uint counts[2] = {0, 0};
-    return are_equal(&mine, &theirs) &&
-           cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(counts[0]), &counts[0], NULL) == CL_SUCCESS &&
-           cl->clGetKernelInfo(other, CL_KERNEL_NUM_ARGS, sizeof(counts[1]), &counts[1], NULL) == CL_SUCCESS &&
-           counts[0] == counts[1] && arguments_are_equal(cl, kernel, other, counts[0]);
-}
-
 static bool has_equal_kernel(const cl_icd_dispatch *cl, cl_device_id device, cl_kernel kernel, cl_program other_program)
 {
     char name[1024] = "";
@@ -153,7 +142,14 @@ static bool has_equal_kernel(const cl_icd_dispatch *cl, cl_device_id device, cl_
     cl_kernel other = cl->clCreateKernel(other_program, name, &error);
     if (other == NULL)
         return false;
-    const bool equal = kernels_are_equal(cl, device, kernel, other);
+    const struct answer mine = ask_group_size(cl, kernel, device);
+    const struct answer theirs = ask_group_size(cl, other, device);
+    cl_uint counts[2] = {0, 0};
+    const bool equal =
+        are_equal(&mine, &theirs) &&
+        cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(counts[0]), &counts[0], NULL) == CL_SUCCESS &&
+        cl->clGetKernelInfo(other, CL_KERNEL_NUM_ARGS, sizeof(counts[1]), &counts[1], NULL) == CL_SUCCESS &&
+        counts[0] == counts[1] && arguments_are_equal(cl, kernel, other, counts[0]);
     (void)cl->clReleaseKernel(other);
     return equal;
 }
