@@ -44,25 +44,6 @@ bool settings_are_off(void)
     return getauxval(AT_SECURE) != 0 || (read_disable(&text, &is_off) && is_off != 0);
 }
 
-/* Writes the name of the application's file, changed where necessary to be valid as a namespace. */
-static void name_program(char name[MAX_NAME + 1])
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    /* the kernel adds this to the path of a file that was replaced or deleted since the process began */
-    if (length > (ssize_t)sizeof(DELETED) &&
-        memcmp(path + length + 1 - sizeof(DELETED), DELETED, sizeof(DELETED) - 1) == 0)
-        length -= (ssize_t)sizeof(DELETED) - 1;
-    path[length > 0 ? length : 0] = '\0';
-    const char *slash = strrchr(path, '/');
-    const char *file = slash != NULL ? slash + 1 : path;
-    size_t size = 0;
-    for (; file[size] != '\0' && size < MAX_NAME - 1; ++size)
-        name[size] = strchr(plain, file[size]) != NULL ? file[size] : '_';
-    name[size] = '\0';
-}
-
 /* Reports an event that says what cannot be used, and gives the thread's last error as the reason. */
 static void report_unusable(ingot_event_callback_t on_event, ingot_status_t status, const char *what)
 {
@@ -85,7 +66,21 @@ static ingot_status_t open_local(ingot_storage_t *opened)
     if (!read_disable(&text, &is_off))
         return ingot_environment_refuse(DISABLE, DISABLE ": \"%.80s\" is not %s", text,
                                         environment_expected(ENVIRONMENT_SWITCH));
-    name_program(name);
+    /* the name of the application's file, changed where necessary to be valid as a namespace */
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    /* the kernel adds this to the path of a file that was replaced or deleted since the process began */
+    if (length > (ssize_t)sizeof(DELETED) &&
+        memcmp(path + length + 1 - sizeof(DELETED), DELETED, sizeof(DELETED) - 1) == 0)
+        length -= (ssize_t)sizeof(DELETED) - 1;
+    path[length > 0 ? length : 0] = '\0';
+    const char *slash = strrchr(path, '/');
+    const char *file = slash != NULL ? slash + 1 : path;
+    size_t size = 0;
+    for (; file[size] != '\0' && size < MAX_NAME - 1; ++size)
+        name[size] = strchr(plain, file[size]) != NULL ? file[size] : '_';
+    name[size] = '\0';
     info.name_space = name;
     info.flags = INGOT_PERSIST_FROM_ENVIRONMENT;
     ingot_status_t status = ingot_persist_open(opened, &info);

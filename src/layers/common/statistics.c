@@ -94,21 +94,16 @@ void statistics_add_store(void)
     append_lines(lines);
 }
 
-/* Returns the absolute path, because the application may change its directory. The caller frees it. */
-static char *make_absolute(const char *wanted)
-{
-    char *directory = *wanted != '/' ? getcwd(NULL, 0) : NULL;
-    char *absolute = NULL;
-    if (directory == NULL || asprintf(&absolute, "%s/%s", directory, wanted) < 0)
-        absolute = strdup(wanted);
-    free(directory);
-    return absolute;
-}
-
 void statistics_init(void)
 {
     const char *wanted = secure_getenv("INGOT_LAYER_STATS");
     if (wanted == NULL || *wanted == '\0')
         return;
-    path = make_absolute(wanted);
+    /* the application may change its directory */
+    char *directory = *wanted != '/' ? getcwd(NULL, 0) : NULL;
+    char *absolute = NULL;
+    if (directory == NULL || asprintf(&absolute, "%s/%s", directory, wanted) < 0)
+        absolute = strdup(wanted);
+    free(directory);
+    path = absolute;
 }

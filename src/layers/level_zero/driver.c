@@ -53,3 +53,15 @@ ze_result_t driver_fill_table(const char *name, ze_api_version_t version, void *
     memcpy(&fill, &function, sizeof(fill)); /* C cannot convert a pointer to an object to a pointer to a function */
     return fill != NULL ? fill(version, table) : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
+
+/* The list of tables is made from the installed headers (CMakeLists.txt). The driver fills each table itself, also one
+ * of a later version than these headers, so all functions are the driver's own; module.c and build_log.c replace some
+ * of them. */
+#define TABLE(name)                                                                                                    \
+    ze_result_t ZE_APICALL name(ze_api_version_t version, void *table);                                                \
+    __attribute__((visibility("default"))) ze_result_t ZE_APICALL name(ze_api_version_t version, void *table)          \
+    {                                                                                                                  \
+        return driver_fill_table(#name, version, table);                                                               \
+    }
+
+#include "layers/level_zero/tables.inc"

@@ -48,14 +48,6 @@ static void open_cache(void)
     cache = opened;
 }
 
-/* Counts a module that the application got. If Ingot passed the call to the driver, count_event has counted that. */
-static void count_module(ingot_origin_t origin)
-{
-    statistics_add(STATISTIC_PROGRAMS, 1);
-    if (!is_passed)
-        statistics_add(origin == INGOT_ORIGIN_BUILD ? STATISTIC_BUILDS : STATISTIC_HITS, 1);
-}
-
 static ze_result_t ZE_APICALL create_cached_module(ze_context_handle_t context, ze_device_handle_t device,
                                                    const ze_module_desc_t *desc, ze_module_handle_t *module,
                                                    ze_module_build_log_handle_t *log)
@@ -77,9 +69,12 @@ static ze_result_t ZE_APICALL create_cached_module(ze_context_handle_t context, 
         return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     }
     const ze_result_t result = status != INGOT_SUCCESS ? (ze_result_t)ingot_last_error_code() : ZE_RESULT_SUCCESS;
-    if (status == INGOT_SUCCESS)
-        count_module(origin);
-    else if (is_passed)
+    if (status == INGOT_SUCCESS) {
+        /* If Ingot passed the call to the driver, count_event has counted that. */
+        statistics_add(STATISTIC_PROGRAMS, 1);
+        if (!is_passed)
+            statistics_add(origin == INGOT_ORIGIN_BUILD ? STATISTIC_BUILDS : STATISTIC_HITS, 1);
+    } else if (is_passed)
         statistics_add(STATISTIC_FAILED, 1);
     statistics_add_store();
     if (status != INGOT_SUCCESS && result == ZE_RESULT_SUCCESS) { /* Ingot refused it, not the driver */

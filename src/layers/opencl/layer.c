@@ -54,28 +54,6 @@ INGOT_API CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, siz
     if (layer_target.name != NULL)                                                                                     \
         functions_of_layer.name = (function);
 
-static void replace_functions(void)
-{
-    LAYER_EACH_FUNCTION(REPLACE)
-}
-
-/* Keeps the libraries of the target's functions loaded, because programs may be stored after the application has closed
- * its loader. If the application loads the loader again, it gets the same one, with this layer. */
-static void keep_target_loaded(void)
-{
-    const void *const *functions = (const void *const *)(const void *)&layer_target;
-    const void *last = NULL;
-    for (size_t i = 0; i < ENTRY_COUNT; ++i) {
-        Dl_info info;
-        if (functions[i] == NULL || dladdr(functions[i], &info) == 0 || info.dli_fbase == last)
-            continue;
-        last = info.dli_fbase;
-        void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-        if (library != NULL)
-            (void)dlclose(library);
-    }
-}
-
 /* Initializes the layer. Changes nothing if the layer is off, or if it is loaded a second time because both the user's
  * list and the system's list name it. */
 static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
@@ -92,9 +70,21 @@ static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl
     is_initialized = true;
     memcpy(&layer_target, target, known_count * sizeof(void *));
     functions_of_layer = layer_target;
-    keep_target_loaded();
+    /* Keep the libraries of the target's functions loaded, because programs may be stored after the application has
+     * closed its loader. If the application loads the loader again, it gets the same one, with this layer. */
+    const void *const *targets = (const void *const *)(const void *)&layer_target;
+    const void *last = NULL;
+    for (size_t i = 0; i < ENTRY_COUNT; ++i) {
+        Dl_info info;
+        if (targets[i] == NULL || dladdr(targets[i], &info) == 0 || info.dli_fbase == last)
+            continue;
+        last = info.dli_fbase;
+        void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        if (library != NULL)
+            (void)dlclose(library);
+    }
     statistics_init();
-    replace_functions();
+    LAYER_EACH_FUNCTION(REPLACE)
     *count = (cl_uint)known_count;
     *functions = &functions_of_layer;
     return CL_SUCCESS;

@@ -126,32 +126,27 @@ static bool has_device(cl_uint count, const cl_device_id *devices, cl_device_id 
     return at < count;
 }
 
-static enum arguments judge_devices(cl_program native, cl_uint count, const cl_device_id *devices)
-{
-    cl_device_id own[MAX_DEVICES];
-    size_t size = 0;
-    if (count == 0)
-        return ARGUMENTS_ALL_DEVICES;
-    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, sizeof(own), own, &size) != CL_SUCCESS)
-        return ARGUMENTS_SOME_DEVICES;
-    const cl_uint own_count = (cl_uint)(size / sizeof(own[0]));
-    for (cl_uint i = 0; i < count; ++i) {
-        if (!has_device(own_count, own, devices[i]))
-            return ARGUMENTS_WRONG;
-    }
-    for (cl_uint i = 0; i < own_count; ++i) {
-        if (!has_device(count, devices, own[i]))
-            return ARGUMENTS_SOME_DEVICES;
-    }
-    return count == own_count ? ARGUMENTS_ALL_DEVICES : ARGUMENTS_SOME_DEVICES;
-}
-
 /* Checks the arguments, and whether the build is for all devices of the program. */
 static enum arguments judge_arguments(const struct native_call *call, const struct shadow *shadow)
 {
     if ((call->device_count == 0) != (call->devices == NULL) || (call->notify == NULL && call->user != NULL))
         return ARGUMENTS_WRONG;
-    return judge_devices(shadow->native, call->device_count, call->devices);
+    cl_device_id own[MAX_DEVICES];
+    size_t size = 0;
+    if (call->device_count == 0)
+        return ARGUMENTS_ALL_DEVICES;
+    if (layer_target.clGetProgramInfo(shadow->native, CL_PROGRAM_DEVICES, sizeof(own), own, &size) != CL_SUCCESS)
+        return ARGUMENTS_SOME_DEVICES;
+    const cl_uint own_count = (cl_uint)(size / sizeof(own[0]));
+    for (cl_uint i = 0; i < call->device_count; ++i) {
+        if (!has_device(own_count, own, call->devices[i]))
+            return ARGUMENTS_WRONG;
+    }
+    for (cl_uint i = 0; i < own_count; ++i) {
+        if (!has_device(call->device_count, call->devices, own[i]))
+            return ARGUMENTS_SOME_DEVICES;
+    }
+    return call->device_count == own_count ? ARGUMENTS_ALL_DEVICES : ARGUMENTS_SOME_DEVICES;
 }
 
 /* True if Intel's driver launches the kernels of a program that is built with these options (NULL: none) with
@@ -175,14 +170,6 @@ static const char *why_not_after(const struct result *result, const char *option
     return NULL;
 }
 
-static const char *why_not_again(struct shadow *shadow, const char *options)
-{
-    struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
-    const char *reason = use.result != NULL ? why_not_after(use.result, options) : NULL;
-    shadow_end_use(&use);
-    return reason;
-}
-
 /* Returns the reason why only the driver can do the build as the application expects it, or NULL. */
 static const char *why_not(struct shadow *shadow, enum arguments arguments, const char *options)
 {
@@ -194,30 +181,12 @@ static const char *why_not(struct shadow *shadow, enum arguments arguments, cons
         return "a build for some of the devices";
     if (shadow->is_drivers)
         return "a build after one that the driver did";
-    const char *reason = why_not_again(shadow, options);
+    struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
+    const char *reason = use.result != NULL ? why_not_after(use.result, options) : NULL;
+    shadow_end_use(&use);
     if (reason == NULL && shadow_count_uses(shadow) > 0)
         reason = "a program that is in use";
     return reason;
-}
-
-/* Repeats the build of the result, which the driver's build continues. Returns false if there is a result, but the
- * driver would build another program, because a file that it includes has changed. */
-static bool repeat_build(struct shadow *shadow)
-{
-    return shadow_build_native(shadow) || !shadow_has_result(shadow);
-}
-
-/* Lets the driver build the program, and records it if it was left to the driver. */
-static cl_int build_natively(struct native_call *call, struct shadow *shadow)
-{
-    const cl_int error = native_call_take_over(call, shadow);
-    if (call->left == NULL)
-        return error;
-    statistics_add(STATISTIC_LEFT, 1);
-    if (error == CL_SUCCESS)
-        ingot_persist_record_request(settings_store(), call->left, NULL);
-    ingot_program_desc_release(call->left);
-    return error;
 }
 
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
@@ -244,9 +213,19 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
         return native_call_refuse(&call, shadow, reason != NULL ? reason : ingot_last_error_detail());
     if (reason != NULL)
         layer_trace_passed(INGOT_UNIMPLEMENTED, reason);
-    if (arguments != ARGUMENTS_WRONG && !repeat_build(shadow) && arguments == ARGUMENTS_SOME_DEVICES) {
+    /* The driver's build continues that of the result, which is repeated first. If a file that it includes has changed,
+     * the driver would build another program. */
+    if (arguments != ARGUMENTS_WRONG && !shadow_build_native(shadow) && shadow_has_result(shadow) &&
+        arguments == ARGUMENTS_SOME_DEVICES) {
         layer_trace_passed(INGOT_NOT_CACHEABLE, "a build for some of the devices after a file changed");
         return CL_OUT_OF_RESOURCES;
     }
-    return build_natively(&call, shadow);
+    error = native_call_take_over(&call, shadow);
+    if (call.left == NULL)
+        return error;
+    statistics_add(STATISTIC_LEFT, 1);
+    if (error == CL_SUCCESS)
+        ingot_persist_record_request(settings_store(), call.left, NULL);
+    ingot_program_desc_release(call.left);
+    return error;
 }

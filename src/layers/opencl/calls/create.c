@@ -3,7 +3,7 @@
  *
  * The driver creates each program, so errors are the driver's own. The application gets a shadow (program/shadow.h),
  * which stands for the driver's program. If there is no store, or if the layer does not cache programs of the platform
- * (program/platforms.h), the application gets the driver's program itself.
+ * (program/contexts.h), the application gets the driver's program itself.
  */
 #include <pthread.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/common/trace.h"
-#include "layers/opencl/program/platforms.h"
+#include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/reclaim.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

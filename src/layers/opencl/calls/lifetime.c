@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/calls/callbacks.h"
+#include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/reclaim.h"
 
 cl_int CL_API_CALL layer_retain(cl_program program)

@@ -3,13 +3,60 @@
  */
 #include "layers/opencl/calls/native_call.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layers/common/statistics.h"
-#include "layers/opencl/calls/callbacks.h"
 #include "layers/opencl/program/reclaim.h"
+
+struct callback {
+    atomic_uint references;
+    atomic_bool was_called;
+    cl_program program;
+    program_callback_t notify;
+    void *user;
+};
+
+static void release_callback(struct callback *callback)
+{
+    if (atomic_fetch_sub_explicit(&callback->references, 1, memory_order_acq_rel) == 1)
+        free(callback);
+}
+
+/* The function that the driver calls, with the callback as its user data. */
+static void CL_CALLBACK notify_application(cl_program native, void *opaque)
+{
+    struct callback *callback = opaque;
+    (void)native;
+    if (atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
+        return;
+    callback->notify(callback->program, callback->user);
+    release_callback(callback);
+}
+
+bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user)
+{
+    *pair = (struct callback_pair){NULL, NULL, user};
+    if (notify == NULL)
+        return true;
+    struct callback *callback = malloc(sizeof(*callback));
+    if (callback == NULL)
+        return false;
+    *callback = (struct callback){.references = 2, .program = program, .notify = notify, .user = user};
+    *pair = (struct callback_pair){callback, notify_application, callback};
+    return true;
+}
+
+void callback_end_call(struct callback *callback, bool is_over)
+{
+    if (callback == NULL)
+        return;
+    if (is_over && !atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
+        release_callback(callback);
+    release_callback(callback);
+}
 
 static bool is_about_arguments(cl_int error)
 {
@@ -79,15 +126,6 @@ bool native_call_is_refused(struct native_call *call, struct shadow *shadow, cl_
     return is_refused;
 }
 
-/* Keeps what is in the log of a result, but not in that of the native program. The latter has repeated the build of the
- * result, unless a file has changed. */
-static void keep_earlier_log(struct shadow *shadow, const struct result *result)
-{
-    const size_t size = shadow->is_native_built ? result->earlier_size : strlen(result->log);
-    if (size > 0 && contexts_add_up_logs(shadow->context) && shadow->earlier_log == NULL)
-        shadow->earlier_log = strndup(result->log, size);
-}
-
 cl_int native_call_take_over(const struct native_call *call, struct shadow *shadow)
 {
     struct callback_pair callback;
@@ -103,8 +141,13 @@ cl_int native_call_take_over(const struct native_call *call, struct shadow *shad
     if (before != NULL && is_about_arguments(error) && shadow_set_result(shadow, before))
         before = NULL;
     if (!is_about_arguments(error)) {
-        if (before != NULL)
-            keep_earlier_log(shadow, before);
+        if (before != NULL) {
+            /* Keeps what is in the log of the result, but not in that of the native program. The latter has repeated
+             * the build of the result, unless a file has changed. */
+            const size_t size = shadow->is_native_built ? before->earlier_size : strlen(before->log);
+            if (size > 0 && contexts_add_up_logs(shadow->context) && shadow->earlier_log == NULL)
+                shadow->earlier_log = strndup(before->log, size);
+        }
         shadow->is_drivers = true;
         shadow->is_native_built = false; /* the program is no longer built with the result's options */
     }

@@ -62,22 +62,6 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
-/* Answers with the driver's log, after the messages of earlier builds that it lacks. */
-static cl_int get_build_log(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
-                            size_t *size_ret)
-{
-    const char *earlier = use->shadow->earlier_log;
-    char *log = earlier != NULL ? compiler_read_log(use->native, device) : NULL;
-    char *joined = log != NULL ? result_join_logs(earlier, log) : NULL;
-    const cl_int error =
-        joined != NULL
-            ? get_recorded(use, device, CL_PROGRAM_BUILD_LOG, joined, capacity, value, size_ret)
-            : layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_LOG, capacity, value, size_ret);
-    free(joined);
-    free(log);
-    return error;
-}
-
 /* Answers for a build that was refused because nothing may be compiled. Returns false if the last build was not. */
 static bool get_of_miss(const struct shadow_use *use, cl_device_id device, cl_program_build_info name, size_t capacity,
                         void *value, size_t *size_ret, cl_int *error)
@@ -106,8 +90,18 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
         return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
-    if (name == CL_PROGRAM_BUILD_LOG)
-        return get_build_log(use, device, capacity, value, size_ret);
+    if (name == CL_PROGRAM_BUILD_LOG) {
+        /* the driver's log, after the messages of earlier builds that it lacks */
+        const char *earlier = use->shadow->earlier_log;
+        char *own = earlier != NULL ? compiler_read_log(use->native, device) : NULL;
+        char *joined = own != NULL ? result_join_logs(earlier, own) : NULL;
+        error = joined != NULL
+                    ? get_recorded(use, device, name, joined, capacity, value, size_ret)
+                    : layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
+        free(joined);
+        free(own);
+        return error;
+    }
     return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 

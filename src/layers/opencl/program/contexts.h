@@ -7,7 +7,20 @@
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 
-#include "layers/opencl/program/platforms.h"
+#include "layers/opencl/layer.h"
+
+/* What the build log of a program has after a second build. */
+enum log_rule {
+    LOG_RULE_UNKNOWN, /* the layer was not compared with the driver */
+    LOG_RULE_LAST,    /* the messages of the last build */
+    LOG_RULE_ALL      /* the messages of all builds, with a line end between them */
+};
+
+/* True if the layer caches programs of the platform to which this driver's program belongs: one on which the layer was
+ * compared with the bare driver, because drivers differ in details that the specification leaves open, or one that
+ * INGOT_LAYER_PLATFORMS names instead. Programs of all other platforms pass through, and the trace says why, once per
+ * process. */
+bool platforms_have(cl_program native);
 
 struct layer_context {
     ingot_context_t ingot;

@@ -46,12 +46,6 @@ static ingot_status_t read_source_text(const struct shadow *shadow, struct input
                : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the source is empty or contains NUL");
 }
 
-static ingot_status_t read_program_input(const struct shadow *shadow, struct input *input)
-{
-    return shadow->kind == INGOT_SOURCE_SPIRV ? read_program_bytes(shadow->native, CL_PROGRAM_IL, input)
-                                              : read_source_text(shadow, input);
-}
-
 static bool is_blank_character(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -91,17 +85,24 @@ static ingot_status_t copy_constants(const struct shadow *shadow, ingot_spec_con
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t create_desc_of_shadow(const struct shadow *shadow, const struct input *input, const char *options,
-                                            ingot_program_desc_t *desc)
+ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc)
 {
+    struct input input = {0, NULL};
     ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     ingot_spec_constant_t *constants = NULL;
     ingot_source_t source = NULL;
+    const char *reason = why_not_with(options);
+    if (reason != NULL)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
+    ingot_status_t status = shadow->kind == INGOT_SOURCE_SPIRV
+                                ? read_program_bytes(shadow->native, CL_PROGRAM_IL, &input)
+                                : read_source_text(shadow, &input);
     source_info.kind = shadow->kind;
-    source_info.bytes = input->bytes;
-    source_info.size = input->size;
-    ingot_status_t status = ingot_source_create(&source, &source_info);
+    source_info.bytes = input.bytes;
+    source_info.size = input.size;
+    if (status == INGOT_SUCCESS)
+        status = ingot_source_create(&source, &source_info);
     if (status == INGOT_SUCCESS)
         status = copy_constants(shadow, &constants);
     info.sources = &source;
@@ -112,22 +113,10 @@ static ingot_status_t create_desc_of_shadow(const struct shadow *shadow, const s
     info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE; /* each program has its own globals, so no two shadows may share one */
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_create(desc, shadow->context->ingot, &info);
-    ingot_source_release(source);
-    free(constants);
-    return status;
-}
-
-ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc)
-{
-    struct input input = {0, NULL};
-    const char *reason = why_not_with(options);
-    if (reason != NULL)
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
-    ingot_status_t status = read_program_input(shadow, &input);
-    if (status == INGOT_SUCCESS)
-        status = create_desc_of_shadow(shadow, &input, options, desc);
     if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(*desc, &reason) != INGOT_SUCCESS)
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
+    ingot_source_release(source);
+    free(constants);
     free(input.bytes);
     return status;
 }

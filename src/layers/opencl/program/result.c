@@ -61,10 +61,12 @@ static bool only_loads(const struct layer_context *context)
            ingot_persist_get_store_mode(settings_store()) != INGOT_PERSIST_STORE_NOW;
 }
 
-/* Loads the program from the store, or compiles and stores it. Fails if it has no id, or if it is left to the driver.
- */
-static ingot_status_t create_program(struct result *result)
+/* Fills in a result. Fails if there are messages and several devices, because the blob has all messages as one text, so
+ * they cannot be assigned to devices. */
+static ingot_status_t fill_result(struct result *result, const struct result_info *info)
 {
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    const cl_uint device_count = info->context->device_count;
     size_t size = 0;
     const uint8_t *id = NULL;
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
@@ -79,16 +81,6 @@ static ingot_status_t create_program(struct result *result)
         status = ingot_persist_program_create(&result->program, result->desc, settings_store(), &origin);
     }
     result->is_shared = status == INGOT_SUCCESS && origin == INGOT_ORIGIN_MEMORY;
-    return status;
-}
-
-/* Fills in a result. Fails if there are messages and several devices, because the blob has all messages as one text, so
- * they cannot be assigned to devices. */
-static ingot_status_t fill_result(struct result *result, const struct result_info *info)
-{
-    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
-    const cl_uint device_count = info->context->device_count;
-    ingot_status_t status = create_program(result);
     if (status == INGOT_SUCCESS)
         status = ingot_opencl_program_get_native(result->program, &result->native);
     if (status != INGOT_SUCCESS)

@@ -7,10 +7,52 @@
 #include "layers/opencl/program/shadow.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "front/lock.h"
+
+#define BUCKET_BITS 12u /* applications have at most a few thousand programs */
+
+/* The table of handles, with chains. The application may pass a shadow or a driver's program, and the layer must not
+ * read a driver's memory to find out which one it is. */
+static struct handle *buckets[1u << BUCKET_BITS]; /* guarded by the lock */
+
+static struct handle **handle_bucket_of(const void *key)
+{
+    const uint64_t mixed = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    return &buckets[mixed >> (64 - BUCKET_BITS)];
+}
+
+/* Adds a handle, whose key must not be in the table yet. */
+static void handles_add(struct handle *handle, const void *key, struct shadow *shadow)
+{
+    struct handle **bucket = handle_bucket_of(key);
+    *handle = (struct handle){key, shadow, *bucket};
+    *bucket = handle;
+}
+
+/* Removes a handle. Does nothing if it is not in the table. */
+static void handles_remove(struct handle *handle)
+{
+    if (handle->key == NULL)
+        return;
+    struct handle **place = handle_bucket_of(handle->key);
+    while (*place != handle)
+        place = &(*place)->next;
+    *place = handle->next;
+    handle->key = NULL;
+}
+
+struct shadow *handles_find(const void *key)
+{
+    const struct handle *handle = *handle_bucket_of(key);
+    while (handle != NULL && handle->key != key)
+        handle = handle->next;
+    return handle != NULL ? handle->shadow : NULL;
+}
 
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
 {
@@ -190,19 +232,14 @@ bool shadow_has_kernels_of_result(struct shadow *shadow)
     return count_uses_of_result(shadow) > 0;
 }
 
-/* Requires that this thread works on the shadow. */
-static bool build_native(struct shadow *shadow, const struct result *result)
-{
-    return result != NULL && result_is_unchanged(result) &&
-           compiler_build(shadow->native, result->has_options ? result->options : NULL) == result->error;
-}
-
 bool shadow_build_native(struct shadow *shadow)
 {
     shadow_begin_work(shadow, false);
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
     if (!shadow->is_native_built)
-        shadow->is_native_built = build_native(shadow, use.result);
+        shadow->is_native_built =
+            use.result != NULL && result_is_unchanged(use.result) &&
+            compiler_build(shadow->native, use.result->has_options ? use.result->options : NULL) == use.result->error;
     shadow_end_use(&use);
     const bool is_built = shadow->is_native_built;
     shadow_end_work(shadow);

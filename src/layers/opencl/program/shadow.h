@@ -9,7 +9,6 @@
 #define INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
 
 #include "layers/opencl/program/contexts.h"
-#include "layers/opencl/program/handles.h"
 #include "layers/opencl/program/result.h"
 
 #define SHADOW_MAX_CONSTANT 8u
@@ -18,6 +17,13 @@ struct shadow_constant {
     cl_uint id;
     cl_uint size;
     unsigned char value[SHADOW_MAX_CONSTANT];
+};
+
+/* An entry of the table that maps pointers to shadows. */
+struct handle {
+    const void *key; /* NULL: not in the table */
+    struct shadow *shadow;
+    struct handle *next;
 };
 
 struct shadow {
@@ -56,6 +62,9 @@ void shadow_forget(struct shadow *shadow);
 /* Destroys a shadow that no thread can reach anymore. */
 void shadow_destroy(struct shadow *shadow);
 
+/* Returns the shadow whose handle, native program or program of the result this is, or NULL. The caller holds the lock.
+ */
+struct shadow *handles_find(const void *key);
 /* Returns the shadow with this handle, or NULL for any other program. */
 struct shadow *shadow_find(cl_program program);
 /* Returns the driver's program behind a program of the application. If `program` is not a shadow, returns it
