@@ -48,17 +48,6 @@ static void count_artifact(const char *origin, size_t id_size, const uint8_t *id
 
 /* ---- loading and storing ---- */
 
-/* Removes an envelope for the reason that the thread's error message says, and reports it. */
-static void reject_artifact_envelope(ingot_storage_t storage, ingot_status_t status, size_t id_size, const uint8_t *id,
-                                     size_t size, uint64_t started_ns)
-{
-    struct kept_error kept;
-    kept_error_save(&kept);
-    storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, kept.text);
-    storage_reject(storage, id_size, id);
-    kept_error_restore(&kept);
-}
-
 /* Loads an artifact and counts the load. An envelope that cannot be used is a miss, as for programs: removes it, and
  * sets *was_refused, which otherwise stays unchanged. May return INGOT_NOT_FOUND or INGOT_OUT_OF_MEMORY. */
 static ingot_status_t load_artifact(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *value,
@@ -72,8 +61,14 @@ static ingot_status_t load_artifact(ingot_storage_t storage, size_t id_size, con
     if (status == INGOT_SUCCESS) {
         const size_t size = blob.size;
         status = ingot_artifact_unpack(id_size, id, &blob, value);
-        if (status != INGOT_SUCCESS && status != INGOT_OUT_OF_MEMORY)
-            reject_artifact_envelope(storage, status, id_size, id, size, started_ns);
+        if (status != INGOT_SUCCESS && status != INGOT_OUT_OF_MEMORY) {
+            /* the reason is that of the thread's error message */
+            struct kept_error kept;
+            kept_error_save(&kept);
+            storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, kept.text);
+            storage_reject(storage, id_size, id);
+            kept_error_restore(&kept);
+        }
         memory_release_buffer(&blob);
     }
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
@@ -321,28 +316,21 @@ struct making {
     void *user;
 };
 
-/* Ends the turn with what the maker made, and returns that as a value, also if it could not be stored. */
-static ingot_status_t finish_making(const struct making *making, ingot_turn_t turn, const ingot_artifact_info_t *info,
-                                    const ingot_buffer_t *made, ingot_buffer_t *value)
-{
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status = making->storage != NULL ? finish_turn(turn, info, made->size, made->bytes, &blob)
-                                                    : ingot_artifact_pack(making->id->size, making->id->bytes, info,
-                                                                          made->size, made->bytes, &blob);
-    if (blob.bytes != NULL)
-        status = ingot_artifact_unpack(making->id->size, making->id->bytes, &blob, value);
-    memory_release_buffer(&blob);
-    return status;
-}
-
 static ingot_status_t make_value(const struct making *making, ingot_turn_t turn, ingot_buffer_t *value)
 {
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     ingot_buffer_t made = INGOT_BUFFER_INIT;
     ingot_status_t status = making->make(making->user, &info, &made);
-    if (status == INGOT_SUCCESS)
-        status = finish_making(making, turn, &info, &made, value);
-    else
+    if (status == INGOT_SUCCESS) {
+        /* Ends the turn with what was made, and returns that as a value, also if it could not be stored. */
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        status = making->storage != NULL
+                     ? finish_turn(turn, &info, made.size, made.bytes, &blob)
+                     : ingot_artifact_pack(making->id->size, making->id->bytes, &info, made.size, made.bytes, &blob);
+        if (blob.bytes != NULL)
+            status = ingot_artifact_unpack(making->id->size, making->id->bytes, &blob, value);
+        memory_release_buffer(&blob);
+    } else
         ingot_turn_abandon(turn, status != INGOT_BUILD_FAILED);
     if (made.release != NULL) {
         struct kept_error kept;

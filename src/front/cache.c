@@ -70,27 +70,23 @@ static ingot_status_t judge_open_failure(const struct ingot_cache *cache, const 
     return INGOT_SUCCESS;
 }
 
-/* Puts the remote tier behind the directory store, in a chain that stores in both. */
-static ingot_status_t chain_remote_tier(struct ingot_cache *cache)
-{
-    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
-    const ingot_storage_t tiers[] = {cache->storage, cache->remote};
-    ingot_storage_t both = NULL;
-    ingot_status_t status = ingot_persist_set_settings(cache->remote, &settings);
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_chain(&both, 2, tiers);
-    if (status != INGOT_SUCCESS)
-        return status;
-    ingot_storage_release(cache->storage); /* the chain has its own reference */
-    cache->storage = both;
-    return INGOT_SUCCESS;
-}
-
 static ingot_status_t add_remote(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
-    const ingot_status_t status = settings_open_remote(info, &cache->remote);
-    if (status == INGOT_SUCCESS)
-        return chain_remote_tier(cache);
+    ingot_status_t status = settings_open_remote(info, &cache->remote);
+    if (status == INGOT_SUCCESS) {
+        /* Puts the remote tier behind the directory store, in a chain that stores in both. */
+        const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
+        const ingot_storage_t tiers[] = {cache->storage, cache->remote};
+        ingot_storage_t both = NULL;
+        status = ingot_persist_set_settings(cache->remote, &settings);
+        if (status == INGOT_SUCCESS)
+            status = ingot_persist_chain(&both, 2, tiers);
+        if (status != INGOT_SUCCESS)
+            return status;
+        ingot_storage_release(cache->storage); /* the chain has its own reference */
+        cache->storage = both;
+        return INGOT_SUCCESS;
+    }
     if (status == INGOT_NOT_FOUND && info->remote == NULL && settings_variable(info, "INGOT_PERSIST_REMOTE") == NULL)
         return INGOT_SUCCESS;
     if (status == INGOT_INVALID_ARGUMENTS && info->remote != NULL)
@@ -183,15 +179,6 @@ static void store_waiting(void *storage, void *unused)
     deferred_await(storage);
 }
 
-static void forget_begun_programs(struct ingot_cache *cache)
-{
-    lock_take();
-    for (struct begun_program *begun = cache->begun; begun != NULL; begun = begun->next)
-        begun->cache = NULL;
-    cache->begun = NULL;
-    lock_give();
-}
-
 void ingot_cache_release(ingot_cache_t cache)
 {
     if (cache == NULL || (cache->storage != NULL && cache_storage(cache) == NULL))
@@ -200,7 +187,11 @@ void ingot_cache_release(ingot_cache_t cache)
      * cache, which a storage that the application retained would outlive. */
     if (cache->storage != NULL)
         error_keep(store_waiting, cache->storage, NULL);
-    forget_begun_programs(cache);
+    lock_take();
+    for (struct begun_program *begun = cache->begun; begun != NULL; begun = begun->next)
+        begun->cache = NULL;
+    cache->begun = NULL;
+    lock_give();
     builders_destroy(cache->builders);
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);

@@ -42,8 +42,16 @@ static bool has_sub_device(const void *opaque)
     return has;
 }
 
-static ingot_status_t make_context(struct ingot_cache *cache, const struct build *build, struct ingot_context **context)
+static ingot_status_t open_build(const void *self, struct ingot_cache *cache, struct request *request,
+                                 struct ingot_context **context)
 {
+    const struct build *build = self;
+    *request = (struct request){.cache = cache,
+                                .kind = INGOT_SOURCE_OPENCL_C,
+                                .bytes = build->source,
+                                .size = build->source_size,
+                                .options = build->options,
+                                .miss = build->miss};
     const ingot_allocator_t allocator = {NULL, NULL, NULL};
     struct opencl_state *state = NULL;
     const ingot_status_t status =
@@ -59,19 +67,6 @@ static ingot_status_t make_context(struct ingot_cache *cache, const struct build
                                      .copy_facts = opencl_state_copy_facts,
                                      .may_end = has_sub_device};
     return request_make_context(cache, &of, context);
-}
-
-static ingot_status_t open_build(const void *self, struct ingot_cache *cache, struct request *request,
-                                 struct ingot_context **context)
-{
-    const struct build *build = self;
-    *request = (struct request){.cache = cache,
-                                .kind = INGOT_SOURCE_OPENCL_C,
-                                .bytes = build->source,
-                                .size = build->source_size,
-                                .options = build->options,
-                                .miss = build->miss};
-    return make_context(cache, build, context);
 }
 
 static ingot_status_t get_program_from_cache(struct ingot_cache *cache, struct build *build)
@@ -92,12 +87,6 @@ static ingot_status_t get_program_from_cache(struct ingot_cache *cache, struct b
     }
     request_end(context, &made);
     return status;
-}
-
-/* True if the compiler refused the program or its options, so that the program has a build log. */
-static bool is_refusal(cl_int error)
-{
-    return error == CL_BUILD_PROGRAM_FAILURE || error == CL_INVALID_BUILD_OPTIONS || error == CL_OUT_OF_RESOURCES;
 }
 
 static ingot_status_t fail_opencl_call(const char *call, cl_int error)
@@ -138,7 +127,8 @@ static ingot_status_t build_natively(struct build *build)
     if (made == NULL)
         return fail_opencl_call("clCreateProgramWithSource", error);
     error = build->cl->clBuildProgram(made, build->device_count, build->devices, build->options, NULL, NULL);
-    if (error != CL_SUCCESS && !is_refusal(error)) {
+    if (error != CL_SUCCESS &&
+        !(error == CL_BUILD_PROGRAM_FAILURE || error == CL_INVALID_BUILD_OPTIONS || error == CL_OUT_OF_RESOURCES)) {
         (void)build->cl->clReleaseProgram(made);
         return fail_opencl_call("clBuildProgram", error);
     }

@@ -34,9 +34,8 @@ void targets_fini(struct targets *targets)
     }
 }
 
-/* Returns a reference to the target, or NULL. */
-static struct ingot_context *look_up(const struct targets *targets, const ingot_backend_ops_t *ops, size_t size,
-                                     const void *key)
+struct ingot_context *targets_find(struct targets *targets, const ingot_backend_ops_t *ops, size_t size,
+                                   const void *key)
 {
     lock_take();
     const struct kept_target *target = targets->first;
@@ -47,14 +46,11 @@ static struct ingot_context *look_up(const struct targets *targets, const ingot_
     if (found != NULL)
         context_reference(found);
     lock_give();
-    return found;
-}
-
-static void remove_target(struct targets *targets, const struct ingot_context *context)
-{
+    if (found == NULL || context_has_current_rules(found))
+        return found;
     lock_take();
     struct kept_target **place = &targets->first;
-    while (*place != NULL && (*place)->context != context)
+    while (*place != NULL && (*place)->context != found)
         place = &(*place)->next;
     struct kept_target *removed = *place;
     if (removed != NULL)
@@ -62,15 +58,6 @@ static void remove_target(struct targets *targets, const struct ingot_context *c
     lock_give();
     if (removed != NULL)
         release_target(removed);
-}
-
-struct ingot_context *targets_find(struct targets *targets, const ingot_backend_ops_t *ops, size_t size,
-                                   const void *key)
-{
-    struct ingot_context *found = look_up(targets, ops, size, key);
-    if (found == NULL || context_has_current_rules(found))
-        return found;
-    remove_target(targets, found);
     context_unreference(found);
     return NULL;
 }

@@ -467,15 +467,6 @@ int files_make_directory(int at, const char *path)
     return files_result_of(mkdirat(at, path, S_IRWXU));
 }
 
-/* Creates the last component of a path, unless it exists, and opens it. Closes `parent`. */
-static int make_below(int parent, const char *name)
-{
-    const int made = files_make_directory(parent, name);
-    const int handle = made == 0 || made == -EEXIST ? files_open_place(parent, name) : made;
-    (void)close(parent);
-    return handle;
-}
-
 /* Opens the directory of the first `length` characters of a path. Links in it are followed, because the user chose
  * them. */
 static int open_existing(const char *path, size_t length)
@@ -518,7 +509,10 @@ int files_make_root(const char *path, bool makes_parents)
         }
         memcpy(name, path + length, size);
         name[size] = '\0';
-        handle = make_below(handle, name);
+        const int parent = handle;
+        const int made = files_make_directory(parent, name);
+        handle = made == 0 || made == -EEXIST ? files_open_place(parent, name) : made;
+        (void)close(parent);
         length += size;
     }
     return handle;

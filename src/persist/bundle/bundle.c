@@ -130,18 +130,6 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
     return bundle->file.entry_count;
 }
 
-/* Reads the id of a record, and verifies it. The caller releases the buffer, even on failure. */
-static ingot_status_t read_id(const struct bundle *bundle, const struct bundle_record *record, ingot_buffer_t *id)
-{
-    uint8_t *bytes;
-    ingot_status_t status = memory_make_buffer(&memory_c_allocator, (size_t)record->id_size, id, &bytes);
-    if (status == INGOT_SUCCESS)
-        status = read_range(bundle, record->id_offset, record->id_size, bytes);
-    if (status == INGOT_SUCCESS && checksum_bucket_of(id->size, bytes) != record->hash)
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not match");
-    return status;
-}
-
 ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user)
 {
     const struct bundle_file *file = &bundle->file;
@@ -149,7 +137,12 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
     for (uint64_t i = 0; i < file->entry_count && visited == INGOT_SUCCESS; ++i) {
         const struct bundle_record record = bundle_file_record(file, i);
         ingot_buffer_t id = INGOT_BUFFER_INIT;
-        const ingot_status_t status = read_id(bundle, &record, &id);
+        uint8_t *to;
+        ingot_status_t status = memory_make_buffer(&memory_c_allocator, (size_t)record.id_size, &id, &to);
+        if (status == INGOT_SUCCESS)
+            status = read_range(bundle, record.id_offset, record.id_size, to);
+        if (status == INGOT_SUCCESS && checksum_bucket_of(id.size, to) != record.hash)
+            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not match");
         const bool is_sound = status == INGOT_SUCCESS;
         ingot_persist_entry_t entry = {
             .name_space = "",

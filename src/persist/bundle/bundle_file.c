@@ -19,30 +19,6 @@
 
 static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'B', 'D', 'L', '\n'};
 
-static ingot_status_t check_bundle_header(uint64_t size, size_t header_size, const uint8_t *bytes)
-{
-    if (header_size < BUNDLE_HEADER_SIZE)
-        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the bundle ends within its header");
-    if (memcmp(bytes, magic, sizeof(magic)) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the file does not begin with a bundle's magic number");
-    const uint32_t version = le_get_u32(bytes + 8);
-    if (version != FORMAT_VERSION)
-        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has format version %u", (unsigned)version);
-    const struct checksum checksum = checksum_of(CHECKED_SIZE, bytes);
-    if (le_get_u32(bytes + 12) != BUNDLE_HEADER_SIZE ||
-        memcmp(bytes + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's header does not match");
-    const uint32_t flags = le_get_u32(bytes + 64);
-    if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has unknown flags %#x", (unsigned)flags);
-    const uint64_t recorded_size = le_get_u64(bytes + 24);
-    if (recorded_size != size)
-        return ingot_set_error_detail(size < recorded_size ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
-                                      "the bundle has %llu bytes instead of %llu", (unsigned long long)size,
-                                      (unsigned long long)recorded_size);
-    return INGOT_SUCCESS;
-}
-
 static bool is_range(uint64_t offset, uint64_t size, uint64_t max_size, uint64_t end)
 {
     return size >= 1 && size <= max_size && offset >= BUNDLE_HEADER_SIZE && offset <= end && size <= end - offset;
@@ -65,9 +41,25 @@ static bool are_records_sound(const struct bundle_file *file)
 ingot_status_t bundle_file_parse(struct bundle_file *file, uint64_t file_size, size_t header_size,
                                  const uint8_t *header)
 {
-    const ingot_status_t status = check_bundle_header(file_size, header_size, header);
-    if (status != INGOT_SUCCESS)
-        return status;
+    if (header_size < BUNDLE_HEADER_SIZE)
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the bundle ends within its header");
+    if (memcmp(header, magic, sizeof(magic)) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the file does not begin with a bundle's magic number");
+    const uint32_t version = le_get_u32(header + 8);
+    if (version != FORMAT_VERSION)
+        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has format version %u", (unsigned)version);
+    const struct checksum checksum = checksum_of(CHECKED_SIZE, header);
+    if (le_get_u32(header + 12) != BUNDLE_HEADER_SIZE ||
+        memcmp(header + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's header does not match");
+    const uint32_t flags = le_get_u32(header + 64);
+    if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has unknown flags %#x", (unsigned)flags);
+    const uint64_t recorded_size = le_get_u64(header + 24);
+    if (recorded_size != file_size)
+        return ingot_set_error_detail(file_size < recorded_size ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                      "the bundle has %llu bytes instead of %llu", (unsigned long long)file_size,
+                                      (unsigned long long)recorded_size);
     const uint64_t entry_count = le_get_u64(header + 16);
     const uint64_t index_offset = le_get_u64(header + 32);
     if (index_offset < BUNDLE_HEADER_SIZE || index_offset > file_size || index_offset % BUNDLE_ALIGNMENT != 0 ||

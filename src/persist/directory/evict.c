@@ -95,24 +95,6 @@ ingot_status_t ingot_persist_find_evicted(ingot_storage_t storage, size_t id_siz
 
 /* ---- removing ---- */
 
-/* Times in the future count as now. A machine whose clock was ahead by more than a day used such an entry; the entry
- * gets the present time, so that it ages from now on. */
-static void correct_future_times(const struct scan *scan, uint64_t now_ns)
-{
-    for (size_t i = 0; i < scan->entry_count; ++i) {
-        struct scan_entry *entry = scan_entry_at(scan, i);
-        char path[PATH_CAPACITY];
-        char file[PATH_CAPACITY];
-        if (entry->time_ns <= now_ns)
-            continue;
-        const bool is_far = entry->time_ns - now_ns > CLOCK_SKEW_NS && now_ns > UNSET_CLOCK_NS;
-        paths_entry(path, scan_name_of(scan, entry), &entry->hash);
-        paths_join(file, path, "kernel.bin");
-        if (is_far && files_set_time(scan->root->fd, file, now_ns) == 0)
-            entry->time_ns = now_ns;
-    }
-}
-
 /* How far an eviction is. */
 struct eviction {
     struct scan *scan;
@@ -200,7 +182,20 @@ static ingot_status_t remove_oldest(struct scan *scan, const struct evict_limits
                                 .end = most < scan->entry_count ? most : scan->entry_count,
                                 .bytes = scan->total_bytes,
                                 .left = scan->entry_count};
-    correct_future_times(scan, eviction.now_ns);
+    /* Times in the future count as now. A machine whose clock was ahead by more than a day used such an entry; the
+     * entry gets the present time, so that it ages from now on. */
+    for (size_t i = 0; i < scan->entry_count; ++i) {
+        struct scan_entry *entry = scan_entry_at(scan, i);
+        char path[PATH_CAPACITY];
+        char file[PATH_CAPACITY];
+        if (entry->time_ns <= eviction.now_ns)
+            continue;
+        const bool is_far = entry->time_ns - eviction.now_ns > CLOCK_SKEW_NS && eviction.now_ns > UNSET_CLOCK_NS;
+        paths_entry(path, scan_name_of(scan, entry), &entry->hash);
+        paths_join(file, path, "kernel.bin");
+        if (is_far && files_set_time(scan->root->fd, file, eviction.now_ns) == 0)
+            entry->time_ns = eviction.now_ns;
+    }
     scan_sort(scan, scan_compare_times);
     ingot_status_t status = INGOT_SUCCESS;
     while (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && is_over(&eviction) &&

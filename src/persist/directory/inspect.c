@@ -275,36 +275,31 @@ static ingot_status_t verify_entry(const ingot_persist_entry_t *entry, void *use
                                           : INGOT_SUCCESS;
 }
 
-/* Returns the status with which the callback stopped the verification, or another failure. */
-static ingot_status_t verify_directory(struct verification *verification)
-{
-    struct listing listing;
-    ingot_persist_verification_t *so_far = verification->so_far;
-    ingot_persist_count_t count_after;
-    ingot_status_t status = begin_listing(&listing, verification->storage, verification->is_repair);
-    if (status != INGOT_SUCCESS)
-        return status;
-    so_far->entry_count = listing.scan.entry_count;
-    so_far->unread_count = listing.scan.unread_count;
-    so_far->leftover_count = listing.scan.leftover_count;
-    so_far->leftover_bytes = listing.scan.leftover_bytes;
-    status = visit_listed(&listing, verify_entry, verification);
-    if (verification->is_repair) { /* also removes the leftovers */
-        const ingot_status_t counted = evict_on_request(&listing.root, NULL, &listing.watch, &count_after);
-        status = status == INGOT_SUCCESS ? counted : status;
-    }
-    end_listing(&listing);
-    return status;
-}
-
 ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
                                     ingot_persist_verification_t *found)
 {
     struct verification verification = {storage, repair != 0, progress, user, found};
     struct bundle *bundle = bundle_of(storage);
     *found = (ingot_persist_verification_t){.entry_count = 0};
-    if (bundle == NULL)
-        return verify_directory(&verification);
+    if (bundle == NULL) {
+        struct listing listing;
+        ingot_persist_verification_t *so_far = verification.so_far;
+        ingot_persist_count_t count_after;
+        ingot_status_t status = begin_listing(&listing, verification.storage, verification.is_repair);
+        if (status != INGOT_SUCCESS)
+            return status;
+        so_far->entry_count = listing.scan.entry_count;
+        so_far->unread_count = listing.scan.unread_count;
+        so_far->leftover_count = listing.scan.leftover_count;
+        so_far->leftover_bytes = listing.scan.leftover_bytes;
+        status = visit_listed(&listing, verify_entry, &verification);
+        if (verification.is_repair) { /* also removes the leftovers */
+            const ingot_status_t counted = evict_on_request(&listing.root, NULL, &listing.watch, &count_after);
+            status = status == INGOT_SUCCESS ? counted : status;
+        }
+        end_listing(&listing);
+        return status;
+    }
     if (verification.is_repair)
         return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
     found->entry_count = bundle_entry_count(bundle);

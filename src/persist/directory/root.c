@@ -46,35 +46,6 @@ static ingot_status_t set_root_path(struct directory *directory, const char *pat
     return status;
 }
 
-/* While the path names a symbolic link that only this user or the superuser can have made, replaces the path by what
- * the link names. */
-static ingot_status_t follow_own_links(struct directory *directory)
-{
-    char target[PATH_MAX];
-    ingot_status_t status = INGOT_SUCCESS;
-    for (unsigned i = 0; i < MAX_LINKS && status == INGOT_SUCCESS; ++i) {
-        if (files_read_own_link(directory->path, target) < 0)
-            break;
-        status = set_root_path(directory, target);
-    }
-    return status;
-}
-
-/* Explains why the root is not a directory. */
-static ingot_status_t not_a_directory(const char *path, int error)
-{
-    struct file_facts facts;
-    if (files_facts_at(AT_FDCWD, path, &facts) < 0)
-        return files_read_failed(error, "opening", path);
-    if (facts.is_link)
-        return ingot_set_error_detail(INGOT_UNTRUSTED,
-                                      "%s is a symbolic link, which another user could lead elsewhere: only a link of "
-                                      "this user or root, in a directory that only they can write, is followed; give "
-                                      "the path of the directory itself (readlink -f)",
-                                      path);
-    return files_untrusted(&facts, true, files_user(), path);
-}
-
 static ingot_status_t make_root(const struct directory *directory, int *fd)
 {
     const char *path = directory->path;
@@ -124,8 +95,18 @@ static ingot_status_t open_root(struct directory *directory, bool makes, struct 
         if (result == 0)
             mark_root(root);
     }
-    if (result == -ENOTDIR || result == -ELOOP)
-        return not_a_directory(path, result);
+    if (result == -ENOTDIR || result == -ELOOP) {
+        if (files_facts_at(AT_FDCWD, path, facts) < 0)
+            return files_read_failed(result, "opening", path);
+        if (facts->is_link)
+            return ingot_set_error_detail(
+                INGOT_UNTRUSTED,
+                "%s is a symbolic link, which another user could lead elsewhere: only a link of "
+                "this user or root, in a directory that only they can write, is followed; give "
+                "the path of the directory itself (readlink -f)",
+                path);
+        return files_untrusted(facts, true, files_user(), path);
+    }
     return result < 0 ? files_read_failed(result, "opening", path) : INGOT_SUCCESS;
 }
 
@@ -143,8 +124,16 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
     *root = (struct root){directory, -1};
     directory->makes_parents = (info->flags & (uint32_t)INGOT_PERSIST_MAKE_PARENTS) != 0;
     ingot_status_t status = set_root_path(directory, info->path);
-    if (status == INGOT_SUCCESS)
-        status = follow_own_links(directory);
+    if (status == INGOT_SUCCESS) {
+        /* While the path names a symbolic link that only this user or the superuser can have made, replaces the path by
+         * what the link names. */
+        char target[PATH_MAX];
+        for (unsigned i = 0; i < MAX_LINKS && status == INGOT_SUCCESS; ++i) {
+            if (files_read_own_link(directory->path, target) < 0)
+                break;
+            status = set_root_path(directory, target);
+        }
+    }
     if (status == INGOT_SUCCESS)
         status = open_root(directory, true, root, &facts);
     if (status != INGOT_SUCCESS)

@@ -134,21 +134,6 @@ static ingot_status_t find_room(struct folder *folder)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t write_wish(const struct folder *folder, const char *name, size_t id_size, const uint8_t *id)
-{
-    char path[PATH_CAPACITY];
-    paths_temporary(path, ".", files_random());
-    const int fd = files_create(folder->fd, path);
-    int result = fd < 0 ? fd : id_size <= files_size_limit() ? files_write(fd, id_size, id) : -EFBIG;
-    if (fd >= 0)
-        (void)files_close(fd);
-    if (result == 0)
-        result = files_rename(folder->fd, path, folder->fd, name);
-    if (result < 0 && fd >= 0)
-        (void)files_remove(folder->fd, path);
-    return result == 0 ? INGOT_SUCCESS : files_write_failed(result, "writing a wish to", path);
-}
-
 ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id)
 {
     struct folder folder;
@@ -178,8 +163,19 @@ ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
     name_wish(name, id_size, id);
     if (status == INGOT_SUCCESS)
         status = find_room(&folder);
-    if (status == INGOT_SUCCESS)
-        status = write_wish(&folder, name, id_size, id);
+    if (status == INGOT_SUCCESS) {
+        char path[PATH_CAPACITY];
+        paths_temporary(path, ".", files_random());
+        const int fd = files_create(folder.fd, path);
+        int result = fd < 0 ? fd : id_size <= files_size_limit() ? files_write(fd, id_size, id) : -EFBIG;
+        if (fd >= 0)
+            (void)files_close(fd);
+        if (result == 0)
+            result = files_rename(folder.fd, path, folder.fd, name);
+        if (result < 0 && fd >= 0)
+            (void)files_remove(folder.fd, path);
+        status = result == 0 ? INGOT_SUCCESS : files_write_failed(result, "writing a wish to", path);
+    }
     close_folder(&folder);
     return status;
 }

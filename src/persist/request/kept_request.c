@@ -250,28 +250,6 @@ static void cut_text(void *user, const char *path, size_t size, const uint8_t *v
     }
 }
 
-/* Appends the parts to `all`, and describes them. */
-static void put_parts(const struct cutting *cutting, const ingot_kept_request_t *facts, struct bytes_writer *all,
-                      ingot_artifact_info_t *info, ingot_artifact_part_t parts[PART_COUNT])
-{
-    const char *const texts[PART_COUNT] = {NULL, NULL, facts->group, facts->name_space, facts->device};
-    for (size_t i = 0; i < PART_COUNT; ++i) {
-        const size_t before = all->size;
-        if (i == PART_REQUEST)
-            put_compressed(all, cutting->rest.size, cutting->rest.bytes);
-        else if (i == PART_TEXTS)
-            bytes_put(all, cutting->places.size, cutting->places.bytes);
-        else if (texts[i] != NULL && texts[i][0] != '\0')
-            bytes_put(all, strlen(texts[i]) + 1, texts[i]);
-        if (all->size != before)
-            parts[info->part_count++] = (ingot_artifact_part_t){part_names[i], all->size - before};
-    }
-    const size_t length = facts->name != NULL ? strlen(facts->name) : 0;
-    info->label = length > MAX_NAME_SIZE ? facts->name + length - MAX_NAME_SIZE : facts->name;
-    info->make_time_ms = facts->build_time_ms;
-    info->parts = parts;
-}
-
 ingot_status_t kept_request_pack(const struct kept_request_id *id, const ingot_kept_request_t *facts,
                                  const ingot_buffer_t *request, ingot_storage_t store, ingot_buffer_t *blob)
 {
@@ -289,7 +267,22 @@ ingot_status_t kept_request_pack(const struct kept_request_id *id, const ingot_k
     if (status == INGOT_SUCCESS)
         status = cutting.status;
     bytes_put(&cutting.rest, request->size - cutting.done, request->bytes + cutting.done);
-    put_parts(&cutting, facts, &all, &info, parts);
+    const char *const texts[PART_COUNT] = {NULL, NULL, facts->group, facts->name_space, facts->device};
+    for (size_t i = 0; i < PART_COUNT; ++i) {
+        const size_t before = all.size;
+        if (i == PART_REQUEST)
+            put_compressed(&all, cutting.rest.size, cutting.rest.bytes);
+        else if (i == PART_TEXTS)
+            bytes_put(&all, cutting.places.size, cutting.places.bytes);
+        else if (texts[i] != NULL && texts[i][0] != '\0')
+            bytes_put(&all, strlen(texts[i]) + 1, texts[i]);
+        if (all.size != before)
+            parts[info.part_count++] = (ingot_artifact_part_t){part_names[i], all.size - before};
+    }
+    const size_t length = facts->name != NULL ? strlen(facts->name) : 0;
+    info.label = length > MAX_NAME_SIZE ? facts->name + length - MAX_NAME_SIZE : facts->name;
+    info.make_time_ms = facts->build_time_ms;
+    info.parts = parts;
     if (status == INGOT_SUCCESS && (all.failed || cutting.rest.failed || cutting.places.failed))
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a request");
     if (status == INGOT_SUCCESS)

@@ -154,18 +154,6 @@ static void destroy_single_file(void *self)
     memory_free(&memory_c_allocator, file, sizeof(*file) + file->path_size);
 }
 
-static ingot_status_t check_single_file_path(const char *path)
-{
-    const char *name;
-    const int parent = files_open_parent(path, &name);
-    if (parent < 0)
-        return files_read_failed(parent, "opening the directory of", path);
-    (void)files_close(parent);
-    if (name[0] == '\0')
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path ends in a slash");
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path, const ingot_persist_trust_t *trust)
 {
     static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops),
@@ -178,8 +166,15 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     ingot_status_t status = trust_make_info(&info, trust, &accepts_any_owner);
-    if (status == INGOT_SUCCESS)
-        status = check_single_file_path(path);
+    if (status == INGOT_SUCCESS) {
+        const char *name;
+        const int parent = files_open_parent(path, &name);
+        if (parent < 0)
+            return files_read_failed(parent, "opening the directory of", path);
+        (void)files_close(parent);
+        if (name[0] == '\0')
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path ends in a slash");
+    }
     if (status != INGOT_SUCCESS)
         return status;
     const size_t path_size = strlen(path) + 1;

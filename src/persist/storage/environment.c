@@ -156,23 +156,10 @@ static ingot_status_t find_root(const struct environment *environment, struct en
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Sets the fields of the info that are texts. They point to the values in the environment. */
-static ingot_status_t read_persist_texts(const struct environment *environment, ingot_persist_info_t *info)
+static ingot_status_t read_environment(struct environment_settings *settings, const ingot_persist_info_t *defaults,
+                                       const struct environment *environment)
 {
-    const char *name_space = variable_value(environment, "INGOT_PERSIST_NAMESPACE");
-    const char *record_path = variable_value(environment, "INGOT_RECORD"); /* checked when the store is opened */
-    if (name_space != NULL && !paths_is_namespace(name_space))
-        return fail_bad_setting("INGOT_PERSIST_NAMESPACE", name_space, "the name of a namespace");
-    if (name_space != NULL)
-        info->name_space = name_space;
-    if (record_path != NULL)
-        info->record_path = record_path;
-    return INGOT_SUCCESS;
-}
-
-/* Copies the settings that the environment changes. */
-static ingot_status_t take_defaults(struct environment_settings *settings, const ingot_persist_info_t *defaults)
-{
+    uint64_t is_on = 1;
     memset(settings, 0, sizeof(*settings));
     settings->trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
     settings->info = (ingot_persist_info_t)INGOT_PERSIST_INFO_INIT;
@@ -181,29 +168,28 @@ static ingot_status_t take_defaults(struct environment_settings *settings, const
     if (settings->info.trust != NULL && !STRUCT_READ_OVER(settings->trust, settings->info.trust))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of defaults->trust is missing");
     settings->info.trust = &settings->trust;
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t read_environment(struct environment_settings *settings, const ingot_persist_info_t *defaults,
-                                       const struct environment *environment)
-{
-    uint64_t is_on = 1;
-    ingot_status_t status = take_defaults(settings, defaults);
-    if (status != INGOT_SUCCESS)
-        return status;
     const char *value = variable_value(environment, "INGOT_PERSIST");
     if (value != NULL && !environment_parse(ENVIRONMENT_SWITCH, value, &is_on))
         return fail_bad_setting("INGOT_PERSIST", value, environment_expected(ENVIRONMENT_SWITCH));
     if (is_on == 0)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
-    status = read_policies(environment, &settings->info);
+    ingot_status_t status = read_policies(environment, &settings->info);
     if (status == INGOT_SUCCESS)
         status = read_trust(environment, &settings->trust);
     if (status == INGOT_SUCCESS)
         status = find_root(environment, settings);
-    if (status == INGOT_SUCCESS)
-        status = read_persist_texts(environment, &settings->info);
-    return status;
+    if (status != INGOT_SUCCESS)
+        return status;
+    /* These point to the values in the environment. */
+    const char *name_space = variable_value(environment, "INGOT_PERSIST_NAMESPACE");
+    const char *record_path = variable_value(environment, "INGOT_RECORD"); /* checked when the store is opened */
+    if (name_space != NULL && !paths_is_namespace(name_space))
+        return fail_bad_setting("INGOT_PERSIST_NAMESPACE", name_space, "the name of a namespace");
+    if (name_space != NULL)
+        settings->info.name_space = name_space;
+    if (record_path != NULL)
+        settings->info.record_path = record_path;
+    return INGOT_SUCCESS;
 }
 
 static const char *get_environment_variable(const char *name, void *user)

@@ -122,19 +122,6 @@ static void take_source(void *user, const char *path, size_t size, const uint8_t
         hex_put(digits, SHOWN_DIGITS / 2, value);
 }
 
-/* Writes what was requested: an artifact's fields, or which source, as `ingot ls` shows it. */
-static void name_id(size_t id_size, const uint8_t *id, size_t capacity, char *name)
-{
-    char digits[SHOWN_DIGITS + 1] = "";
-    char text[2048];
-    size_t size = sizeof(text);
-    name[0] = '\0';
-    if (ingot_cache_blob_id_visit(id_size, id, take_source, digits) == INGOT_SUCCESS && digits[0] != '\0')
-        (void)snprintf(name, capacity, "; wanted: the program with source %s", digits);
-    else if (ingot_cache_blob_id_describe(id_size, id, &size, text) == INGOT_SUCCESS)
-        (void)snprintf(name, capacity, "; wanted: %.*s", MOST_SHOWN, text);
-}
-
 /* Looks for the id in other namespaces of a storage, or of a chain's tiers. Applications look only in their own. */
 static bool find_in_other_name_space(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                      char name[STORAGE_NAME_SPACE_CAPACITY])
@@ -158,7 +145,15 @@ static void explain_miss(ingot_storage_t storage, size_t id_size, const uint8_t 
                        name_space, name_space[0] == '\0' ? "the one without a name" : "");
     else
         compare_all(&nearest, storage);
-    name_id(id_size, id, sizeof(name), name);
+    /* What was requested: an artifact's fields, or which source, as `ingot ls` shows it. */
+    char digits[SHOWN_DIGITS + 1] = "";
+    char text[2048];
+    size_t size = sizeof(text);
+    name[0] = '\0';
+    if (ingot_cache_blob_id_visit(id_size, id, take_source, digits) == INGOT_SUCCESS && digits[0] != '\0')
+        (void)snprintf(name, sizeof(name), "; wanted: the program with source %s", digits);
+    else if (ingot_cache_blob_id_describe(id_size, id, &size, text) == INGOT_SUCCESS)
+        (void)snprintf(name, sizeof(name), "; wanted: %.*s", MOST_SHOWN, text);
     (void)snprintf(reason, capacity, "%.*s%s", (int)(capacity - sizeof(name)), nearest.reason, name);
 }
 

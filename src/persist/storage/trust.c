@@ -29,16 +29,6 @@ static struct keyring *take_keyring(ingot_storage_t storage)
     return keyring;
 }
 
-static void exchange_keyring(ingot_storage_t storage, struct keyring *keyring)
-{
-    pthread_mutex_lock(&storage->settings_lock);
-    struct keyring *before = storage->keyring;
-    storage->keyring = keyring;
-    atomic_store_explicit(&storage->has_keyring, keyring != NULL, memory_order_release);
-    pthread_mutex_unlock(&storage->settings_lock);
-    keyring_release(before);
-}
-
 /* ---- the policies of a storage and of all its tiers ---- */
 
 /* Called with a storage that has a policy. Returns false to end the visit. */
@@ -214,7 +204,13 @@ ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_pers
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the storage was opened for files of any user, so it "
                                                                "must require seals; open it again to change that");
     status = keyring_create(&keyring, &known, &storage->allocator);
-    if (status == INGOT_SUCCESS)
-        exchange_keyring(storage, keyring);
+    if (status == INGOT_SUCCESS) {
+        pthread_mutex_lock(&storage->settings_lock);
+        struct keyring *before = storage->keyring;
+        storage->keyring = keyring;
+        atomic_store_explicit(&storage->has_keyring, keyring != NULL, memory_order_release);
+        pthread_mutex_unlock(&storage->settings_lock);
+        keyring_release(before);
+    }
     return status;
 }

@@ -82,17 +82,6 @@ static ingot_status_t add_supplied(struct keyring *keyring, const ingot_persist_
     }
 }
 
-static ingot_status_t add_keys_of_policy(struct keyring *keyring, const ingot_persist_trust_t *trust)
-{
-    ingot_status_t status = trust->key_files != NULL ? add_key_files(keyring, trust->key_files) : INGOT_SUCCESS;
-    if (status == INGOT_SUCCESS && trust->next_key != NULL)
-        status = add_supplied(keyring, trust);
-    if (status == INGOT_SUCCESS && keyring->count == 0)
-        status =
-            ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage that checks seals needs a key: name a key file");
-    return status;
-}
-
 ingot_status_t keyring_create(struct keyring **keyring, const ingot_persist_trust_t *trust,
                               const ingot_allocator_t *allocator)
 {
@@ -108,7 +97,12 @@ ingot_status_t keyring_create(struct keyring **keyring, const ingot_persist_trus
     made->allocator = *allocator;
     made->policy = trust->policy;
     atomic_init(&made->references, 1);
-    const ingot_status_t status = add_keys_of_policy(made, trust);
+    ingot_status_t status = trust->key_files != NULL ? add_key_files(made, trust->key_files) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS && trust->next_key != NULL)
+        status = add_supplied(made, trust);
+    if (status == INGOT_SUCCESS && made->count == 0)
+        status =
+            ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage that checks seals needs a key: name a key file");
     if (status != INGOT_SUCCESS) {
         keyring_release(made);
         return status;

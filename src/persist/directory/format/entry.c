@@ -188,16 +188,6 @@ ingot_status_t entry_read_key(int fd, const char *name, uint64_t size, struct ke
     return status;
 }
 
-/* Reads the whole key.bin, which is open. */
-static ingot_status_t read_key(const struct entry_place *place, int fd, struct key_file *key, size_t id_size,
-                               const uint8_t *id, const ingot_allocator_t *allocator, ingot_buffer_t *copy)
-{
-    struct file_facts facts;
-    const ingot_status_t status = judge_file(place, "key.bin", fd, &facts);
-    return status == INGOT_SUCCESS ? entry_read_key(fd, "key.bin", facts.size_bytes, key, id_size, id, allocator, copy)
-                                   : status;
-}
-
 ingot_status_t entry_read_blob(int fd, const char *name, uint64_t offset, const struct key_file *key, uint32_t owner,
                                const ingot_allocator_t *allocator, ingot_buffer_t *blob)
 {
@@ -240,7 +230,10 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
 {
     const int key_fd = open_entry_file(place, "key.bin");
     const int blob_fd = blob != NULL ? open_entry_file(place, "kernel.bin") : -ENOENT;
-    ingot_status_t status = read_key(place, key_fd, key, id_size, id, allocator, copy);
+    struct file_facts facts;
+    ingot_status_t status = judge_file(place, "key.bin", key_fd, &facts);
+    if (status == INGOT_SUCCESS)
+        status = entry_read_key(key_fd, "key.bin", facts.size_bytes, key, id_size, id, allocator, copy);
     if (status == INGOT_SUCCESS && blob != NULL)
         status = read_entry_blob(place, blob_fd, key, allocator, blob, time_ns);
     close_entry_file(key_fd);
