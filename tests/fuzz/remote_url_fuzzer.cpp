@@ -9,7 +9,7 @@
 
 extern "C" {
 #include "remote/base/transport.h"
-#include "remote/curl/access.h"
+#include "remote/curl/curl.h"
 #include "remote/settings/url.h"
 }
 

@@ -1,7 +1,7 @@
 /*
- * access.c - reads a tier's credentials, checks its certificates, and passes them to libcurl; see access.h.
+ * access.c - reads a tier's credentials, checks its certificates, and passes them to libcurl; see curl.h.
  */
-#include "remote/curl/access.h"
+#include "remote/curl/curl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "remote/curl/set_option.h"
 
 /* Checks that a file can be read. Whether it has what it should have, connecting shows. */
 static ingot_status_t check_file(const char *what, const char *path)

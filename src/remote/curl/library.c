@@ -1,14 +1,13 @@
 /*
- * library.c - what all uses of libcurl share; see library.h.
+ * library.c - what all uses of libcurl share; see curl.h.
  */
-#include "remote/curl/library.h"
+#include "remote/curl/curl.h"
 
 #include <dlfcn.h>
 #include <ingot/backend.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "remote/curl/set_option.h"
 #include "util/nanoseconds.h"
 
 #define LONGEST_HEAD_START_MS 200L

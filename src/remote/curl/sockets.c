@@ -1,13 +1,11 @@
 /*
- * sockets.c - opens and closes the sockets of a libcurl handle; see sockets.h.
+ * sockets.c - opens and closes the sockets of a libcurl handle; see curl.h.
  */
-#include "remote/curl/sockets.h"
+#include "remote/curl/curl.h"
 
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-
-#include "remote/curl/set_option.h"
 
 /* Handles that were given up, so that leak checkers find them. Adding one (release) pairs with nothing. */
 static _Atomic(struct sockets *) abandoned;

@@ -14,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/curl/library.h"
-#include "remote/curl/set_option.h"
-#include "remote/curl/sockets.h"
+#include "remote/curl/curl.h"
 #include "util/nanoseconds.h"
 #include "util/write_signals.h"
 
@@ -160,8 +158,23 @@ static enum outcome get_transfer_outcome(const struct transfer *transfer, CURLco
                             : handle_explain(transfer->handle, code, request);
 }
 
-static enum outcome perform_exchange(struct handle *handle, struct exchange *exchange)
+static void destroy_handle(struct handle *handle)
 {
+    if (handle_fini(handle))
+        free(handle);
+}
+
+enum outcome exchange_perform(struct pool *pool, struct exchange *exchange)
+{
+    struct handle *handle;
+    while ((handle = pool_take(pool)) != NULL && !sockets_are_own(&handle->sockets))
+        destroy_handle(handle);
+    if (handle == NULL && (handle = calloc(1, sizeof(*handle))) != NULL && !handle_init(handle)) {
+        destroy_handle(handle);
+        handle = NULL;
+    }
+    if (handle == NULL)
+        return request_fail(exchange->request, OUTCOME_NO_MEMORY, "no memory for a connection");
     struct transfer transfer = {.exchange = exchange, .handle = handle, .progress_at_ns = nanoseconds_now()};
     const struct write_signals held = write_signals_hold();
     handle->error[0] = '\0';
@@ -186,27 +199,6 @@ static enum outcome perform_exchange(struct handle *handle, struct exchange *exc
     curl_slist_free_all(transfer.headers);
     sockets_settle(&handle->sockets);
     write_signals_allow(&held);
-    return outcome;
-}
-
-static void destroy_handle(struct handle *handle)
-{
-    if (handle_fini(handle))
-        free(handle);
-}
-
-enum outcome exchange_perform(struct pool *pool, struct exchange *exchange)
-{
-    struct handle *handle;
-    while ((handle = pool_take(pool)) != NULL && !sockets_are_own(&handle->sockets))
-        destroy_handle(handle);
-    if (handle == NULL && (handle = calloc(1, sizeof(*handle))) != NULL && !handle_init(handle)) {
-        destroy_handle(handle);
-        handle = NULL;
-    }
-    if (handle == NULL)
-        return request_fail(exchange->request, OUTCOME_NO_MEMORY, "no memory for a connection");
-    const enum outcome outcome = perform_exchange(handle, exchange);
     /* without a connection, nothing would show whether the handle's descriptors are still its own */
     if (sockets_count(&handle->sockets) == 0 || !pool_give(pool, handle))
         destroy_handle(handle);

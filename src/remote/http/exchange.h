@@ -4,7 +4,7 @@
 #ifndef INGOT_REMOTE_HTTP_EXCHANGE_H
 #define INGOT_REMOTE_HTTP_EXCHANGE_H
 
-#include "remote/curl/library.h"
+#include "remote/curl/curl.h"
 #include "remote/http/answer.h"
 
 struct exchange {

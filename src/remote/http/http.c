@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "remote/base/transport.h"
-#include "remote/curl/library.h"
+#include "remote/curl/curl.h"
 #include "remote/http/exchange.h"
 
 #define MOST_LIST_BYTES (16u << 20) /* of a page with 1000 keys */

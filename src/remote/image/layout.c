@@ -283,22 +283,6 @@ static void remove_unused(const char *directory, const struct image *image, cons
         (void)closedir(folder);
 }
 
-/* Prints the lists of a manifest, or, without types, the digests for a configuration. No text needs escapes. */
-static void print_layers(FILE *out, const struct image *image, bool with_types)
-{
-    for (size_t i = 0; i < image->count; ++i) {
-        const struct layer *layer = &image->layers[i];
-        (void)fputs(i != 0 ? "," : "", out);
-        if (!with_types)
-            (void)fprintf(out, "\"%s\"", layer->digest);
-        else
-            (void)fprintf(out,
-                          "{\"mediaType\":\"" LAYER_TYPE "\",\"digest\":\"%s\",\"size\":%llu,\"annotations\":{"
-                          "\"" NAME_SPACE_NOTE "\":\"%s\"}}",
-                          layer->digest, (unsigned long long)layer->size, layer->name_space);
-    }
-}
-
 /* Makes the text of the configuration or, if there is one, that of the manifest, and writes it as a blob. */
 static ingot_status_t write_description(const char *directory, const struct image *image, uint64_t entry_count,
                                         uint64_t entry_bytes, const struct layer *config, struct layer *blob)
@@ -321,7 +305,18 @@ static ingot_status_t write_description(const char *directory, const struct imag
                       "{\"schemaVersion\":2,\"mediaType\":\"" MANIFEST_TYPE "\",\"artifactType\":\"" STORE_TYPE "\","
                       "\"config\":{\"mediaType\":\"" CONFIG_TYPE "\",\"digest\":\"%s\",\"size\":%llu},\"layers\":[",
                       config->digest, (unsigned long long)config->size);
-    print_layers(out, image, config != NULL);
+    /* The lists of a manifest, or, for a configuration, the digests. No text needs escapes. */
+    for (size_t i = 0; i < image->count; ++i) {
+        const struct layer *each = &image->layers[i];
+        (void)fputs(i != 0 ? "," : "", out);
+        if (config == NULL)
+            (void)fprintf(out, "\"%s\"", each->digest);
+        else
+            (void)fprintf(out,
+                          "{\"mediaType\":\"" LAYER_TYPE "\",\"digest\":\"%s\",\"size\":%llu,\"annotations\":{"
+                          "\"" NAME_SPACE_NOTE "\":\"%s\"}}",
+                          each->digest, (unsigned long long)each->size, each->name_space);
+    }
     (void)fputs(config == NULL ? "]}}" : "]}", out);
     ingot_status_t status =
         fclose(out) == 0 ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/curl/set_option.h"
+#include "remote/curl/curl.h"
 #include "util/nanoseconds.h"
 
 #define ALERT " alert "

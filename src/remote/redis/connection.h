@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "remote/curl/library.h"
+#include "remote/curl/curl.h"
 
 #if HIREDIS_MAJOR >= 1
 typedef size_t redis_element_count_t;

@@ -123,22 +123,6 @@ static ingot_status_t check_server(struct check *check, bool is_written)
     return end_step(check, transport->ops->remove(transport->self, request, key), NULL);
 }
 
-/* Makes an object whose blob cannot be compressed. Each machine has an id of its own, because several may check a
- * server at once. It does not change, so that checks leave at most one object on a server that does not let them remove
- * it. */
-static void fill_probe(struct check *check)
-{
-    char host[HOST_CAPACITY] = "";
-    uint64_t state = 1;
-    if (gethostname(host, sizeof(host) - 1) != 0) /* the id has an empty name then */
-        host[0] = '\0';
-    check->id_size = (size_t)snprintf((char *)check->id, ID_CAPACITY, "ingot_remote_check %s", host);
-    for (size_t i = 0; i < BLOB_SIZE; ++i) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        check->blob[i] = (uint8_t)(state >> 56);
-    }
-}
-
 ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report)
 {
     ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
@@ -152,7 +136,18 @@ ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_
         status = tier_make(&known, &check->tier);
     if (status == INGOT_SUCCESS) {
         check->report = report;
-        fill_probe(check);
+        /* Makes an object whose blob cannot be compressed. Each machine has an id of its own, because several may check
+         * a server at once. It does not change, so that checks leave at most one object on a server that does not let
+         * them remove it. */
+        char host[HOST_CAPACITY] = "";
+        uint64_t state = 1;
+        if (gethostname(host, sizeof(host) - 1) != 0) /* the id has an empty name then */
+            host[0] = '\0';
+        check->id_size = (size_t)snprintf((char *)check->id, ID_CAPACITY, "ingot_remote_check %s", host);
+        for (size_t i = 0; i < BLOB_SIZE; ++i) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            check->blob[i] = (uint8_t)(state >> 56);
+        }
         status = check_server(check, (known.flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0);
         tier_free(check->tier);
     }

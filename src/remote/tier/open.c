@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/curl/library.h"
+#include "remote/curl/curl.h"
 #include "remote/tier/tier.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"

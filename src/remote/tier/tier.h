@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "remote/base/transport.h"
-#include "remote/curl/access.h"
+#include "remote/curl/curl.h"
 #include "remote/guard/guard.h"
 #include "remote/object/envelope.h"
 

@@ -15,7 +15,7 @@
 #include "support/remote_fixture.h"
 
 extern "C" {
-#include "remote/curl/sockets.h"
+#include "remote/curl/curl.h"
 #include "remote/object/envelope.h"
 }
 
