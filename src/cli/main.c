@@ -9,9 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
 
 #define ADDRESS(name) &command_##name,

@@ -1,15 +1,12 @@
 /*
- * json.c - extends cJSON; see json.h.
+ * json.c - extends cJSON; see base.h.
  */
-#include "cli/base/json.h"
+#include "cli/base/base.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "cli/base/memory.h"
-#include "cli/base/units.h"
 
 void json_init(void)
 {

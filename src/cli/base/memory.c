@@ -1,14 +1,12 @@
 /*
- * memory.c - allocations that end the process on failure; see memory.h.
+ * memory.c - allocations that end the process on failure; see base.h.
  */
-#include "cli/base/memory.h"
+#include "cli/base/base.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/base/options.h"
 
 static void *require_memory(void *memory)
 {

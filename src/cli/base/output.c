@@ -1,17 +1,13 @@
 /*
- * output.c - prints JSON by a pattern; see output.h.
+ * output.c - prints JSON by a pattern; see base.h.
  */
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/text.h"
-#include "cli/base/units.h"
 #include "util/nanoseconds.h"
 
 enum { NAME_SIZE = 32, SHORT_SIZE = 12, DEFAULT_INDENT = 2 };
@@ -58,28 +54,6 @@ static void put_formatted_text(const struct printing *printing, const char *text
                                    : DEFAULT_INDENT);
 }
 
-static void put_formatted(const struct printing *printing, const cJSON *value, const char *format)
-{
-    char text[UNITS_TEXT_SIZE] = "";
-    const uint64_t number = json_u64_of(value);
-    const uint64_t ns = number < UINT64_MAX / NS_PER_MS ? number * NS_PER_MS : UINT64_MAX;
-    if (strcmp(format, "size") == 0)
-        (void)units_bytes(number, text);
-    else if (strcmp(format, "duration") == 0)
-        (void)units_duration(number, text);
-    else if (strcmp(format, "duration_ms") == 0)
-        (void)units_duration(ns, text);
-    else if (strcmp(format, "time_ms") == 0)
-        (void)units_time(ns, text);
-    else if (strcmp(format, "age") == 0 && cJSON_IsString(value))
-        (void)units_age(units_read_time(value->valuestring), units_now_ns(), text);
-    else if (cJSON_IsRaw(value) || cJSON_IsNumber(value))
-        (void)snprintf(text, sizeof(text), "%" PRIu64, number);
-    else if (cJSON_IsString(value))
-        put_formatted_text(printing, value->valuestring, format);
-    (void)fputs(text, printing->stream);
-}
-
 static const char *put_json_value(const struct printing *printing, const char *at)
 {
     char name[NAME_SIZE];
@@ -97,8 +71,26 @@ static const char *put_json_value(const struct printing *printing, const char *a
         put_formatted_text(printing, printing->json->string, format);
     else if (value == NULL || cJSON_IsNull(value))
         (void)fputs(missing, printing->stream);
-    else
-        put_formatted(printing, value, format);
+    else {
+        char text[UNITS_TEXT_SIZE] = "";
+        const uint64_t number = json_u64_of(value);
+        const uint64_t ns = number < UINT64_MAX / NS_PER_MS ? number * NS_PER_MS : UINT64_MAX;
+        if (strcmp(format, "size") == 0)
+            (void)units_bytes(number, text);
+        else if (strcmp(format, "duration") == 0)
+            (void)units_duration(number, text);
+        else if (strcmp(format, "duration_ms") == 0)
+            (void)units_duration(ns, text);
+        else if (strcmp(format, "time_ms") == 0)
+            (void)units_time(ns, text);
+        else if (strcmp(format, "age") == 0 && cJSON_IsString(value))
+            (void)units_age(units_read_time(value->valuestring), units_now_ns(), text);
+        else if (cJSON_IsRaw(value) || cJSON_IsNumber(value))
+            (void)snprintf(text, sizeof(text), "%" PRIu64, number);
+        else if (cJSON_IsString(value))
+            put_formatted_text(printing, value->valuestring, format);
+        (void)fputs(text, printing->stream);
+    }
     return at + 1;
 }
 

@@ -1,15 +1,13 @@
 /*
- * progress.c - shows progress on one line, which it overwrites, and catches Ctrl-C; see progress.h.
+ * progress.c - shows progress on one line, which it overwrites, and catches Ctrl-C; see base.h.
  */
-#include "cli/base/progress.h"
+#include "cli/base/base.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/base/units.h"
 
 #define PERIOD_NS UINT64_C(100000000)
 

@@ -1,18 +1,13 @@
 /*
- * table.c - prints aligned columns; see table.h.
+ * table.c - prints aligned columns; see base.h.
  */
-#include "cli/base/table.h"
+#include "cli/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/output.h"
-#include "cli/base/text.h"
 
 enum { LEAST_WIDTH = 8, GAP = 2 };
 
@@ -54,25 +49,6 @@ static void fit_widths(struct table *table, size_t limit)
     }
 }
 
-static void print_cell(const struct table *table, size_t index)
-{
-    const size_t column = index % table->column_count;
-    const bool is_last = column + 1 == table->column_count;
-    const bool is_title = index < table->column_count;
-    char *cell = table->cells[index];
-    text_cut(cell, table->widths[column]);
-    const char *shown = cell[0] != '\0' ? cell : "-";
-    const bool is_bad = strncmp(shown, "INGOT_", 6) == 0; /* the status of a bad entry */
-    const char *color = !table->has_colors ? "" : is_title ? "\033[1m" : is_bad ? "\033[31m" : "";
-    const int padding = (int)(table->widths[column] - text_width(shown));
-    (void)printf("%*s%s%s%s", table->columns[column].is_number ? padding : 0, "", color, shown,
-                 color[0] != '\0' ? "\033[0m" : "");
-    if (is_last)
-        (void)putchar('\n');
-    else
-        (void)printf("%*s", table->columns[column].is_number ? GAP : padding + GAP, "");
-}
-
 void table_print_list(const cJSON *list, size_t column_count, const struct table_column *columns)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -94,7 +70,21 @@ void table_print_list(const cJSON *list, size_t column_count, const struct table
     table.has_colors = width != SIZE_MAX && (no_color == NULL || no_color[0] == '\0');
     fit_widths(&table, width);
     for (size_t i = 0; i < table.cell_count; ++i) {
-        print_cell(&table, i);
+        const size_t place = i % table.column_count;
+        const bool is_last = place + 1 == table.column_count;
+        const bool is_title = i < table.column_count;
+        char *cell = table.cells[i];
+        text_cut(cell, table.widths[place]);
+        const char *shown = cell[0] != '\0' ? cell : "-";
+        const bool is_bad = strncmp(shown, "INGOT_", 6) == 0; /* the status of a bad entry */
+        const char *color = !table.has_colors ? "" : is_title ? "\033[1m" : is_bad ? "\033[31m" : "";
+        const int padding = (int)(table.widths[place] - text_width(shown));
+        (void)printf("%*s%s%s%s", table.columns[place].is_number ? padding : 0, "", color, shown,
+                     color[0] != '\0' ? "\033[0m" : "");
+        if (is_last)
+            (void)putchar('\n');
+        else
+            (void)printf("%*s", table.columns[place].is_number ? GAP : padding + GAP, "");
         free(table.cells[i]);
     }
     free(table.cells);

@@ -1,12 +1,10 @@
 /*
- * text.c - prints text from a store; see text.h.
+ * text.c - prints text from a store; see base.h.
  */
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/base/memory.h"
 
 static const char blanks[] = " \t\r\n";
 

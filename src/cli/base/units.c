@@ -1,7 +1,7 @@
 /*
- * units.c - formats sizes, ages and times; see units.h.
+ * units.c - formats sizes, ages and times; see base.h.
  */
-#include "cli/base/units.h"
+#include "cli/base/base.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/progress.h"
+#include "cli/base/base.h"
 #include "cli/build/plan.h"
 #include "cli/build/report.h"
 #include "cli/build/schedule.h"

@@ -11,13 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 #include "cli/build/device/device.h"
-#include "cli/store/entry.h"
-#include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/hex.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/base/options.h"
+#include "cli/base/base.h"
 #include "cli/build/device/device.h"
 
 enum { PLAN_KEY_SIZE = 2 * INGOT_REQUEST_DIGEST_SIZE + 1 };

@@ -73,22 +73,6 @@ bool process_has_ended(const struct process *process)
     return waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
 }
 
-/* Appends the last line of the output that is not empty. */
-static void add_last_line(int output, size_t text_size, char *text)
-{
-    char bytes[LINE_SIZE];
-    const off_t written = lseek(output, 0, SEEK_CUR); /* the worker shares this position */
-    const off_t from = written > LINE_SIZE ? written - LINE_SIZE : 0;
-    ssize_t end = written > 0 ? pread(output, bytes, (size_t)(written - from), from) : 0;
-    while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\0'))
-        --end;
-    ssize_t begin = end;
-    while (begin > 0 && bytes[begin - 1] != '\n' && bytes[begin - 1] != '\0')
-        --begin;
-    if (begin < end)
-        (void)snprintf(text + strlen(text), text_size - strlen(text), ": %.*s", (int)(end - begin), bytes + begin);
-}
-
 bool process_end(struct process *process, size_t text_size, char *text)
 {
     int status = 0;
@@ -99,7 +83,18 @@ bool process_end(struct process *process, size_t text_size, char *text)
         (void)snprintf(text, text_size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         (void)snprintf(text, text_size, "exit status %d", WEXITSTATUS(status));
-    add_last_line(process->output, text_size, text);
+    /* the last line of the output that is not empty */
+    char bytes[LINE_SIZE];
+    const off_t written = lseek(process->output, 0, SEEK_CUR); /* the worker shares this position */
+    const off_t from = written > LINE_SIZE ? written - LINE_SIZE : 0;
+    ssize_t end = written > 0 ? pread(process->output, bytes, (size_t)(written - from), from) : 0;
+    while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\0'))
+        --end;
+    ssize_t begin = end;
+    while (begin > 0 && bytes[begin - 1] != '\n' && bytes[begin - 1] != '\0')
+        --begin;
+    if (begin < end)
+        (void)snprintf(text + strlen(text), text_size - strlen(text), ": %.*s", (int)(end - begin), bytes + begin);
     (void)close(process->output);
     process->pid = 0;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/json.h"
-#include "cli/base/output.h"
-#include "cli/base/units.h"
+#include "cli/base/base.h"
 
 /* How a task ended. After the first ones, the store has the program. A request without a device has no task. */
 enum { BUILT = 0, GOOD_OUTCOMES = 4, WITHOUT_DEVICE = REPORT_OUTCOMES - 1 };

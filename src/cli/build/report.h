@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "cli/base/progress.h"
+#include "cli/base/base.h"
 #include "cli/build/plan.h"
 
 /* What is reported: `ingot build`, with --stale, with --check, `ingot pull --for`, and --watch, which reports each

@@ -18,11 +18,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
-#include "cli/base/progress.h"
-#include "cli/base/units.h"
+#include "cli/base/base.h"
 #include "cli/build/process.h"
 #include "util/nanoseconds.h"
 

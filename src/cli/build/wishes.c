@@ -18,7 +18,7 @@
 #include <ingot/private/remote.h>
 #endif
 
-#include "cli/base/memory.h"
+#include "cli/base/base.h"
 #include "cli/store/store.h"
 #include "util/nanoseconds.h"
 

@@ -19,14 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 #include "cli/build/device/device.h"
 #include "cli/build/process.h"
 #include "cli/build/wishes.h"
-#include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"

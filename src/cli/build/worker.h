@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "cli/base/options.h"
+#include "cli/base/base.h"
 #include "cli/build/plan.h"
 #include "cli/usage/command.h"
 

@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "cli/base/options.h"
+#include "cli/base/base.h"
 #include "cli/usage/command.h"
 
 #if INGOT_WITH_REMOTE
@@ -26,7 +26,7 @@
 COMMANDS(DECLARE)
 #undef DECLARE
 
-/* How a key is shown; see output.h. */
+/* How a key is shown; see base.h. */
 #define KEY_PATTERN "{path}: {kind}, id {id}[public_key?, public key {public_key}]\n"
 /* Returns the public facts of the key in a file, or NULL if it is not a key file. */
 cJSON *key_describe(const char *path);

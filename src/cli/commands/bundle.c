@@ -3,8 +3,7 @@
  */
 #include <ingot/private/directory.h>
 
-#include "cli/base/json.h"
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
 

@@ -1,12 +1,8 @@
 /*
  * evict.c - `ingot evict`: removes entries, oldest first or all.
  */
-#include "cli/base/json.h"
-#include "cli/base/output.h"
-#include "cli/base/units.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
-#include "cli/store/entry.h"
-#include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "util/nanoseconds.h"
 
@@ -68,18 +64,6 @@ static uint64_t limit_in(uint64_t given, uint64_t unit)
     return given == QUANTITY_NONE ? INGOT_NONE : (given - 1) / unit + 1; /* rounded up: not 0 */
 }
 
-/* Evicts all entries in two passes, because others may store or use one during the first. */
-static void evict_to(struct evicting *evicting, const ingot_persist_limits_t *limits)
-{
-    for (int passes = evicting->is_all ? 2 : 1; passes > 0 && evicting->status == INGOT_SUCCESS; --passes) {
-        uint64_t count = 0;
-        uint64_t bytes = 0;
-        evicting->status = ingot_persist_evict(evicting->storage, limits, &count, &bytes);
-        evicting->count += count;
-        evicting->bytes += bytes;
-    }
-}
-
 static int run_evict(void *values)
 {
     struct evicting *evicting = values;
@@ -101,8 +85,16 @@ static int run_evict(void *values)
     limits.max_bytes = limit_in(evicting->max_size, 1);
     limits.max_entries = evicting->is_all ? INGOT_NONE : limit_in(evicting->max_entries, 1);
     limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
-    if (evicting->kind == NULL)
-        evict_to(evicting, &limits);
+    if (evicting->kind == NULL) {
+        /* two passes for all entries, because others may store or use one during the first */
+        for (int passes = evicting->is_all ? 2 : 1; passes > 0 && evicting->status == INGOT_SUCCESS; --passes) {
+            uint64_t evicted = 0;
+            uint64_t freed = 0;
+            evicting->status = ingot_persist_evict(evicting->storage, &limits, &evicted, &freed);
+            evicting->count += evicted;
+            evicting->bytes += freed;
+        }
+    }
     if (evicting->status == INGOT_SUCCESS)
         (void)ingot_persist_recount(evicting->storage, &total); /* corrects the recorded total */
     cJSON *json = cJSON_CreateObject();

@@ -15,14 +15,9 @@
 #include <ingot/private/directory.h>
 #include <ingot/private/persist.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/output.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
-#include "cli/store/entry.h"
-#include "cli/store/id.h"
 #include "cli/store/store.h"
 
 #define FILE_PREFIX "file "

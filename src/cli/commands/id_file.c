@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
+#include "cli/base/base.h"
 #include "util/key_bin.h"
 #include "util/little_endian.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cli/store/entry.h"
+#include "cli/store/store.h"
 
 /* True if the path names a file. A directory is none: if the tool runs inside a store, the name of an entry is also the
  * path of a directory. */

@@ -5,8 +5,7 @@
 #include <ingot/private/trust.h>
 #include <stdio.h>
 
-#include "cli/base/json.h"
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
 #include "util/hex.h"

@@ -19,9 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 
 #define SUFFIX ".metrics"
 #define UNFINISHED SUFFIX ".new" /* what a process writes before it replaces its file */
@@ -110,15 +108,6 @@ static int is_file_of_process(const struct dirent *entry)
            text_ends_in(entry->d_name, UNFINISHED);
 }
 
-/* A process that was killed has left it, unless it is new. */
-static void remove_unfinished(int directory, const char *name, bool prune)
-{
-    struct stat about;
-    if (prune && fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-        time(NULL) - about.st_mtime > UNFINISHED_SECONDS)
-        (void)unlinkat(directory, name, 0);
-}
-
 /* Adds a process's file to the counts of ended processes if that process has ended, and otherwise to the others. */
 static void add_file(struct prometheus *all, struct prometheus *ended, struct prometheus *taken, int directory,
                      const char *name, bool prune)
@@ -179,9 +168,13 @@ int prometheus_read(struct prometheus *all, const char *path, bool prune)
         size_t at = 0;
         while (at < before.count && strcmp(before.lines[at].text, name) != 0)
             ++at;
-        if (text_ends_in(name, UNFINISHED))
-            remove_unfinished(directory, name, prune);
-        else if (at == before.count)
+        if (text_ends_in(name, UNFINISHED)) {
+            /* a process that was killed has left it, unless it is new */
+            struct stat about;
+            if (prune && fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+                time(NULL) - about.st_mtime > UNFINISHED_SECONDS)
+                (void)unlinkat(directory, name, 0);
+        } else if (at == before.count)
             add_file(all, &ended, &taken, directory, name, prune);
         else if (prune && unlinkat(directory, name, 0) != 0)
             prometheus_add(&taken, name, 0); /* it stays there, and must not be counted again */

@@ -18,11 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
-#include "cli/base/output.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
 #include "util/environment.h"

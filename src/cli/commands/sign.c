@@ -12,11 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
-#include "cli/store/entry.h"
 #include "cli/store/store.h"
 
 struct signing {

@@ -16,15 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/output.h"
-#include "cli/base/progress.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 #include "cli/build/device/device.h"
 #include "cli/commands/all.h"
-#include "cli/store/entry.h"
-#include "cli/store/id.h"
 #include "cli/store/store.h"
 #if INGOT_WITH_REMOTE
 #include <ingot/private/remote.h>
@@ -272,19 +266,6 @@ static int run_machine(const struct common_options *common)
     return machine.loadable_count == machine.program_count ? EXIT_DONE : EXIT_FINDING;
 }
 
-static int verify_for_machine(const struct common_options *common)
-{
-    int status = 0;
-    const pid_t worker = fork();
-    if (worker == 0)
-        _exit(run_machine(common));
-    if (worker > 0 && TEMP_FAILURE_RETRY(waitpid(worker, &status, 0)) > 0 && WIFEXITED(status))
-        return WEXITSTATUS(status);
-    (void)fprintf(stderr, "ingot: the process that loads the drivers failed: %s\n",
-                  worker > 0 ? strsignal(WTERMSIG(status)) : strerror(errno));
-    return EXIT_FAILED;
-}
-
 /* ---- the command ---- */
 
 static int run_verify(void *values)
@@ -298,7 +279,15 @@ static int run_verify(void *values)
         return command_refuse(&command_verify, "--for-this-machine repairs nothing");
     if (path[0] != '\0')
         verifying->common.directory = path;
-    return verify_for_machine(&verifying->common);
+    int status = 0;
+    const pid_t worker = fork();
+    if (worker == 0)
+        _exit(run_machine(&verifying->common));
+    if (worker > 0 && TEMP_FAILURE_RETRY(waitpid(worker, &status, 0)) > 0 && WIFEXITED(status))
+        return WEXITSTATUS(status);
+    (void)fprintf(stderr, "ingot: the process that loads the drivers failed: %s\n",
+                  worker > 0 ? strsignal(WTERMSIG(status)) : strerror(errno));
+    return EXIT_FAILED;
 }
 
 const struct command command_verify = {

@@ -1,7 +1,6 @@
 /*
- * entry.c - finds entries by name; see entry.h.
+ * entry.c - finds entries by name; see store.h.
  */
-#include "cli/store/entry.h"
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/directory.h>
@@ -9,11 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
-#include "cli/base/progress.h"
-#include "cli/store/id.h"
+#include "cli/base/base.h"
 #include "cli/store/store.h"
 #include "util/entry_kind.h"
 

@@ -1,19 +1,17 @@
 /*
- * id.c - reads the fields of an id; see id.h.
+ * id.c - reads the fields of an id; see store.h.
  *
  * The library describes an id as JSON, with one member per field. This file knows the names of those fields that lists
  * show.
  */
-#include "cli/store/id.h"
+#include "cli/store/store.h"
 
 #include <ingot/private/descriptor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/json.h"
-#include "cli/base/memory.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 
 enum { SHOWN_DIGITS = 12 };
 

@@ -4,7 +4,6 @@
  * A store is opened for writing only if it exists, and --dir becomes a new one only where nothing else is, so that a
  * mistyped directory is not changed: its CACHEDIR.TAG would make backups leave it out.
  */
-#include "cli/store/store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/options.h"
+#include "cli/base/base.h"
+#include "cli/store/store.h"
 #include "util/environment.h"
 
 #define NO_STORE "%s is not a store: it has neither lock nor CACHEDIR.TAG"

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/memory.h"
-#include "cli/base/options.h"
-#include "cli/base/text.h"
+#include "cli/base/base.h"
 #include "util/quantity.h"
 
 enum { WORD_SIZE = 24, EXPECTED_SIZE = 160, MOST_OPTIONS = 32, FIRST_LONG = 256, HELP_LETTER = 'h' };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/memory.h"
+#include "cli/base/base.h"
 
 const struct device_backend *const device_backends[] = {
 #if INGOT_WITH_OPENCL

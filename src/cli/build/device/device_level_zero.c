@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "cli/base/memory.h"
+#include "cli/base/base.h"
 #include "cli/build/device/device.h"
 
 static void add_devices_of_driver(struct device_list *list, ze_driver_handle_t driver)

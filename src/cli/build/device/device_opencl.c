@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "cli/base/memory.h"
+#include "cli/base/base.h"
 #include "cli/build/device/device.h"
 
 enum { NAME_SIZE = 224 };

@@ -15,9 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/json.h"
-#include "cli/base/options.h"
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 #include "cli/store/store.h"
 
 /* Writes the path of the layout. Without one in the options, it is that of the store with ".image" appended. */

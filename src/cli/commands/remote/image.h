@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cli/base/options.h"
+#include "cli/base/base.h"
 
 enum { IMAGE_PATH_SIZE = 4096 };
 

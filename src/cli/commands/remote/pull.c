@@ -6,17 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/base/json.h"
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
 #if INGOT_WITH_REMOTE
 #include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
 
 #include "cli/commands/remote/image.h"
-#endif
-#include "cli/store/entry.h"
 #include "cli/store/store.h"
+#endif
 
 struct pulling {
     struct common_options common;
@@ -198,17 +196,6 @@ static int pull_from_server(struct pulling *pulling)
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("listing the server", status);
 }
 
-/* Loads what requests need. The workers open the server that the environment names, and it is tried here first. */
-static int pull_for_requests(struct pulling *pulling)
-{
-    const int code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
-    ingot_storage_release(pulling->from);
-    if (code != EXIT_DONE)
-        return code;
-    if (pulling->url != NULL && setenv("INGOT_PERSIST_REMOTE", pulling->url, 1) != 0)
-        return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
-    return build_pull(&pulling->common, &pulling->requests);
-}
 #else
 static int pull_from_server(struct pulling *pulling)
 {
@@ -216,17 +203,6 @@ static int pull_from_server(struct pulling *pulling)
     return command_refuse(&command_pull, "name a bundle with --from: this tool was built without servers");
 }
 #endif
-
-static int report_pull(const struct pulling *pulling)
-{
-    cJSON *json = cJSON_CreateObject();
-    json_add_u64(json, "entries", pulling->entry_count);
-    json_add_u64(json, "present", pulling->present_count);
-    json_add_u64(json, "failed", pulling->failed_count);
-    output_print(json, pulling->common.is_json,
-                 "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
-    return pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
-}
 
 static int run_pull(void *values)
 {
@@ -238,15 +214,31 @@ static int run_pull(void *values)
     const bool is_image = pulling->image.reference != NULL || pulling->image.layout != NULL;
     if (is_image && (pulling->source != NULL || pulling->requests.count != 0 || pulling->url != NULL))
         return command_refuse(&command_pull, "an image has no other server, and all entries are taken from it");
-    if (pulling->requests.count != 0)
-        return pull_for_requests(pulling);
+    if (pulling->requests.count != 0) {
+        /* Loads what requests need. The workers open the server that the environment names, and it is tried here first.
+         */
+        code = server_open(&pulling->from, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
+        ingot_storage_release(pulling->from);
+        if (code != EXIT_DONE)
+            return code;
+        if (pulling->url != NULL && setenv("INGOT_PERSIST_REMOTE", pulling->url, 1) != 0)
+            return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
+        return build_pull(&pulling->common, &pulling->requests);
+    }
     if (is_image)
         code = pull_image(pulling);
     else
 #endif
         code = pulling->source != NULL ? pull_from_store(pulling) : pull_from_server(pulling);
-    if (code == EXIT_DONE)
-        code = report_pull(pulling);
+    if (code == EXIT_DONE) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "entries", pulling->entry_count);
+        json_add_u64(json, "present", pulling->present_count);
+        json_add_u64(json, "failed", pulling->failed_count);
+        output_print(json, pulling->common.is_json,
+                     "{entries} entries pulled; the store already had {present}[failed?, {failed} failed]\n");
+        code = pulling->failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
+    }
     ingot_storage_release(pulling->store);
     ingot_storage_release(pulling->from);
     return code;

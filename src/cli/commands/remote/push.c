@@ -9,12 +9,9 @@
 #include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
 
-#include "cli/base/json.h"
-#include "cli/base/output.h"
+#include "cli/base/base.h"
 #include "cli/commands/all.h"
 #include "cli/commands/remote/image.h"
-#include "cli/store/entry.h"
-#include "cli/store/id.h"
 #include "cli/store/store.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
