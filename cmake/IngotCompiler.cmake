@@ -76,7 +76,7 @@ check_include_file(sys/platform/x86.h INGOT_HAS_PLATFORM_X86) # of glibc 2.33 an
 function(ingot_compile_xxh3)
     set(include "")
     if(NOT INGOT_xxhash_INCLUDE_DIR IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
-        set(include "SHELL:-isystem ${INGOT_xxhash_INCLUDE_DIR}")
+        set(include -isystem ${INGOT_xxhash_INCLUDE_DIR}) # SHELL: has no effect in the options of a source file
     endif()
     foreach(part IN ITEMS plain avx2 avx512)
         set(options ${include})
