@@ -3,7 +3,9 @@
  */
 #include "util/bytes_writer.h"
 
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/little_endian.h"
@@ -97,6 +99,21 @@ void bytes_put_framed_text(struct bytes_writer *writer, const char *text)
 void bytes_put_text(struct bytes_writer *writer, const char *text)
 {
     bytes_put(writer, strlen(text), text);
+}
+
+void bytes_print(struct bytes_writer *writer, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *place = bytes_reserve(writer, length >= 0 ? (size_t)length + 1 : SIZE_MAX);
+    va_start(arguments, format);
+    if (place != NULL) {
+        (void)vsnprintf(place, (size_t)length + 1, format, arguments);
+        --writer->size; /* without the NUL */
+    }
+    va_end(arguments);
 }
 
 void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value)

@@ -27,6 +27,8 @@ void bytes_put_u64(struct bytes_writer *writer, uint64_t value);
 void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *bytes);
 void bytes_put_framed_text(struct bytes_writer *writer, const char *text); /* without a NUL */
 void bytes_put_text(struct bytes_writer *writer, const char *text);        /* without its length or a NUL */
+/* Appends what printf would print. */
+__attribute__((format(printf, 2, 3))) void bytes_print(struct bytes_writer *writer, const char *format, ...);
 /* Appends `size` bytes for the caller to fill and returns their address, or NULL if out of memory. The address is
  * valid until the next write. */
 void *bytes_reserve(struct bytes_writer *writer, size_t size);

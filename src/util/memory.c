@@ -4,7 +4,9 @@
  */
 #include "util/memory.h"
 
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,4 +175,18 @@ char *arena_copy(struct arena *arena, size_t size, const void *text)
     if (copy != NULL && size != 0)
         memcpy(copy, text, size);
     return copy;
+}
+
+char *arena_print(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = arena_take(arena, length >= 0 ? (size_t)length + 1 : SIZE_MAX);
+    va_start(arguments, format);
+    if (text != NULL)
+        (void)vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
 }

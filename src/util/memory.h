@@ -45,6 +45,7 @@ void arena_fini(struct arena *arena);
 void *arena_take(struct arena *arena, size_t size);
 /* Copies `size` bytes of text and adds a NUL. */
 char *arena_copy(struct arena *arena, size_t size, const void *text);
+__attribute__((format(printf, 2, 3))) char *arena_print(struct arena *arena, const char *format, ...);
 /* Returns the total size of all chunks that were allocated. */
 size_t arena_size(const struct arena *arena);
 /* Discards all pieces; keeps the newest chunk for later pieces. */

@@ -10,7 +10,6 @@
  */
 #include "core/hermetic/source_graph.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A text that is searched. */
@@ -35,35 +34,6 @@ static void note_place(struct search *search, const struct token *token, bool is
     search->is_in_definition = is_in_definition;
 }
 
-/* Says that the compiler reached the keyword, for a build that fails. */
-static void describe_assembly(const struct search *search)
-{
-    static const char reached[] = "the compiler reached asm, whose assembler may read files";
-    const char *path = search->place != NULL && search->place->path[0] != 0 ? search->place->path : "the source";
-    const size_t size = sizeof(reached) + strlen(path) + 40;
-    char *text = arena_take(&search->graph->arena, size);
-    if (text == NULL)
-        return;
-    if (search->place != NULL)
-        (void)snprintf(text, size, "%s; %s line %zu has it", reached, path, search->line);
-    else
-        (void)snprintf(text, size, "%s; macros compose it", reached);
-    search->graph->assembly = text;
-}
-
-/* Reads a `defined` in a replacement. Its operand must be a whole name that stands there. */
-static void read_defined(struct search *search, struct token *token)
-{
-    scanner_next(&search->scanner, token);
-    if (token_is(token, "("))
-        scanner_next(&search->scanner, token);
-    const bool is_name = token->kind == TOKEN_IDENTIFIER && !name_is_asm(token);
-    if (is_name)
-        scanner_next(&search->scanner, token);
-    if (!is_name || token->kind == TOKEN_HASH_HASH)
-        search->is_asked_for = true;
-}
-
 /* Reads the name, the parameters and the replacement of a definition. */
 static void read_definition(struct search *search, struct token *token)
 {
@@ -71,31 +41,20 @@ static void read_definition(struct search *search, struct token *token)
     scanner_next(&search->scanner, token);
     while (!token_ends_line(token)) {
         note_place(search, token, true);
-        if (token_is(token, "defined"))
-            read_defined(search, token);
-        else
+        if (token_is(token, "defined")) {
+            /* The operand must be a whole name that stands in the replacement. */
             scanner_next(&search->scanner, token);
+            if (token_is(token, "("))
+                scanner_next(&search->scanner, token);
+            const bool is_name = token->kind == TOKEN_IDENTIFIER && !name_is_asm(token);
+            if (is_name)
+                scanner_next(&search->scanner, token);
+            if (!is_name || token->kind == TOKEN_HASH_HASH)
+                search->is_asked_for = true;
+        } else {
+            scanner_next(&search->scanner, token);
+        }
     }
-}
-
-/* True for a directive whose words the compiler does not expand, or that is replaced in the text. */
-static bool is_without_effect(const struct token *directive)
-{
-    return token_is(directive, "error") || token_is(directive, "warning") || token_is(directive, "include") ||
-           token_is(directive, "include_next") || token_is(directive, "import") || token_is(directive, "embed");
-}
-
-static void read_directive(struct search *search, struct token *token)
-{
-    scanner_next(&search->scanner, token);
-    if (token_is(token, "define")) {
-        scanner_next(&search->scanner, token);
-        read_definition(search, token);
-    } else if (is_without_effect(token)) {
-        scanner_skip_line(&search->scanner, token);
-    }
-    for (; !token_ends_line(token); scanner_next(&search->scanner, token))
-        search->is_asked_for = search->is_asked_for || name_is_asm(token);
 }
 
 static void search_text(struct search *search)
@@ -106,22 +65,24 @@ static void search_text(struct search *search)
     scanner_init(&search->scanner, &search->text->facts.clean, search->text->facts.clean.start,
                  search->graph->cplusplus);
     for (scanner_next(&search->scanner, &token); token.kind != TOKEN_END; scanner_next(&search->scanner, &token)) {
-        if (is_line_start && token.kind == TOKEN_HASH)
-            read_directive(search, &token);
+        if (is_line_start && token.kind == TOKEN_HASH) {
+            scanner_next(&search->scanner, &token);
+            if (token_is(&token, "define")) {
+                scanner_next(&search->scanner, &token);
+                read_definition(search, &token);
+            } else if (token_is(&token, "error") || token_is(&token, "warning") || token_is(&token, "include") ||
+                       token_is(&token, "include_next") || token_is(&token, "import") || token_is(&token, "embed")) {
+                scanner_skip_line(&search->scanner, &token);
+            }
+            for (; !token_ends_line(&token); scanner_next(&search->scanner, &token))
+                search->is_asked_for = search->is_asked_for || name_is_asm(&token);
+        }
         note_place(search, &token, false);
         if (is_pragma && token.kind == TOKEN_STRING && memmem(token.start, token.size, "asm", 3) != NULL)
             search->is_asked_for = true;
         is_pragma = token_is(&token, "_Pragma") || (is_pragma && token_is(&token, "("));
         is_line_start = token.kind == TOKEN_NEWLINE;
     }
-}
-
-static void search_option(struct search *search, const struct definition *definition)
-{
-    struct token token;
-    scanner_init(&search->scanner, &definition->text, definition->text.start, false);
-    scanner_next(&search->scanner, &token);
-    read_definition(search, &token);
 }
 
 static bool has_keyword(const struct source_graph *graph)
@@ -152,9 +113,18 @@ void graph_check_assembly(struct source_graph *graph)
                 search.is_asked_for = true;
         }
         search.text = NULL;
-        for (const struct definition *each = graph->definitions; each != NULL; each = each->next)
-            search_option(&search, each);
-        describe_assembly(&search);
+        for (const struct definition *each = graph->definitions; each != NULL; each = each->next) {
+            struct token token;
+            scanner_init(&search.scanner, &each->text, each->text.start, false);
+            scanner_next(&search.scanner, &token);
+            read_definition(&search, &token);
+        }
+        /* for a build that fails */
+        static const char reached[] = "the compiler reached asm, whose assembler may read files";
+        const struct graph_text *place = search.place;
+        graph->assembly = place == NULL ? arena_print(&graph->arena, "%s; macros compose it", reached)
+                                        : arena_print(&graph->arena, "%s; %s line %zu has it", reached,
+                                                      place->path[0] != 0 ? place->path : "the source", search.line);
     }
     if (graph->has_paste || has_asm)
         graph->refusal = search.is_asked_for ? ASM_IS_POISONED : ASM_IS_A_MACRO;

@@ -135,64 +135,44 @@ static void read_call(struct part_search *search, struct token *token)
     search->pasters->is_lost = true;
 }
 
-/* Reads the # of a directive and what follows it, up to the tokens that are read like those of any line. */
-static void read_directive(struct part_search *search, struct token *token)
-{
-    scanner_next(&search->scanner, token);
-    if (token_is(token, "define")) {
-        scanner_next(&search->scanner, token);
-        read_definition(search, token);
-    } else if (token_is(token, "undef") || token_is(token, "ifdef") || token_is(token, "ifndef")) {
-        scanner_skip_line(&search->scanner, token);
-    }
-}
-
-/* Reads the operand of `defined`, which calls nothing. */
-static void read_defined(struct part_search *search, struct token *token)
-{
-    scanner_next(&search->scanner, token);
-    if (token_is(token, "("))
-        scanner_next(&search->scanner, token);
-    if (token->kind == TOKEN_IDENTIFIER)
-        scanner_next(&search->scanner, token);
-}
-
 static void search_text(struct part_search *search, const struct clean_text *text, bool cplusplus)
 {
     struct token token;
     bool is_line_start = true;
     scanner_init(&search->scanner, text, text->start, cplusplus);
     scanner_next(&search->scanner, &token);
+    for (; search->pasters->is_lost && token.kind != TOKEN_END; scanner_next(&search->scanner, &token))
+        note_name(search, &token);
     while (token.kind != TOKEN_END) {
         const bool was_line_start = is_line_start;
         is_line_start = token.kind == TOKEN_NEWLINE;
-        if (was_line_start && token.kind == TOKEN_HASH)
-            read_directive(search, &token);
-        else if (token_is(&token, "defined"))
-            read_defined(search, &token);
-        else if (search->compositions != NULL && has_name(&search->pasters->names, &token))
-            read_call(search, &token);
-        else
+        if (was_line_start && token.kind == TOKEN_HASH) {
             scanner_next(&search->scanner, &token);
+            if (token_is(&token, "define")) {
+                scanner_next(&search->scanner, &token);
+                read_definition(search, &token);
+            } else if (token_is(&token, "undef") || token_is(&token, "ifdef") || token_is(&token, "ifndef")) {
+                scanner_skip_line(&search->scanner, &token);
+            }
+        } else if (token_is(&token, "defined")) { /* its operand calls nothing */
+            scanner_next(&search->scanner, &token);
+            if (token_is(&token, "("))
+                scanner_next(&search->scanner, &token);
+            if (token.kind == TOKEN_IDENTIFIER)
+                scanner_next(&search->scanner, &token);
+        } else if (search->compositions != NULL && has_name(&search->pasters->names, &token)) {
+            read_call(search, &token);
+        } else {
+            scanner_next(&search->scanner, &token);
+        }
     }
-}
-
-/* Notes every name of a text. */
-static void note_all(struct part_search *search, const struct clean_text *text, bool cplusplus)
-{
-    struct token token;
-    scanner_init(&search->scanner, text, text->start, cplusplus);
-    for (scanner_next(&search->scanner, &token); token.kind != TOKEN_END; scanner_next(&search->scanner, &token))
-        note_name(search, &token);
 }
 
 static void search_all(const struct source_graph *graph, struct part_search *search)
 {
     struct token token;
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        if (graph_text_is_written(text) && search->pasters->is_lost)
-            note_all(search, &text->facts.clean, graph->cplusplus);
-        else if (graph_text_is_written(text))
+        if (graph_text_is_written(text))
             search_text(search, &text->facts.clean, graph->cplusplus);
     }
     for (const struct definition *definition = graph->definitions; definition != NULL; definition = definition->next) {
@@ -226,24 +206,6 @@ static void find_compositions(struct source_graph *graph, size_t count, struct c
         search_all(graph, &search);
 }
 
-static void set_limit(struct source_graph *graph, const char *name)
-{
-    static const char reason[] = "macros may compose a name from parts: ";
-    char *text = arena_take(&graph->arena, sizeof(reason) + strlen(name));
-    if (text == NULL)
-        return;
-    memcpy(text, reason, sizeof(reason));
-    strcat(text, name);
-    graph->limit = text;
-}
-
-/* True for a name that compilers know only in Microsoft's mode, whose options make a program native. Its parts are in
- * CUDA's own headers. */
-static bool is_of_microsoft(const char *name)
-{
-    return strcmp(name, "__pragma") == 0;
-}
-
 static void check_special_names(struct source_graph *graph)
 {
     struct composition compositions[MAX_NAMES];
@@ -251,7 +213,9 @@ static void check_special_names(struct source_graph *graph)
     size_t count = 0;
     const char *name;
     for (size_t i = 0; count < MAX_NAMES && (name = name_special_at(i, &kinds[count])) != NULL; ++i) {
-        if (is_of_microsoft(name))
+        /* Compilers know __pragma only in Microsoft mode, whose options make a program native. Its parts are in CUDA
+         * headers. */
+        if (strcmp(name, "__pragma") == 0)
             continue;
         compositions[count++] = (struct composition){.name = name, .size = strlen(name)};
     }
@@ -262,7 +226,7 @@ static void check_special_names(struct source_graph *graph)
         if (kinds[i] == SPECIAL_FILE)
             graph->names_matter = true;
         else
-            set_limit(graph, compositions[i].name);
+            graph->limit = arena_print(&graph->arena, "macros may compose a name from parts: %s", compositions[i].name);
     }
 }
 

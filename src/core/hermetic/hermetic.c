@@ -7,7 +7,6 @@
  */
 #include "core/hermetic/hermetic.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/base/digest.h"
@@ -101,10 +100,13 @@ static void add_option_directory(struct source_graph *graph, const struct option
     graph->last_directory = &directory->next;
 }
 
-/* Checks the definition in a -D option, both as it is and without its quotes, which a compiler may remove:
- * -DX="__TIME__". */
-static void check_definition(struct source_graph *graph, const struct option *option)
+static void add_definition_of_option(struct source_graph *graph, const struct option *option)
 {
+    if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL)
+        macro_table_doubt(&graph->macros, text_name_length(option->value_size, option->value), option->value);
+    else
+        macro_table_define_option(&graph->macros, option->value_size, option->value);
+    /* Both as it is and without its quotes, which a compiler may remove: -DX="__TIME__". */
     const char *name = NULL;
     bool is_good = text_scan_definition(graph, option->value_size, option->value, &name);
     if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL) {
@@ -120,58 +122,26 @@ static void check_definition(struct source_graph *graph, const struct option *op
         graph->option_problem = name;
 }
 
-static void add_definition_of_option(struct source_graph *graph, const struct option *option)
-{
-    if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL)
-        macro_table_doubt(&graph->macros, text_name_length(option->value_size, option->value), option->value);
-    else
-        macro_table_define_option(&graph->macros, option->value_size, option->value);
-    check_definition(graph, option);
-}
-
-static void add_options(struct source_graph *graph, const char *options)
-{
-    struct option_reader reader = {graph->input->rules, &graph->arena, options};
-    struct option option;
-    while (option_next(&reader, &option)) {
-        if (option.kind == OPTION_DIRECTORY)
-            add_option_directory(graph, &option);
-        else if (option.kind == OPTION_DEFINE)
-            add_definition_of_option(graph, &option);
-        else if (option.kind == OPTION_UNDEFINE)
-            macro_table_undefine(&graph->macros, macro_name_of(option.value_size, option.value));
-        graph->has_debug_information = graph->has_debug_information || option_keeps_names(&option);
-        graph->names_matter = graph->names_matter || (graph->brings_assert && option_has_assert(&option));
-    }
-}
-
-/* True if the options may select a version of C++ without raw strings or without quotes in numbers. */
-static bool is_older_cplusplus(const char *options)
-{
-    return strstr(options, "++98") != NULL || strstr(options, "++03") != NULL || strstr(options, "++11") != NULL ||
-           strstr(options, "++0x") != NULL;
-}
-
 static void add_all_options(struct source_graph *graph)
 {
     for (size_t i = 0; i < HERMETIC_OPTIONS; ++i) {
         const char *options = graph->input->options[i];
-        add_options(graph, options);
-        graph->cplusplus = graph->cplusplus && !is_older_cplusplus(options);
+        struct option_reader reader = {graph->input->rules, &graph->arena, options};
+        struct option option;
+        while (option_next(&reader, &option)) {
+            if (option.kind == OPTION_DIRECTORY)
+                add_option_directory(graph, &option);
+            else if (option.kind == OPTION_DEFINE)
+                add_definition_of_option(graph, &option);
+            else if (option.kind == OPTION_UNDEFINE)
+                macro_table_undefine(&graph->macros, macro_name_of(option.value_size, option.value));
+            graph->has_debug_information = graph->has_debug_information || option_keeps_names(&option);
+            graph->names_matter = graph->names_matter || (graph->brings_assert && option_has_assert(&option));
+        }
+        graph->cplusplus = graph->cplusplus && !(strstr(options, "++98") != NULL || strstr(options, "++03") != NULL ||
+                                                 strstr(options, "++11") != NULL || strstr(options, "++0x") != NULL);
     }
     graph->names_matter = graph->names_matter || graph->has_debug_information;
-}
-
-static void note_kinds(struct source_graph *graph)
-{
-    for (size_t i = 0; i < graph->input->source_count; ++i) {
-        const ingot_source_kind_t kind = graph->input->sources[i].kind;
-        if (!hermetic_kind_has_includes(kind))
-            continue;
-        graph->cplusplus = graph->cplusplus && (kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_HIP_CPP);
-        graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
-        graph->renames_files = graph->renames_files || kind != INGOT_SOURCE_CUDA_CPP;
-    }
 }
 
 static void graph_init(struct source_graph *graph, struct witness *witness, const ingot_allocator_t *allocator,
@@ -187,7 +157,14 @@ static void graph_init(struct source_graph *graph, struct witness *witness, cons
     graph->headers = arena_take(&graph->arena, input->header_count * sizeof(*graph->headers));
     if (graph->arena.failed)
         return;
-    note_kinds(graph);
+    for (size_t i = 0; i < graph->input->source_count; ++i) {
+        const ingot_source_kind_t kind = graph->input->sources[i].kind;
+        if (!hermetic_kind_has_includes(kind))
+            continue;
+        graph->cplusplus = graph->cplusplus && (kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_HIP_CPP);
+        graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
+        graph->renames_files = graph->renames_files || kind != INGOT_SOURCE_CUDA_CPP;
+    }
     add_all_options(graph);
     for (size_t i = 0; i < input->header_count && !input->is_final; ++i)
         add_view(graph, TEXT_HEADER, &input->headers[i]);
@@ -197,28 +174,7 @@ static void graph_init(struct source_graph *graph, struct witness *witness, cons
     }
 }
 
-static void graph_fini(struct source_graph *graph)
-{
-    for (struct graph_text *text = graph->first; text != NULL; text = text->next)
-        known_file_release(text->file);
-    arena_fini(&graph->scratch);
-    arena_fini(&graph->arena);
-}
-
 /* ---- growing the graph ---- */
-
-static const char *gap_of_doubt(struct source_graph *graph, const struct expanded_include *expanded)
-{
-    const size_t size = strlen(expanded->doubt);
-    char *text = arena_take(&graph->arena, size + expanded->doubt_size + 40);
-    if (text == NULL)
-        return NULL;
-    memcpy(text, "cannot be computed: ", 20);
-    memcpy(text + 20, expanded->doubt, size);
-    text[20 + size] = ' ';
-    memcpy(text + 21 + size, expanded->doubt_name, expanded->doubt_size);
-    return text;
-}
 
 /* Resolves a computed include. Called in each round, because the previous round may have found a new definition. */
 static void resolve_computed(struct source_graph *graph, const struct graph_text *text, struct text_event *event)
@@ -242,33 +198,25 @@ static void resolve_computed(struct source_graph *graph, const struct graph_text
         return;
     }
     if (expanded.doubt != NULL) {
-        event->gap = gap_of_doubt(graph, &expanded);
+        event->gap = arena_print(&graph->arena, "cannot be computed: %s %.*s", expanded.doubt, (int)expanded.doubt_size,
+                                 expanded.doubt_name);
         return;
     }
     event->checks = expanded.checks;
     include_search(graph, text, event, &expanded.name);
 }
 
-static void resolve_has_include(struct source_graph *graph, struct graph_text *text, struct text_event *event,
-                                const struct header_name *name)
-{
-    include_search(graph, text, event, name);
-    const bool is_certain =
-        event->target != NULL || (graph->input->rules->knows_all_directories && event->gap == include_not_found);
-    if (!is_certain)
-        text_set_problem(&text->facts, event->operand, "__has_include", "whose answer only the compiler knows");
-}
-
 static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 {
     for (struct text_event *event = text->first_event; event != NULL && !is_graph_stopped(graph); event = event->next) {
         const struct header_name name = {event->form, event->operand, event->operand_size};
-        if (event->form == HEADER_NONE || event->gap != NULL)
+        if (event->form == HEADER_NONE || event->gap != NULL ||
+            (event->kind != EVENT_INCLUDE && event->kind != EVENT_HAS_INCLUDE))
             continue;
-        if (event->kind == EVENT_INCLUDE)
-            include_search(graph, text, event, &name);
-        else if (event->kind == EVENT_HAS_INCLUDE)
-            resolve_has_include(graph, text, event, &name);
+        include_search(graph, text, event, &name);
+        if (event->kind == EVENT_HAS_INCLUDE && event->target == NULL &&
+            !(graph->input->rules->knows_all_directories && event->gap == include_not_found))
+            text_set_problem(&text->facts, event->operand, "__has_include", "whose answer only the compiler knows");
     }
 }
 
@@ -284,18 +232,12 @@ static void scan_from(struct source_graph *graph, struct graph_text *text)
     }
 }
 
-/* True if the event is a computed include, unless it is a gap for another reason, such as a #line before it. */
-static bool is_computed(const struct text_event *event)
-{
-    return event->kind == EVENT_INCLUDE && event->form == HEADER_NONE && !event->stays_a_gap;
-}
-
 static void resolve_all_computed(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
         for (struct text_event *event = text->first_event; event != NULL && !is_graph_stopped(graph);
              event = event->next) {
-            if (is_computed(event))
+            if (event->kind == EVENT_INCLUDE && event->form == HEADER_NONE && !event->stays_a_gap)
                 resolve_computed(graph, text, event);
         }
     }
@@ -346,41 +288,29 @@ static void check_mark_names(struct source_graph *graph)
 
 /* ---- reasons and gaps ---- */
 
-static void put_place(struct bytes_writer *out, const struct graph_text *text, size_t line)
+static const char *name_of(const struct graph_text *text)
 {
-    char of_line[32] = "";
-    if (line != 0)
-        (void)snprintf(of_line, sizeof(of_line), " line %zu", line);
-    bytes_put_text(out, text->path[0] != 0 ? text->path : "the source");
-    bytes_put_text(out, of_line);
+    return text->path[0] != 0 ? text->path : "the source";
 }
 
 static void put_problem(struct bytes_writer *out, const struct graph_text *text)
 {
-    put_place(out, text, text->facts.problem_line);
-    bytes_put_text(out, " has ");
-    bytes_put_text(out, text->facts.problem);
-    bytes_put_text(out, ", ");
-    bytes_put_text(out, text->facts.problem_clause);
+    bytes_print(out, "%s", name_of(text));
+    if (text->facts.problem_line != 0)
+        bytes_print(out, " line %zu", text->facts.problem_line);
+    bytes_print(out, " has %s, %s", text->facts.problem, text->facts.problem_clause);
 }
 
 static void put_gap_message(struct bytes_writer *out, const struct graph_text *text, const struct text_event *event)
 {
-    const char *quotes = event->form == HEADER_QUOTED ? "\"\"" : event->form == HEADER_ANGLE ? "<>" : NULL;
-    if (event->target != NULL && event->target->facts.problem != NULL) {
+    const char *quotes = event->form == HEADER_QUOTED ? "\"\"" : event->form == HEADER_ANGLE ? "<>" : "";
+    if (event->target != NULL && event->target->facts.problem != NULL)
         put_problem(out, event->target);
-        return;
-    }
-    bytes_put_text(out, event->kind == EVENT_INCLUDE ? "the #include " : "the #");
-    if (quotes != NULL)
-        bytes_put(out, 1, quotes);
-    bytes_put(out, event->operand_size, event->operand);
-    if (quotes != NULL)
-        bytes_put(out, 1, quotes + 1);
-    bytes_put_text(out, " in ");
-    put_place(out, text, text_line(&text->facts.clean, text->facts.clean.start + event->start));
-    bytes_put_text(out, " ");
-    bytes_put_text(out, event->gap != NULL ? event->gap : "is nested too deeply");
+    else
+        bytes_print(out, "the #%s%.1s%.*s%s in %s line %zu %s", event->kind == EVENT_INCLUDE ? "include " : "", quotes,
+                    (int)event->operand_size, event->operand, quotes[0] != 0 ? quotes + 1 : "", name_of(text),
+                    text_line(&text->facts.clean, text->facts.clean.start + event->start),
+                    event->gap != NULL ? event->gap : "is nested too deeply");
 }
 
 /* If the sources cannot have an id with any compiler, writes why. */
@@ -389,9 +319,7 @@ static void put_reason(struct bytes_writer *out, const struct source_graph *grap
     if (graph->limit != NULL) {
         bytes_put_text(out, graph->limit);
     } else if (graph->option_problem != NULL) {
-        bytes_put_text(out, "the options have ");
-        bytes_put_text(out, graph->option_problem);
-        bytes_put_text(out, ", which no id can cover");
+        bytes_print(out, "the options have %s, which no id can cover", graph->option_problem);
     } else {
         const struct graph_text *text = graph->first;
         while (text != NULL && (text->origin != TEXT_SOURCE || text->facts.problem == NULL))
@@ -402,28 +330,6 @@ static void put_reason(struct bytes_writer *out, const struct source_graph *grap
 }
 
 /* ---- the result ---- */
-
-static void put_current_directory(struct hermetic *hermetic, struct source_graph *graph)
-{
-    char path[WITNESS_PATH_SIZE];
-    hermetic->has_directory = witness_get_current_directory(graph->witness, sizeof(path), path);
-    if (hermetic->has_directory)
-        digest_of(strlen(path), path, hermetic->directory);
-    else
-        graph->limit = "debug information names the current directory, whose path is not available";
-}
-
-/* Lists the files in the order in which they were first written. */
-static void put_files(struct bytes_writer *files, const struct inline_walk *walk)
-{
-    for (size_t i = 0; i < walk->count; ++i) {
-        const struct graph_text *text = walk->order[i];
-        if (text->file == NULL || text->shown == NULL)
-            continue;
-        bytes_put(files, DIGEST_SIZE, text->file->digest);
-        bytes_put_framed_text(files, text->shown);
-    }
-}
 
 /* Walks the sources, and appends their texts in order. */
 static void walk_sources(struct source_graph *graph, struct inline_walk *walk)
@@ -455,10 +361,24 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
         walk_sources(graph, &walk);
     if (walk.limit != NULL)
         graph->limit = walk.limit;
-    if (status == INGOT_SUCCESS && graph->limit == NULL)
-        put_files(&hermetic->files, &walk);
-    if (graph->has_debug_information)
-        put_current_directory(hermetic, graph);
+    if (status == INGOT_SUCCESS && graph->limit == NULL) {
+        /* The files, in the order in which they were first written. */
+        for (size_t i = 0; i < walk.count; ++i) {
+            const struct graph_text *text = walk.order[i];
+            if (text->file == NULL || text->shown == NULL)
+                continue;
+            bytes_put(&hermetic->files, DIGEST_SIZE, text->file->digest);
+            bytes_put_framed_text(&hermetic->files, text->shown);
+        }
+    }
+    if (graph->has_debug_information) {
+        char path[WITNESS_PATH_SIZE];
+        hermetic->has_directory = witness_get_current_directory(graph->witness, sizeof(path), path);
+        if (hermetic->has_directory)
+            digest_of(strlen(path), path, hermetic->directory);
+        else
+            graph->limit = "debug information names the current directory, whose path is not available";
+    }
     if (status == INGOT_SUCCESS && walk.gap != NULL) {
         put_gap_message(&gap, walk.gap_text, walk.gap);
         hermetic->gap = bytes_take_text(&gap);
@@ -517,23 +437,6 @@ void hermetic_fini(struct hermetic *hermetic)
     hermetic->reason = hermetic->gap = hermetic->assembly = NULL;
 }
 
-static ingot_status_t resolve_graph(struct hermetic *hermetic, const struct hermetic_input *input)
-{
-    struct source_graph graph;
-    graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
-    if (!graph.arena.failed && input->is_final)
-        check_final_texts(&graph);
-    else if (!graph.arena.failed)
-        grow_graph(&graph);
-    graph_check_composed_names(&graph);
-    if (input->is_final && graph.refusal > graph.given_refusal && graph.limit == NULL)
-        graph.limit = "the compiler may reach asm, whose assembler may read files";
-    hermetic->scan_steps = graph.scan_steps;
-    const ingot_status_t status = conclude_resolution(hermetic, &graph);
-    graph_fini(&graph);
-    return status;
-}
-
 /* Writes the digests of the texts, unless all are the sources themselves and names do not matter. */
 static void put_digests(struct hermetic *hermetic, const struct hermetic_input *input)
 {
@@ -556,7 +459,21 @@ static void put_digests(struct hermetic *hermetic, const struct hermetic_input *
 
 ingot_status_t hermetic_resolve(struct hermetic *hermetic, const struct hermetic_input *input)
 {
-    const ingot_status_t status = resolve_graph(hermetic, input);
+    struct source_graph graph;
+    graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
+    if (!graph.arena.failed && input->is_final)
+        check_final_texts(&graph);
+    else if (!graph.arena.failed)
+        grow_graph(&graph);
+    graph_check_composed_names(&graph);
+    if (input->is_final && graph.refusal > graph.given_refusal && graph.limit == NULL)
+        graph.limit = "the compiler may reach asm, whose assembler may read files";
+    hermetic->scan_steps = graph.scan_steps;
+    const ingot_status_t status = conclude_resolution(hermetic, &graph);
+    for (struct graph_text *text = graph.first; text != NULL; text = text->next)
+        known_file_release(text->file);
+    arena_fini(&graph.scratch);
+    arena_fini(&graph.arena);
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && !input->is_final)
         put_digests(hermetic, input);
     return hermetic->digests.failed ? INGOT_OUT_OF_MEMORY : status;

@@ -19,8 +19,20 @@ const char include_not_certain[] = "may mean more than one text";
 
 /* ---- files ---- */
 
-static void read_included_text(struct source_graph *graph, struct graph_text *text)
+static struct graph_text *text_of_file(struct source_graph *graph, const char *path)
 {
+    struct graph_text **bucket = &graph->buckets[hash128_of(strlen(path), path).low % PATH_BUCKETS];
+    for (struct graph_text *text = *bucket; text != NULL; text = text->in_bucket) {
+        if (strcmp(text->path, path) == 0)
+            return text->absent ? NULL : text;
+    }
+    if (graph->limit != NULL)
+        return NULL;
+    struct graph_text *text = graph_add_text(graph, TEXT_FILE, path);
+    if (text == NULL)
+        return NULL;
+    text->in_bucket = *bucket;
+    *bucket = text;
     const uint64_t left = MAX_TOTAL_BYTES - graph->total_bytes;
     const ingot_status_t status =
         witness_read_file(graph->witness, text->path, (size_t)left, graph_reading(graph), &text->file);
@@ -42,39 +54,7 @@ static void read_included_text(struct source_graph *graph, struct graph_text *te
     }
     if (graph->file_count > MAX_INCLUDED_FILES)
         graph->limit = "more than 10000 files are included";
-}
-
-static struct graph_text *text_of_file(struct source_graph *graph, const char *path)
-{
-    struct graph_text **bucket = &graph->buckets[hash128_of(strlen(path), path).low % PATH_BUCKETS];
-    for (struct graph_text *text = *bucket; text != NULL; text = text->in_bucket) {
-        if (strcmp(text->path, path) == 0)
-            return text->absent ? NULL : text;
-    }
-    if (graph->limit != NULL)
-        return NULL;
-    struct graph_text *text = graph_add_text(graph, TEXT_FILE, path);
-    if (text == NULL)
-        return NULL;
-    text->in_bucket = *bucket;
-    *bucket = text;
-    read_included_text(graph, text);
     return text->absent ? NULL : text;
-}
-
-static const char *join_path(struct source_graph *graph, size_t directory_size, const char *directory,
-                             const struct header_name *name)
-{
-    const bool slash = directory_size != 0 && directory[directory_size - 1] != '/';
-    char *path = arena_take(&graph->arena, directory_size + name->size + 2);
-    if (path == NULL)
-        return NULL;
-    if (directory_size != 0)
-        memcpy(path, directory, directory_size);
-    if (slash)
-        path[directory_size] = '/';
-    memcpy(path + directory_size + (slash ? 1 : 0), name->text, name->size);
-    return path;
 }
 
 /* ---- embedded headers ---- */
@@ -122,22 +102,12 @@ static void note_found_header(struct search *search, struct graph_text *header)
         search->header = header;
 }
 
-/* Looks for an embedded header with exactly the included name. Every compiler either prefers such headers or at
- * least finds them, wherever the include is. */
-static void look_for_exact_header(struct search *search)
-{
-    const struct source_graph *graph = search->graph;
-    for (size_t i = 0; i < graph->header_count; ++i) {
-        if (strcmp(search->name->text, graph->headers[i]->path) == 0)
-            note_found_header(search, graph->headers[i]);
-    }
-    search->has_exact_name = search->header != NULL;
-}
-
 static struct graph_text *look_in(struct search *search, size_t directory_size, const char *directory)
 {
     struct source_graph *graph = search->graph;
-    const char *path = join_path(graph, directory_size, directory, search->name);
+    const char *slash = directory_size != 0 && directory[directory_size - 1] != '/' ? "/" : "";
+    const char *path =
+        arena_print(&graph->arena, "%.*s%s%s", (int)directory_size, directory, slash, search->name->text);
     if (path == NULL)
         return NULL;
     const char *wanted = graph->header_count != 0 ? include_normal_path(&graph->arena, path) : NULL;
@@ -146,12 +116,6 @@ static struct graph_text *look_in(struct search *search, size_t directory_size, 
             note_found_header(search, graph->headers[i]);
     }
     return text_of_file(graph, path);
-}
-
-static size_t directory_size_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
 }
 
 /* An order in which a compiler may search the directories. */
@@ -184,14 +148,6 @@ static struct graph_text *look_in_late(struct search *search, bool *is_certain)
     return NULL;
 }
 
-static bool names_late_directory(const struct source_graph *graph)
-{
-    const struct directory *at = graph->directories;
-    while (at != NULL && !at->is_late)
-        at = at->next;
-    return at != NULL;
-}
-
 static struct graph_text *look_in_list(struct search *search, struct order order, bool *is_certain)
 {
     struct graph_text *found = order.current == INGOT_CURRENT_FIRST ? look_in(search, 1, ".") : NULL;
@@ -201,7 +157,10 @@ static struct graph_text *look_in_list(struct search *search, struct order order
     }
     if (found == NULL && order.current == INGOT_CURRENT_LAST)
         found = look_in(search, 1, ".");
-    if (found == NULL && order.has_late && names_late_directory(search->graph))
+    const struct directory *late = search->graph->directories;
+    while (late != NULL && !late->is_late)
+        late = late->next;
+    if (found == NULL && order.has_late && late != NULL)
         found = look_in_late(search, is_certain);
     return found;
 }
@@ -211,7 +170,8 @@ static struct graph_text *look_in_list(struct search *search, struct order order
 static struct graph_text *look_beside(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     const ingot_text_rules_t *rules = search->graph->input->rules;
-    const size_t own_size = directory_size_of(text->path);
+    const char *slash = strrchr(text->path, '/');
+    const size_t own_size = slash == NULL ? 0 : slash == text->path ? 1 : (size_t)(slash - text->path);
     if (text->origin == TEXT_FILE || rules->searches_beside_source)
         return look_in(search, own_size, text->path);
     const struct graph_text *beside = own_size != 0 ? look_in(search, own_size, text->path) : NULL;
@@ -263,17 +223,6 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     return look_in_list(search, order, is_certain);
 }
 
-/* True for headers that are built into some compilers, which prefer them to files. */
-static bool is_of_a_compiler(const struct header_name *name)
-{
-    static const char *const names[] = {"opencl-c.h", "opencl-c-base.h"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-        if (strcmp(name->text, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* True if no embedded header was found, or if the compiler is certain to find the one that was. If the header's name is
  * exactly the included name, every compiler finds it. If not, only compilers that write embedded headers to files find
  * it, by its path relative to a source or to another header; the others compare names exactly. */
@@ -303,11 +252,18 @@ void include_search(struct source_graph *graph, const struct graph_text *text, s
     bool is_certain = true;
     if (own == NULL)
         return;
-    if (has_odd_character(&wanted) || is_of_a_compiler(&wanted)) {
+    /* Two headers are built into some compilers, which prefer them to files. */
+    if (has_odd_character(&wanted) || strcmp(own, "opencl-c.h") == 0 || strcmp(own, "opencl-c-base.h") == 0) {
         event->gap = "names a file that only the compiler can find";
         return;
     }
-    look_for_exact_header(&search);
+    /* Every compiler either prefers a header with exactly the included name or at least finds it, wherever the include
+     * is. */
+    for (size_t i = 0; i < graph->header_count; ++i) {
+        if (strcmp(own, graph->headers[i]->path) == 0)
+            note_found_header(&search, graph->headers[i]);
+    }
+    search.has_exact_name = search.header != NULL;
     struct graph_text *file = look_for_file(&search, text, &is_certain);
     if (!is_certain || search.has_two_headers || !is_header_certain(&search, text) ||
         (search.header != NULL && file != NULL))

@@ -12,8 +12,6 @@
  */
 #include "core/hermetic/source_graph.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Limits of the walk. NVRTC (seen with 13.0) ends the process if it emits a warning inside 30 or more nested
@@ -28,6 +26,7 @@ static const char asm_as_macro[] = "#define " HERMETIC_NO_ASM "()\n"
                                    "#define __asm " HERMETIC_NO_ASM "(,)\n"
                                    "#define __asm__ " HERMETIC_NO_ASM "(,)\n";
 static const char poisoned_asm[] = "#pragma GCC poison asm __asm __asm__\n";
+#define TAKEN_FOR_INCLUDED "#error Ingot took this file for already included\n#endif\n"
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 /* A text that the walk assumes to be already included. */
@@ -45,6 +44,7 @@ struct position {
     bool is_system; /* true after a #pragma system_header that is certainly active */
 };
 
+/* Writes a part of a text as it is. */
 static void put_inlined_bytes(struct inline_walk *walk, size_t size, const char *bytes)
 {
     if (walk->out->size + size > MAX_INLINED_BYTES)
@@ -53,38 +53,17 @@ static void put_inlined_bytes(struct inline_walk *walk, size_t size, const char 
         bytes_put(walk->out, size, bytes);
 }
 
-static void put_inlined_text(struct inline_walk *walk, const char *text)
-{
-    put_inlined_bytes(walk, strlen(text), text);
-}
-
 /* ---- markers ---- */
-
-static void put_quoted(struct inline_walk *walk, const char *path)
-{
-    put_inlined_text(walk, "\"");
-    for (; *path != 0; ++path) {
-        if (*path == '"' || *path == '\\')
-            put_inlined_text(walk, "\\");
-        put_inlined_bytes(walk, 1, path);
-    }
-    put_inlined_text(walk, "\"");
-}
-
-static void put_line(struct inline_walk *walk, size_t line)
-{
-    char text[48];
-    (void)snprintf(text, sizeof(text), "#line %zu", line);
-    put_inlined_text(walk, text);
-}
 
 static void put_marker(struct inline_walk *walk, size_t line, const char *path, const char *flag)
 {
-    char text[32];
-    (void)snprintf(text, sizeof(text), "# %zu ", line);
-    put_inlined_text(walk, text);
-    put_quoted(walk, path);
-    put_inlined_text(walk, flag);
+    bytes_print(walk->out, "# %zu \"", line);
+    for (; *path != 0; ++path) {
+        if (*path == '"' || *path == '\\')
+            bytes_put(walk->out, 1, "\\");
+        bytes_put(walk->out, 1, path);
+    }
+    bytes_print(walk->out, "\"%s", flag);
 }
 
 /* Returns the file name for the marker after an include, where the including text continues. "" stands for the
@@ -97,38 +76,12 @@ static const char *get_marker_name(const struct inline_walk *walk, const struct 
     return text->shown[0] != 0 ? text->shown : unnamed;
 }
 
-static void put_once_name(struct inline_walk *walk, const struct graph_text *text)
-{
-    char name[48];
-    (void)snprintf(name, sizeof(name), "INGOT_ONCE_%zu", text->once_owner->number);
-    put_inlined_text(walk, name);
-}
-
 /* ---- assumptions ---- */
-
-static void assume_text(struct inline_walk *walk, struct graph_text *text)
-{
-    struct assumption *assumption = arena_take(&walk->graph->arena, sizeof(*assumption));
-    if (assumption == NULL)
-        return;
-    *assumption = (struct assumption){walk->assumed, text};
-    walk->assumed = assumption;
-    ++text->assumed;
-}
 
 static void forget_until(struct inline_walk *walk, const struct assumption *mark)
 {
     for (; walk->assumed != mark; walk->assumed = walk->assumed->next)
         --walk->assumed->text->assumed;
-}
-
-/* True if the file's guard prevents a second inclusion: its macro is defined, and nothing undefines it. */
-static bool has_sound_guard(const struct inline_walk *walk, const struct graph_text *text)
-{
-    if (text->facts.guard == NULL)
-        return false;
-    const struct macro *macro = macro_table_find(&walk->graph->macros, text->facts.guard_size, text->facts.guard);
-    return macro != NULL && !macro->is_undefined;
 }
 
 /* ---- events ---- */
@@ -157,32 +110,11 @@ static size_t pass_over(struct position *position, const struct text_event *even
 static void put_gap(struct inline_walk *walk, const struct position *position, const struct text_event *event)
 {
     ++walk->moved;
-    put_inlined_text(walk, "\n");
-    put_line(walk, position->line);
-    put_inlined_text(walk, "\n#error Ingot could not replace this directive\n");
+    bytes_print(walk->out, "\n#line %zu\n#error Ingot could not replace this directive\n", position->line);
     if (walk->gap == NULL) {
         walk->gap = event;
         walk->gap_text = position->text;
     }
-}
-
-static void put_checks(struct inline_walk *walk, const struct name_check *check)
-{
-    for (; check != NULL; check = check->next) {
-        put_inlined_text(walk, check->is_defined ? "\n#ifndef " : "\n#ifdef ");
-        put_inlined_bytes(walk, check->name_size, check->name);
-        put_inlined_text(walk, "\n#error Ingot took this include for another\n#endif");
-    }
-}
-
-static void put_assumed(struct inline_walk *walk, const struct graph_text *target)
-{
-    put_inlined_text(walk, "\n#ifndef ");
-    if (target->facts.has_once)
-        put_once_name(walk, target);
-    else
-        put_inlined_bytes(walk, target->facts.guard_size, target->facts.guard);
-    put_inlined_text(walk, "\n#error Ingot took this file for already included\n#endif\n");
 }
 
 static void walk_text(struct inline_walk *walk, struct graph_text *text);
@@ -202,39 +134,42 @@ static void put_target(struct inline_walk *walk, const struct position *position
                        const struct text_event *event)
 {
     struct graph_text *target = event->target;
+    struct bytes_writer *out = walk->out;
     const char *outer = target->shown; /* the text may include itself under another name */
     const bool is_nested = walk->depth <= MAX_NESTED_MARKERS || walk->graph->input->rules->unnamed_source == NULL;
-    put_inlined_text(walk, "\n");
-    if (target->facts.has_once) {
-        put_inlined_text(walk, "#ifndef ");
-        put_once_name(walk, target);
-        put_inlined_text(walk, "\n");
-    }
-    put_line(walk, from_line);
-    put_inlined_text(walk, "\n");
+    bytes_put_text(out, "\n");
+    if (target->facts.has_once)
+        bytes_print(out, "#ifndef INGOT_ONCE_%zu\n", target->once_owner->number);
+    bytes_print(out, "#line %zu\n", from_line);
     target->shown = walk->graph->names_matter ? target->path : event->spelled;
     put_marker(walk, 1, target->shown, is_nested ? " 1\n" : "\n");
-    if (target->facts.has_once || has_sound_guard(walk, target))
-        assume_text(walk, target);
+    /* A guard prevents a second inclusion if its macro is defined, and nothing undefines it. */
+    const struct macro *guard =
+        target->facts.guard == NULL
+            ? NULL
+            : macro_table_find(&walk->graph->macros, target->facts.guard_size, target->facts.guard);
+    struct assumption *assumption = target->facts.has_once || (guard != NULL && !guard->is_undefined)
+                                        ? arena_take(&walk->graph->arena, sizeof(*assumption))
+                                        : NULL;
+    if (assumption != NULL) {
+        *assumption = (struct assumption){walk->assumed, target};
+        walk->assumed = assumption;
+        ++target->assumed;
+    }
     walk_text(walk, target);
     target->shown = outer != NULL ? outer : target->shown;
-    put_inlined_text(walk, "\n");
+    bytes_put_text(out, "\n");
     put_marker(walk, position->line + 1, get_marker_name(walk, position->text), is_nested ? " 2" : "");
-    put_inlined_text(walk, position->is_system ? " 3\n" : "\n");
+    bytes_put_text(out, position->is_system ? " 3\n" : "\n");
     if (target->facts.has_once)
-        put_inlined_text(walk, "#endif\n");
-}
-
-static size_t line_of_name(const struct position *position, const struct text_event *event)
-{
-    const struct clean_text *clean = &position->text->facts.clean;
-    const size_t name = text_raw_offset(clean, (size_t)(event->operand - clean->start));
-    return position->line + text_count_lines(clean->raw + position->from, clean->raw + name);
+        bytes_put_text(out, "#endif\n");
 }
 
 static void replace_include(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
+    const struct clean_text *clean = &position->text->facts.clean;
     struct graph_text *target = event->target;
+    struct bytes_writer *out = walk->out;
     struct position behind = *position;
     ++walk->moved;
     (void)pass_over(&behind, event);
@@ -244,14 +179,21 @@ static void replace_include(struct inline_walk *walk, struct position *position,
         number_text(walk, target);
         if (target->facts.has_once)
             number_text(walk, target->once_owner);
-        put_checks(walk, event->checks);
-        if (target->assumed != 0)
-            put_assumed(walk, target);
-        else
-            put_target(walk, &behind, line_of_name(position, event), event);
+        for (const struct name_check *check = event->checks; check != NULL; check = check->next)
+            bytes_print(out, "\n#if%sdef %.*s\n#error Ingot took this include for another\n#endif",
+                        check->is_defined ? "n" : "", (int)check->name_size, check->name);
+        if (target->assumed == 0) {
+            const size_t name = text_raw_offset(clean, (size_t)(event->operand - clean->start));
+            const size_t lines = text_count_lines(clean->raw + position->from, clean->raw + name);
+            put_target(walk, &behind, position->line + lines, event);
+        } else if (target->facts.has_once) {
+            bytes_print(out, "\n#ifndef INGOT_ONCE_%zu\n" TAKEN_FOR_INCLUDED, target->once_owner->number);
+        } else {
+            bytes_print(out, "\n#ifndef %.*s\n" TAKEN_FOR_INCLUDED, (int)target->facts.guard_size, target->facts.guard);
+        }
     }
-    put_line(walk, behind.line + 1); /* the number of the next line, because a #line applies to the line that follows
-                                      * it */
+    bytes_print(walk->out, "#line %zu", behind.line + 1); /* the number of the next line, because a #line applies to the
+                                                           * line that follows it */
     *position = behind;
 }
 
@@ -267,8 +209,8 @@ static void put_line_again(struct inline_walk *walk, struct position *position, 
     if (event->gap != NULL)
         put_gap(walk, position, event);
     else
-        put_inlined_text(walk, "\n");
-    put_line(walk, position->line + 1);
+        bytes_put_text(walk->out, "\n");
+    bytes_print(walk->out, "#line %zu", position->line + 1);
 }
 
 static void replace_event(struct inline_walk *walk, struct position *position, const struct text_event *event)
@@ -283,18 +225,15 @@ static void replace_event(struct inline_walk *walk, struct position *position, c
     case EVENT_GAP:
         put_gap(walk, position, event);
         (void)pass_over(position, event);
-        put_line(walk, position->line + 1);
+        bytes_print(walk->out, "#line %zu", position->line + 1);
         return;
-    case EVENT_HAS_INCLUDE: put_inlined_text(walk, event->target != NULL ? " 1 " : " 0 "); break;
-    case EVENT_ONCE:
-        put_inlined_text(walk, "#define ");
-        put_once_name(walk, position->text);
-        break;
+    case EVENT_HAS_INCLUDE: bytes_put_text(walk->out, event->target != NULL ? " 1 " : " 0 "); break;
+    case EVENT_ONCE: bytes_print(walk->out, "#define INGOT_ONCE_%zu", position->text->once_owner->number); break;
     case EVENT_SYSTEM_HEADER: put_marker(walk, position->line + 1, position->text->shown, " 3"); break;
     default: break;
     }
     for (size_t lines = pass_over(position, event); lines != 0; --lines)
-        put_inlined_text(walk, "\\\n"); /* keeps the number of lines */
+        bytes_put_text(walk->out, "\\\n"); /* keeps the number of lines */
 }
 
 /* ---- texts ---- */
@@ -395,10 +334,9 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
     if (walk->graph->refusal != ASM_IS_ACCEPTED) {
         ++walk->replaced;
         put_marker(walk, 1, HERMETIC_NO_ASM, " 1\n");
-        put_inlined_text(walk, walk->graph->refusal == ASM_IS_A_MACRO ? asm_as_macro : poisoned_asm);
+        bytes_put_text(walk->out, walk->graph->refusal == ASM_IS_A_MACRO ? asm_as_macro : poisoned_asm);
         put_marker(walk, 1, get_marker_name(walk, source), " 2\n");
-        put_line(walk, 1);
-        put_inlined_text(walk, "\n");
+        bytes_put_text(walk->out, "#line 1\n");
     }
     number_text(walk, source);
     walk_text(walk, source);

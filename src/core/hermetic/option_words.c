@@ -130,18 +130,13 @@ static const struct name names[] = {
     {"-U", OPTION_UNDEFINE, true, true},
 };
 
-static bool is_pattern_match(const struct word *word, const char *pattern)
-{
-    const size_t length = strlen(pattern);
-    if (length != 0 && pattern[length - 1] == '*')
-        return word->text_size >= length - 1 && memcmp(word->text, pattern, length - 1) == 0;
-    return word->text_size == length && memcmp(word->text, pattern, length) == 0;
-}
-
 static bool is_in(const struct word *word, const char *const *patterns)
 {
     for (; patterns != NULL && *patterns != NULL; ++patterns) {
-        if (is_pattern_match(word, *patterns))
+        const size_t length = strlen(*patterns);
+        const bool is_beginning = length != 0 && (*patterns)[length - 1] == '*';
+        if (is_beginning ? word->text_size >= length - 1 && memcmp(word->text, *patterns, length - 1) == 0
+                         : word->text_size == length && memcmp(word->text, *patterns, length) == 0)
             return true;
     }
     return false;
@@ -229,50 +224,42 @@ static void read_option_value(struct option_reader *reader, const struct name *n
         check_directory(option, reader->rules);
 }
 
-static void classify_option(struct option_reader *reader, const struct word *word, struct option *option)
-{
-    struct word next;
-    const struct name *name = find_name(word, reader->rules);
-    if (word->problem != NULL) {
-        mark_option_unknown(option, word->problem);
-    } else if (name != NULL) {
-        read_option_value(reader, name, word, option);
-    } else if (is_in(word, reader->rules->options_with_value)) {
-        if (!next_word(reader, &next) || next.problem != NULL || next.has_quotes || next.text[0] == '-')
-            mark_option_unknown(option, "without a plain value");
-        else
-            option->size = (size_t)(next.start + next.size - option->start);
-    } else if (word->has_quotes || !is_in(word, reader->rules->options)) {
-        mark_option_unknown(option, "which might read a file");
-    }
-}
-
 bool option_next(struct option_reader *reader, struct option *option)
 {
     struct word word;
     if (!next_word(reader, &word))
         return false;
     *option = (struct option){.start = word.start, .size = word.size, .value = word.text, .value_size = word.text_size};
-    classify_option(reader, &word, option);
+    struct word next;
+    const struct name *name = find_name(&word, reader->rules);
+    if (word.problem != NULL) {
+        mark_option_unknown(option, word.problem);
+    } else if (name != NULL) {
+        read_option_value(reader, name, &word, option);
+    } else if (is_in(&word, reader->rules->options_with_value)) {
+        if (!next_word(reader, &next) || next.problem != NULL || next.has_quotes || next.text[0] == '-')
+            mark_option_unknown(option, "without a plain value");
+        else
+            option->size = (size_t)(next.start + next.size - option->start);
+    } else if (word.has_quotes || !is_in(&word, reader->rules->options)) {
+        mark_option_unknown(option, "which might read a file");
+    }
     return !reader->arena->failed;
 }
 
 /* ---- surveys ---- */
 
-/* True for -g, -gline-tables-only, -G, -lineinfo and their long forms. */
-static bool asks_for_debug_information(const struct option *option)
-{
-    static const char *const whole[] = {"-G", "-lineinfo", "--generate-line-info", "--device-debug", "-dopt"};
-    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); ++i) {
-        if (option->size >= strlen(whole[i]) && memcmp(option->start, whole[i], strlen(whole[i])) == 0)
-            return true;
-    }
-    return option->size >= 2 && memcmp(option->start, "-g", 2) == 0;
-}
-
 bool option_keeps_names(const struct option *option)
 {
-    return option->kind == OPTION_PLAIN && asks_for_debug_information(option);
+    /* and the options that begin like these, such as -gline-tables-only */
+    static const char *const names_of_options[] = {"-g",   "-G", "-lineinfo", "--generate-line-info", "--device-debug",
+                                                   "-dopt"};
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof(names_of_options) / sizeof(names_of_options[0]); ++i) {
+        const size_t size = strlen(names_of_options[i]);
+        is_one = is_one || (option->size >= size && memcmp(option->start, names_of_options[i], size) == 0);
+    }
+    return is_one && option->kind == OPTION_PLAIN;
 }
 
 bool option_has_assert(const struct option *option)
@@ -289,18 +276,6 @@ static bool may_compose_name(const struct option *option)
             return true;
     }
     return false;
-}
-
-/* Appends the options from *from up to an option that is a directory, and moves *from past that option. */
-static void keep_up_to(struct bytes_writer *kept, const struct option *directory, const char **from)
-{
-    const char *end = directory->start + directory->size;
-    bytes_put(kept, (size_t)(directory->start - *from), *from);
-    while (is_white(*end))
-        ++end;
-    *from = end;
-    while (*end == 0 && kept->size != 0 && is_white((char)kept->bytes[kept->size - 1]))
-        --kept->size;
 }
 
 void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
@@ -324,8 +299,15 @@ void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, st
     struct option option;
     const char *from = options;
     while (option_next(&reader, &option)) {
-        if (option.kind == OPTION_DIRECTORY)
-            keep_up_to(kept, &option, &from);
+        if (option.kind == OPTION_DIRECTORY) {
+            const char *end = option.start + option.size;
+            bytes_put(kept, (size_t)(option.start - from), from);
+            while (is_white(*end))
+                ++end;
+            from = end;
+            while (*end == 0 && kept->size != 0 && is_white((char)kept->bytes[kept->size - 1]))
+                --kept->size;
+        }
     }
     bytes_put_text(kept, from);
 }

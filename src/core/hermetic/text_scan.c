@@ -9,8 +9,6 @@ struct scan {
     const struct source_graph *graph; /* determines how texts are scanned */
     struct arena *arena;
     struct text_scan *text;
-    size_t size; /* size of the original text, before splices are removed */
-    const char *bytes;
     struct scanner scanner;
     size_t directives; /* number of directives so far, not counting #pragma */
     size_t depth;      /* number of open conditions */
@@ -34,14 +32,6 @@ static void check_characters(struct scan *scan, const struct token *token)
 {
     if (!name_is_ascii(token))
         set_problem(scan, token->start, name_not_ascii, "which compilers read differently");
-}
-
-static bool is_called(struct scan *scan)
-{
-    struct scanner ahead = scan->scanner;
-    struct token token;
-    scanner_next(&ahead, &token);
-    return token_is(&token, "(");
 }
 
 /* ---- events ---- */
@@ -110,7 +100,9 @@ static void read_has_include(struct scan *scan, const struct token *name)
         set_problem(scan, name->start, "__has_include", "outside of #if and #elif");
         return;
     }
-    if (!is_called(scan))
+    struct scanner ahead = scan->scanner;
+    scanner_next(&ahead, &token);
+    if (!token_is(&token, "("))
         return; /* it is not called, as in defined(__has_include) */
     scanner_next(&scan->scanner, &token);
     struct text_event *event = add_event_at(scan, EVENT_HAS_INCLUDE, name->start);
@@ -144,19 +136,14 @@ static void check_name(struct scan *scan, const struct token *token)
 
 /* ---- directives ---- */
 
-/* False at the end of the line, and after a problem, because the rest of the text does not matter then. */
-static bool is_in_line(const struct scan *scan, const struct token *token)
-{
-    return !token_ends_line(token) && scan->text->facts.problem == NULL;
-}
-
 /* Checks whether the names up to the end of the line make the program impossible to cache. The scanner stops there.
  * Returns the end of the last token, or the place where it began if there are only comments. */
 static const char *read_line(struct scan *scan)
 {
     struct token token;
     const char *end = scan->scanner.at;
-    for (scanner_next(&scan->scanner, &token); is_in_line(scan, &token); scanner_next(&scan->scanner, &token)) {
+    for (scanner_next(&scan->scanner, &token); !token_ends_line(&token) && scan->text->facts.problem == NULL;
+         scanner_next(&scan->scanner, &token)) {
         if (token.kind == TOKEN_IDENTIFIER)
             check_name(scan, &token);
         end = token.start + token.size;
@@ -165,22 +152,17 @@ static const char *read_line(struct scan *scan)
     return end;
 }
 
-/* Reads the operand of a computed include. */
-static void read_computed(struct scan *scan, struct text_event *event)
-{
-    scanner_skip_space(&scan->scanner);
-    event->form = HEADER_NONE;
-    event->operand = scan->scanner.at;
-    event->operand_size = (size_t)(read_line(scan) - event->operand);
-}
-
 static void read_include(struct scan *scan)
 {
     struct text_event *event = add_event(scan, EVENT_INCLUDE);
     if (event == NULL)
         return;
-    if (!read_header_name(scan, event))
-        read_computed(scan, event);
+    if (!read_header_name(scan, event)) {
+        scanner_skip_space(&scan->scanner);
+        event->form = HEADER_NONE;
+        event->operand = scan->scanner.at;
+        event->operand_size = (size_t)(read_line(scan) - event->operand);
+    }
     const char *name_end = scan->scanner.at;
     if (read_line(scan) != name_end)
         event->gap = "has more text after the file name";
@@ -245,27 +227,6 @@ static struct token guard_name(struct scan *scan, const struct token *directive)
     }
     scanner_next(&ahead, &token);
     return name.kind == TOKEN_IDENTIFIER && token.kind == TOKEN_NEWLINE ? name : none;
-}
-
-static void read_if(struct scan *scan, const struct token *directive)
-{
-    struct text_event *event = add_event(scan, EVENT_IF);
-    if (event != NULL)
-        event->is_guard = scan->directives == 1; /* reset later if the condition turns out not to be a guard */
-    if (scan->directives == 1 && !scan->had_tokens)
-        scan->guard = guard_name(scan, directive);
-    if (scan->depth == 0 && scan->directives != 1)
-        scan->guard_is_broken = true;
-    ++scan->depth;
-}
-
-static void read_else(struct scan *scan, const struct token *directive)
-{
-    (void)add_event(scan, EVENT_ELSE);
-    if (scan->depth == 0)
-        set_problem(scan, directive->start, "an #else or #elif", "without its #if");
-    if (scan->depth == 1)
-        scan->guard_is_broken = true;
 }
 
 static void read_endif(struct scan *scan, const struct token *directive)
@@ -335,12 +296,24 @@ static void read_gap(struct scan *scan, const struct token *name)
 static void read_condition(struct scan *scan, const struct token *name)
 {
     scan->in_condition = true;
-    if (has_token_prefix(name, "if"))
-        read_if(scan, name);
-    else if (token_is(name, "endif"))
+    if (has_token_prefix(name, "if")) {
+        struct text_event *event = add_event(scan, EVENT_IF);
+        if (event != NULL)
+            event->is_guard = scan->directives == 1; /* reset later if the condition turns out not to be a guard */
+        if (scan->directives == 1 && !scan->had_tokens)
+            scan->guard = guard_name(scan, name);
+        if (scan->depth == 0 && scan->directives != 1)
+            scan->guard_is_broken = true;
+        ++scan->depth;
+    } else if (token_is(name, "endif")) {
         read_endif(scan, name);
-    else
-        read_else(scan, name);
+    } else {
+        (void)add_event(scan, EVENT_ELSE);
+        if (scan->depth == 0)
+            set_problem(scan, name->start, "an #else or #elif", "without its #if");
+        if (scan->depth == 1)
+            scan->guard_is_broken = true;
+    }
     (void)read_line(scan);
     scan->in_condition = false;
     scan->directive = scan->scanner.at;
@@ -425,18 +398,6 @@ static void scan_all_tokens(struct scan *scan)
         set_problem(scan, NULL, "an #if", "without its #endif");
 }
 
-static void conclude_guard(struct scan *scan)
-{
-    const bool is_guarded = scan->guard_is_open && scan->guard_has_end && !scan->guard_is_broken && !scan->had_tokens;
-    if (is_guarded) {
-        scan->text->facts.guard = scan->guard.start;
-        scan->text->facts.guard_size = scan->guard.size;
-        return;
-    }
-    for (struct text_event *event = scan->text->first_event; event != NULL; event = event->next)
-        event->is_guard = false;
-}
-
 static bool text_has(const struct scan *scan, const char *part)
 {
     return memmem(scan->text->facts.clean.start, scan->text->facts.clean.size, part, strlen(part)) != NULL;
@@ -471,42 +432,39 @@ uint64_t graph_reading(const struct source_graph *graph)
            (may_reject_byte_order_mark(graph) ? 4u : 0u);
 }
 
-static void scan_text(struct scan *scan, bool is_source)
-{
-    struct text_scan *text = scan->text;
-    const char *at = NULL;
-    const char *problem =
-        text_clean(scan->arena, &text->facts.clean, scan->size, scan->bytes, &text->facts.problem_line);
-    if (problem != NULL) {
-        text->facts.problem = problem;
-        text->facts.problem_clause = "which compilers read differently";
-        return;
-    }
-    if (!is_source && may_reject_byte_order_mark(scan->graph) && text->facts.clean.raw != scan->bytes)
-        set_problem(scan, NULL, "a byte order mark", "which the compiler may not accept");
-    check_assembler(scan);
-    if (scan->graph->brings_assert && text_has(scan, "assert"))
-        text->names_matter = true;
-    scanner_init(&scan->scanner, &text->facts.clean, text->facts.clean.start, scan->graph->cplusplus);
-    scan->scanner.steps = &text->steps;
-    scan_all_tokens(scan);
-    text->has_paste = scan->scanner.has_paste;
-    conclude_guard(scan);
-    if (text->facts.problem == NULL && leftover_check(scan->graph, text, &at))
-        set_problem(scan, at, "what may be an include directive", "which was not replaced");
-}
-
 static const struct text_scan *make_scan(const struct source_graph *graph, struct arena *arena,
-                                         const struct graph_text *text)
+                                         const struct graph_text *source)
 {
-    struct text_scan *made = arena_take(arena, sizeof(*made));
-    if (made == NULL)
+    struct text_scan *text = arena_take(arena, sizeof(*text));
+    const char *at = NULL;
+    if (text == NULL)
         return NULL;
-    made->last_event = &made->first_event;
-    made->last_macro = &made->first_macro;
-    struct scan scan = {.graph = graph, .arena = arena, .text = made, .size = text->size, .bytes = text->bytes};
-    scan_text(&scan, text->origin == TEXT_SOURCE);
-    return arena->failed ? NULL : made;
+    text->last_event = &text->first_event;
+    text->last_macro = &text->first_macro;
+    struct scan scan = {.graph = graph, .arena = arena, .text = text};
+    struct text_facts *facts = &text->facts;
+    facts->problem = text_clean(arena, &facts->clean, source->size, source->bytes, &facts->problem_line);
+    if (facts->problem != NULL) {
+        facts->problem_clause = "which compilers read differently";
+        return arena->failed ? NULL : text;
+    }
+    if (source->origin != TEXT_SOURCE && may_reject_byte_order_mark(graph) && facts->clean.raw != source->bytes)
+        set_problem(&scan, NULL, "a byte order mark", "which the compiler may not accept");
+    check_assembler(&scan);
+    text->names_matter = graph->brings_assert && text_has(&scan, "assert");
+    scanner_init(&scan.scanner, &facts->clean, facts->clean.start, graph->cplusplus);
+    scan.scanner.steps = &text->steps;
+    scan_all_tokens(&scan);
+    text->has_paste = scan.scanner.has_paste;
+    if (scan.guard_is_open && scan.guard_has_end && !scan.guard_is_broken && !scan.had_tokens) {
+        facts->guard = scan.guard.start;
+        facts->guard_size = scan.guard.size;
+    }
+    for (struct text_event *event = text->first_event; event != NULL; event = event->next)
+        event->is_guard = event->is_guard && facts->guard != NULL;
+    if (facts->problem == NULL && leftover_check(graph, text, &at))
+        set_problem(&scan, at, "what may be an include directive", "which was not replaced");
+    return arena->failed ? NULL : text;
 }
 
 /* ---- adding a scan to a graph ---- */

@@ -132,28 +132,23 @@ void macro_table_define_option(struct macro_table *table, size_t size, const cha
         macro->of_options = true;
 }
 
-static bool is_one_of_the_compilers(size_t size, const char *name)
+bool macro_may_be_predefined(const struct macro *macro, size_t size, const char *name)
 {
     static const char *const whole[] = {"linux", "unix", "i386", "NULL", "true", "false"};
     static const char *const beginnings[] = {"CL_",     "cl_khr_", "cl_ext_", "cl_intel_", "cl_nv_",
                                              "cl_amd_", "cl_arm_", "cl_img_", "cl_qcom_",  "cl_clang_"};
-    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); ++i) {
-        if (size == strlen(whole[i]) && memcmp(name, whole[i], size) == 0)
-            return true;
-    }
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); ++i) {
-        if (size > strlen(beginnings[i]) && memcmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool macro_may_be_predefined(const struct macro *macro, size_t size, const char *name)
-{
     if (macro != NULL && macro->of_options)
         return false;
     const bool nowhere = macro == NULL || macro->definition == NULL;
     if (size >= 2 && name[0] == '_' && (name[1] == '_' || (nowhere && name[1] >= 'A' && name[1] <= 'Z')))
         return true;
-    return nowhere && is_one_of_the_compilers(size, name);
+    for (size_t i = 0; nowhere && i < sizeof(whole) / sizeof(whole[0]); ++i) {
+        if (size == strlen(whole[i]) && memcmp(name, whole[i], size) == 0)
+            return true;
+    }
+    for (size_t i = 0; nowhere && i < sizeof(beginnings) / sizeof(beginnings[0]); ++i) {
+        if (size > strlen(beginnings[i]) && memcmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
 }

@@ -12,16 +12,6 @@ static bool is_blank_in_line(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
 }
 
-/* Returns the length of the splice at a backslash, or 0 if there is none. There may be blanks between the backslash
- * and the line feed. */
-static size_t splice_length(const char *backslash, const char *end)
-{
-    const char *p = backslash + 1;
-    while (p < end && is_blank_in_line(*p))
-        ++p;
-    return p < end && *p == '\n' ? (size_t)(p + 1 - backslash) : 0;
-}
-
 /* True if compilers may disagree about a splice: its backslash is followed by blanks, and a directive or a comment
  * is next to it. */
 static bool is_doubtful(const char *backslash, const char *next, const char *end, bool commented)
@@ -46,7 +36,10 @@ size_t text_count_lines(const char *from, const char *to)
 static const char *find_splice(const char *from, const char *end, size_t *length)
 {
     while (from < end && (from = memchr(from, '\\', (size_t)(end - from))) != NULL) {
-        *length = splice_length(from, end);
+        const char *p = from + 1;
+        while (p < end && is_blank_in_line(*p))
+            ++p;
+        *length = p < end && *p == '\n' ? (size_t)(p + 1 - from) : 0;
         if (*length != 0)
             return from;
         ++from;
@@ -203,11 +196,6 @@ static const bool is_telling[256] = {
     ['\n'] = true, ['#'] = true, ['%'] = true, ['/'] = true, ['"'] = true, ['\''] = true, ['_'] = true,
 };
 
-static bool is_blank(char c)
-{
-    return c == '\0' || is_blank_in_line(c);
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -259,7 +247,8 @@ bool scanner_skip_space(struct scanner *scanner)
 {
     const char *from = scanner->at;
     while (scanner->at < scanner->end) {
-        if (is_blank(*scanner->at)) {
+        char c = *scanner->at;
+        if (c == '\0' || is_blank_in_line(c)) {
             ++scanner->at;
         } else if (*scanner->at == '/' && peek_character(scanner, 1) == '*') {
             const size_t left = (size_t)(scanner->end - scanner->at) - 2;
