@@ -294,24 +294,6 @@ static void release_value(ingot_buffer_t *buffer)
     *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
 }
 
-static void describe_artifact(struct value *value, const struct artifact_view *view)
-{
-    const char *name = view->part_names;
-    for (uint32_t i = 0; i < view->part_count; ++i) {
-        value->parts[i] = (ingot_artifact_part_t){name, artifact_blob_part_size(view, i)};
-        name += strlen(name) + 1;
-    }
-    value->info = (ingot_artifact_info_t){
-        .struct_size = sizeof(value->info),
-        .label = view->label,
-        .make_time_ms = view->make_time_ms,
-        .part_count = view->part_count,
-        .parts = value->parts,
-        .kind = view->kind,
-        .made_at_unix_ms = view->made_at_unix_ms,
-    };
-}
-
 ingot_status_t ingot_artifact_unpack(size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_buffer_t *value)
 {
     struct artifact_view view;
@@ -327,7 +309,20 @@ ingot_status_t ingot_artifact_unpack(size_t id_size, const uint8_t *id, ingot_bu
     struct value *made = malloc(sizeof(*made) + view.part_count * sizeof(made->parts[0]));
     if (made == NULL)
         return error_out_of_memory();
-    describe_artifact(made, &view);
+    const char *name = view.part_names;
+    for (uint32_t i = 0; i < view.part_count; ++i) {
+        made->parts[i] = (ingot_artifact_part_t){name, artifact_blob_part_size(&view, i)};
+        name += strlen(name) + 1;
+    }
+    made->info = (ingot_artifact_info_t){
+        .struct_size = sizeof(made->info),
+        .label = view.label,
+        .make_time_ms = view.make_time_ms,
+        .part_count = view.part_count,
+        .parts = made->parts,
+        .kind = view.kind,
+        .made_at_unix_ms = view.made_at_unix_ms,
+    };
     made->blob = *blob;
     *blob = (ingot_buffer_t)INGOT_BUFFER_INIT;
     *value = (ingot_buffer_t){view.size, view.bytes, release_value, made};

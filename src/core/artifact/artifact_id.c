@@ -66,20 +66,6 @@ static int compare_field_names(const void *a, const void *b)
     return strcmp((*(const ingot_artifact_field_t *const *)a)->name, (*(const ingot_artifact_field_t *const *)b)->name);
 }
 
-static void put_artifact_field(struct bytes_writer *writer, const ingot_artifact_field_t *field)
-{
-    uint8_t digest[DIGEST_SIZE];
-    bytes_put_framed_text(writer, field->name);
-    if (field->size <= MAX_VALUE_SIZE) {
-        bytes_put_u32(writer, FORM_VALUE);
-        bytes_put_framed(writer, field->size, field->value);
-    } else {
-        digest_of(field->size, field->value, digest);
-        bytes_put_u32(writer, FORM_DIGEST);
-        bytes_put_framed(writer, DIGEST_SIZE, digest);
-    }
-}
-
 /* Appends the fields in the order of their names. */
 static ingot_status_t put_artifact_fields(struct bytes_writer *writer, const ingot_artifact_key_t *key)
 {
@@ -91,7 +77,16 @@ static ingot_status_t put_artifact_fields(struct bytes_writer *writer, const ing
     for (size_t i = 0; i < key->field_count; ++i) {
         if (i != 0 && strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
             return error_set(INGOT_INVALID_ARGUMENTS, "the key has two fields with the name \"%s\"", sorted[i]->name);
-        put_artifact_field(writer, sorted[i]);
+        uint8_t digest[DIGEST_SIZE];
+        bytes_put_framed_text(writer, sorted[i]->name);
+        if (sorted[i]->size <= MAX_VALUE_SIZE) {
+            bytes_put_u32(writer, FORM_VALUE);
+            bytes_put_framed(writer, sorted[i]->size, sorted[i]->value);
+        } else {
+            digest_of(sorted[i]->size, sorted[i]->value, digest);
+            bytes_put_u32(writer, FORM_DIGEST);
+            bytes_put_framed(writer, DIGEST_SIZE, digest);
+        }
     }
     return INGOT_SUCCESS;
 }

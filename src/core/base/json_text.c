@@ -3,11 +3,10 @@
  */
 #include "core/base/json_text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "util/hex.h"
 
 void json_begin(struct bytes_writer *json)
 {
@@ -37,39 +36,23 @@ static size_t utf8_length(size_t size, const uint8_t *value)
     return point >= least[length] && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff) ? length : 0;
 }
 
-static void put_escaped(struct bytes_writer *json, uint8_t c)
-{
-    char text[8];
-    snprintf(text, sizeof(text), "\\u%04x", c);
-    bytes_put_text(json, text);
-}
-
 void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *value, bool is_text)
 {
     bytes_put_text(json, "\"");
-    for (size_t i = 0; i < size; ++i) {
-        if (!is_text) {
-            char hex[3];
-            snprintf(hex, sizeof(hex), "%02x", value[i]);
-            bytes_put_text(json, hex);
-            continue;
-        }
+    char *hex = is_text ? NULL : bytes_reserve(json, 2 * size);
+    if (hex != NULL)
+        hex_put(hex, size, value);
+    for (size_t i = 0; is_text && i < size; ++i) {
         const size_t length = utf8_length(size - i, value + i);
         if (length == 0 || value[i] < 0x20 || value[i] == '"' || value[i] == '\\') {
-            put_escaped(json, value[i]); /* a byte that is not UTF-8 becomes the character with the byte's value */
+            /* a byte that is not UTF-8 becomes the character with the byte's value */
+            bytes_print(json, "\\u%04x", value[i]);
             continue;
         }
         bytes_put(json, length, value + i);
         i += length - 1;
     }
     bytes_put_text(json, "\"");
-}
-
-void json_put_number(struct bytes_writer *json, uint64_t number)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%" PRIu64, number);
-    bytes_put_text(json, text);
 }
 
 void json_put_text(struct bytes_writer *json, const char *text)

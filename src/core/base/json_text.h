@@ -18,7 +18,6 @@ void json_begin(struct bytes_writer *json);
  * written as hexadecimal digits. */
 void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *value, bool is_text);
 void json_put_text(struct bytes_writer *json, const char *text);
-void json_put_number(struct bytes_writer *json, uint64_t number);
 
 /* If `status` is INGOT_SUCCESS, appends a NUL and copies the text to the caller by the rules of bytes_copy_out. Frees
  * the writer. */

@@ -151,19 +151,6 @@ static size_t print_series(void)
 
 /* ---- the file; the caller holds file_lock ---- */
 
-/* Takes the counts of a file that is lost out of the table, and names a new file. */
-static void name_file(void)
-{
-    pthread_mutex_lock(&table_lock);
-    for (size_t i = 0; i < series_count; ++i) {
-        table[i].value -= table[i].written;
-        table[i].written = 0;
-    }
-    pthread_mutex_unlock(&table_lock);
-    (void)snprintf(path, sizeof(path), "%s/%ld-%" PRIu64 ".metrics", directory, (long)getpid(),
-                   nanoseconds_of(CLOCK_REALTIME));
-}
-
 /* Makes sure that the file of `path` is this process's: it is open, or it is opened again. If others have taken its
  * counts, there is a new path. */
 static void own_file(void)
@@ -179,7 +166,15 @@ static void own_file(void)
     }
     if (fd >= 0)
         (void)close(fd);
-    name_file();
+    /* the counts of a file that is lost are out of the table, and a new file has a new name */
+    pthread_mutex_lock(&table_lock);
+    for (size_t i = 0; i < series_count; ++i) {
+        table[i].value -= table[i].written;
+        table[i].written = 0;
+    }
+    pthread_mutex_unlock(&table_lock);
+    (void)snprintf(path, sizeof(path), "%s/%ld-%" PRIu64 ".metrics", directory, (long)getpid(),
+                   nanoseconds_of(CLOCK_REALTIME));
 }
 
 /* Replaces the file. Returns 0 or an errno. */
@@ -201,13 +196,6 @@ static int replace_file(size_t size)
     return -kept_file_begin(&file, fd);
 }
 
-static void complain(int error)
-{
-    if (!has_complained)
-        fprintf(stderr, "ingot: INGOT_METRICS_DIR: a file in %s cannot be written: %s\n", directory, strerror(error));
-    has_complained = true;
-}
-
 /* Writes the file if it lacks counts. */
 static void write_counts(void)
 {
@@ -223,7 +211,10 @@ static void write_counts(void)
     const int error = replace_file(size);
     write_signals_allow(&held);
     if (error != 0) {
-        complain(error);
+        if (!has_complained)
+            fprintf(stderr, "ingot: INGOT_METRICS_DIR: a file in %s cannot be written: %s\n", directory,
+                    strerror(error));
+        has_complained = true;
         return;
     }
     pthread_mutex_lock(&table_lock);
@@ -259,19 +250,6 @@ static void watch_forks_for_metrics(void)
     (void)pthread_atfork(NULL, NULL, forget_parent_counts);
 }
 
-/* Sets the directory. Another one than before gets a file that begins with nothing. */
-static void set_directory(const char *given)
-{
-    if (realpath(given, beside) == NULL)
-        (void)snprintf(beside, PATH_MAX, "%s", given); /* writing tells what is wrong */
-    if (strcmp(directory, beside) == 0)
-        return;
-    memcpy(directory, beside, PATH_MAX);
-    path[0] = '\0';
-    series_count = 0;
-    atomic_store_explicit(&next_time_ns, 0, memory_order_relaxed);
-}
-
 bool metrics_begin(struct metrics_source *source)
 {
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
@@ -281,8 +259,17 @@ bool metrics_begin(struct metrics_source *source)
     (void)pthread_once(&watched, watch_forks_for_metrics);
     pthread_mutex_lock(&file_lock);
     pthread_mutex_lock(&table_lock);
-    if (sources == NULL)
-        set_directory(given);
+    if (sources == NULL) {
+        if (realpath(given, beside) == NULL)
+            (void)snprintf(beside, PATH_MAX, "%s", given); /* writing tells what is wrong */
+        /* another directory than before gets a file that begins with nothing */
+        if (strcmp(directory, beside) != 0) {
+            memcpy(directory, beside, PATH_MAX);
+            path[0] = '\0';
+            series_count = 0;
+            atomic_store_explicit(&next_time_ns, 0, memory_order_relaxed);
+        }
+    }
     source->process = process_number();
     source->next = sources;
     sources = source;
@@ -316,16 +303,6 @@ void metrics_end(struct metrics_source *source)
 
 /* ---- counting ---- */
 
-/* Writes the file if it is time, in one of the threads that notice it. */
-static void write_at_times(void)
-{
-    const uint64_t now_ns = nanoseconds_of(CLOCK_MONOTONIC_COARSE);
-    uint64_t next_ns = atomic_load_explicit(&next_time_ns, memory_order_relaxed);
-    if (now_ns >= next_ns && atomic_compare_exchange_strong_explicit(&next_time_ns, &next_ns, now_ns + PAUSE_NS,
-                                                                     memory_order_relaxed, memory_order_relaxed))
-        metrics_write();
-}
-
 bool metrics_are_on(void)
 {
     return atomic_load_explicit(&is_on, memory_order_relaxed);
@@ -338,7 +315,12 @@ void ingot_metrics_add(ingot_metric_t metric, const char *first, const char *sec
     pthread_mutex_lock(&table_lock);
     add(metric, first, second, third, amount);
     pthread_mutex_unlock(&table_lock);
-    write_at_times();
+    /* one of the threads that notice the time writes the file */
+    const uint64_t now_ns = nanoseconds_of(CLOCK_MONOTONIC_COARSE);
+    uint64_t next_ns = atomic_load_explicit(&next_time_ns, memory_order_relaxed);
+    if (now_ns >= next_ns && atomic_compare_exchange_strong_explicit(&next_time_ns, &next_ns, now_ns + PAUSE_NS,
+                                                                     memory_order_relaxed, memory_order_relaxed))
+        metrics_write();
 }
 
 static void count_refusal(const char *reason)

@@ -119,14 +119,6 @@ ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writ
     return status;
 }
 
-/* Combines the hash of the parts so far with that of the next one. A part is hashed in one call, because that uses the
- * processor's widest instructions. */
-static void add_part(struct hash128 *hash, size_t size, const uint8_t *part)
-{
-    const struct hash128 both[2] = {*hash, hash128_of(size, part)};
-    *hash = hash128_of(sizeof(both), both);
-}
-
 ingot_status_t os_hash_file(const char *path, uint8_t *part, struct hash128 *hash, struct os_file_facts *facts)
 {
     size_t size = 0;
@@ -141,7 +133,8 @@ ingot_status_t os_hash_file(const char *path, uint8_t *part, struct hash128 *has
         got = read(file, part + size, OS_FILE_PART - size);
         size += got > 0 ? (size_t)got : 0;
         if (size == OS_FILE_PART || (got == 0 && size != 0)) {
-            add_part(hash, size, part);
+            const struct hash128 both[2] = {*hash, hash128_of(size, part)};
+            *hash = hash128_of(sizeof(both), both);
             size = 0;
         }
     } while (got > 0 || (got < 0 && errno == EINTR));

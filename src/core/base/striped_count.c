@@ -25,18 +25,6 @@ void striped_count_init(struct striped_count *count)
     atomic_init(&count->cells, NULL);
 }
 
-/* Becomes a holder, unless the count has been gathered. While it is a holder, nobody gathers the count. */
-static bool hold_ungathered(struct striped_count *count)
-{
-    uint64_t holders = atomic_load_explicit(&count->holders, memory_order_relaxed);
-    while ((holders & HOLDERS_GATHERED) == 0) {
-        if (atomic_compare_exchange_weak_explicit(&count->holders, &holders, holders + 1, memory_order_relaxed,
-                                                  memory_order_relaxed))
-            return true;
-    }
-    return false;
-}
-
 /* Gives the count a cell per stripe, so that threads that retain the same object do not share a cache line. */
 static bool add_cells(struct striped_count *count, const ingot_allocator_t *allocator)
 {
@@ -62,26 +50,17 @@ static bool add_cells(struct striped_count *count, const ingot_allocator_t *allo
 
 bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *allocator)
 {
-    if (!hold_ungathered(count))
-        return true;
+    /* Becomes a holder, unless the count has been gathered. While it is a holder, nobody gathers the count. */
+    uint64_t holders = atomic_load_explicit(&count->holders, memory_order_relaxed);
+    do {
+        if ((holders & HOLDERS_GATHERED) != 0)
+            return true;
+    } while (!atomic_compare_exchange_weak_explicit(&count->holders, &holders, holders + 1, memory_order_relaxed,
+                                                    memory_order_relaxed));
     const bool is_spread = add_cells(count, allocator);
     if (striped_count_release(count))
         (void)striped_count_drop(count); /* never the last reference, because the caller has one */
     return is_spread;
-}
-
-/* Closes the cells and adds their sum to `central`. */
-static void close_and_sum_cells(struct striped_count *count)
-{
-    struct striped_cell *cells = atomic_load_explicit(&count->cells, memory_order_acquire);
-    int64_t references = -CENTRAL_BIG;
-
-    if (cells == NULL)
-        return;
-    for (size_t i = 0; i < STRIPE_COUNT; ++i)
-        references += cell_references(cell_close(&cells[i].count));
-    /* acq_rel: passes everything that closing the cells acquired to the thread that drops the last reference */
-    atomic_fetch_add_explicit(&count->central, references, memory_order_acq_rel);
 }
 
 void striped_count_hold(struct striped_count *count)
@@ -104,8 +83,14 @@ bool striped_count_release(struct striped_count *count)
                                                     memory_order_relaxed));
     if (left != HOLDERS_GATHERED)
         return false;
-    if ((holders & HOLDERS_GATHERED) == 0)
-        close_and_sum_cells(count);
+    struct striped_cell *cells = atomic_load_explicit(&count->cells, memory_order_acquire);
+    if ((holders & HOLDERS_GATHERED) == 0 && cells != NULL) {
+        int64_t references = -CENTRAL_BIG;
+        for (size_t i = 0; i < STRIPE_COUNT; ++i)
+            references += cell_references(cell_close(&cells[i].count));
+        /* acq_rel: passes everything that closing the cells acquired to the thread that drops the last reference */
+        atomic_fetch_add_explicit(&count->central, references, memory_order_acq_rel);
+    }
     return true;
 }
 

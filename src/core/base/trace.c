@@ -26,34 +26,20 @@
 /* Of these texts' bytes, each of which takes at most six in the line. A pipe takes 4,096 bytes at once. */
 enum { MOST_GROUP = 100, MOST_NAME = 200, MOST_REASON = 350 };
 
-static void open_trace_file(struct trace *trace, const char *destination)
-{
-    uint64_t is_on = 0;
-
-    if (destination == NULL || *destination == '\0')
-        return;
-    if (environment_parse(ENVIRONMENT_SWITCH, destination, &is_on)) {
-        trace->file = is_on != 0 ? STDERR_FILENO : -1;
-        return;
-    }
-    trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
-    trace->owns_file = trace->file >= 0 && kept_file_begin(&trace->own, trace->file) == 0;
-    if (trace->file < 0)
-        fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
-}
-
 void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination)
 {
+    uint64_t is_on = 0;
     *trace = (struct trace){.callback = callback, .user = user, .file = -1};
-    open_trace_file(trace, destination);
+    if (destination != NULL && environment_parse(ENVIRONMENT_SWITCH, destination, &is_on)) {
+        trace->file = is_on != 0 ? STDERR_FILENO : -1;
+    } else if (destination != NULL && *destination != '\0') {
+        trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+        trace->owns_file = trace->file >= 0 && kept_file_begin(&trace->own, trace->file) == 0;
+        if (trace->file < 0)
+            fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
+    }
     trace->wants_hits = callback != NULL || trace->file >= 0;
     trace->wanted = trace->wants_hits;
-}
-
-/* True if the descriptor is still that of the trace's file. */
-static bool has_file(const struct trace *trace)
-{
-    return trace->file >= 0 && (!trace->owns_file || kept_file_is_open(&trace->own));
 }
 
 void trace_fini(struct trace *trace)
@@ -68,25 +54,20 @@ void trace_fini(struct trace *trace)
 
 static void put_text(struct bytes_writer *line, const char *field, size_t most, const char *text)
 {
-    bytes_put_text(line, ",\"");
-    bytes_put_text(line, field);
-    bytes_put_text(line, "\":");
+    bytes_print(line, ",\"%s\":", field);
     json_put_string(line, strnlen(text, most), (const uint8_t *)text, true);
 }
 
 static void write_line(int file, const ingot_event_t *event)
 {
     struct bytes_writer line;
-    char numbers[80];
-
     json_begin(&line);
     bytes_put_text(&line, "{\"ingot\":");
     json_put_text(&line, event_kind_name(event->kind));
     put_text(&line, "status", SIZE_MAX, ingot_status_name(event->status));
     /* no %f, which prints the decimal separator of the application's locale */
-    (void)snprintf(numbers, sizeof(numbers), ",\"us\":%" PRIu64 ".%03" PRIu64 ",\"bytes\":%zu",
-                   event->duration_ns / NS_PER_US, event->duration_ns % NS_PER_US, event->bytes);
-    bytes_put_text(&line, numbers);
+    bytes_print(&line, ",\"us\":%" PRIu64 ".%03" PRIu64 ",\"bytes\":%zu", event->duration_ns / NS_PER_US,
+                event->duration_ns % NS_PER_US, event->bytes);
     put_text(&line, "group", MOST_GROUP, event->group);
     put_text(&line, "name", MOST_NAME, event->name);
     put_text(&line, "reason", MOST_REASON, event->reason);
@@ -99,26 +80,21 @@ static void write_line(int file, const ingot_event_t *event)
     bytes_writer_fini(&line);
 }
 
-/* Calls the callback. The callback may call Ingot and overwrite the thread's error message, so the message is restored
- * afterwards. If an event's reason is that message, the reason points to the saved copy during the callback. */
-static void call_back(const struct trace *trace, const ingot_event_t *event)
-{
-    struct error_detail kept;
-    ingot_event_t told = *event;
-
-    error_save(&kept);
-    if (event->reason == ingot_last_error_detail())
-        told.reason = kept.text;
-    trace->callback(&told, trace->user);
-    error_restore(&kept);
-}
-
 void trace_emit(const struct trace *trace, const ingot_event_t *event)
 {
     if (trace->counted != NULL)
         metrics_count_event(trace->counted, event);
-    if (trace->callback != NULL)
-        call_back(trace, event);
-    if (has_file(trace))
+    if (trace->callback != NULL) {
+        struct error_detail kept;
+        ingot_event_t told = *event;
+
+        /* the callback may call Ingot, and the event's reason may be the thread's error message */
+        error_save(&kept);
+        if (event->reason == ingot_last_error_detail())
+            told.reason = kept.text;
+        trace->callback(&told, trace->user);
+        error_restore(&kept);
+    }
+    if (trace->file >= 0 && (!trace->owns_file || kept_file_is_open(&trace->own)))
         write_line(trace->file, event);
 }

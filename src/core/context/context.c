@@ -64,15 +64,6 @@ static uint64_t count_program_hits(void *user)
     return counts.hits;
 }
 
-/* Counts the context's events and hits if the environment says so. */
-static void begin_metrics(struct ingot_context *context)
-{
-    context->metrics = (struct metrics_source){
-        .count_hits = count_program_hits, .user = context->programs, .backend = context->ops.name};
-    if (metrics_begin(&context->metrics))
-        trace_count(&context->trace, context->ops.name);
-}
-
 static ingot_status_t fill_context(struct ingot_context *context, const ingot_context_info_t *info,
                                    const struct memory_cache_ops *program_ops, const struct environment *environment)
 {
@@ -139,7 +130,10 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
         return status;
     }
     if (!ignores_environment) {
-        begin_metrics(made);
+        made->metrics = (struct metrics_source){
+            .count_hits = count_program_hits, .user = made->programs, .backend = made->ops.name};
+        if (metrics_begin(&made->metrics))
+            trace_count(&made->trace, made->ops.name);
         environment_tell_unknown(&made->trace);
     }
     *context = made;
@@ -257,20 +251,6 @@ void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot
     return context != NULL && ops != NULL && context->ops.build == ops->build ? context->state : NULL;
 }
 
-/* Makes `made` the device's identity, unless it has one already. Returns the identity that the device has now. */
-static struct device_identity *set_identity(struct ingot_context *context, uint32_t device,
-                                            struct device_identity *made)
-{
-    struct device_identity *known = NULL;
-    /* Two threads may ask the driver at once; the first identity is kept. The release pairs with the acquires, here and
-     * in context_get_identity. */
-    if (atomic_compare_exchange_strong_explicit(&context->identities[device], &known, made, memory_order_acq_rel,
-                                                memory_order_acquire))
-        return made;
-    device_identity_destroy(made, &context->allocator);
-    return known;
-}
-
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity)
 {
@@ -281,7 +261,12 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
                                                              &context->ops, context->state, device);
         if (status != INGOT_SUCCESS)
             return status;
-        known = set_identity(context, device, made);
+        /* Two threads may ask the driver at once; the first identity is kept. The release pairs with the acquires. */
+        if (atomic_compare_exchange_strong_explicit(&context->identities[device], &known, made, memory_order_acq_rel,
+                                                    memory_order_acquire))
+            known = made;
+        else
+            device_identity_destroy(made, &context->allocator);
     }
     *identity = known;
     return INGOT_SUCCESS;

@@ -120,11 +120,6 @@ static const struct field *find_field(const struct field_list *list, const char 
     return found != NULL && strcmp(found->path, path) == 0 ? found : NULL;
 }
 
-static bool is_equal(const struct field *a, const struct field *b)
-{
-    return a->size == b->size && (a->size == 0 || memcmp(a->value, b->value, a->size) == 0);
-}
-
 /* A visit of the fields in which two ids differ. */
 struct comparison {
     ingot_cache_blob_id_difference_t visit;
@@ -163,7 +158,8 @@ static void visit_differences(struct comparison *comparison, const struct field_
 {
     for (const struct field *field = expected->first; field != NULL; field = field->next) {
         const struct field *other = find_field(found, field->path);
-        if (other == NULL || !is_equal(field, other))
+        if (other == NULL ||
+            !(field->size == other->size && (field->size == 0 || memcmp(field->value, other->value, field->size) == 0)))
             visit_difference(comparison, field->path, field, other);
     }
     for (const struct field *field = found->first; field != NULL; field = field->next) {
@@ -199,14 +195,8 @@ ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *
 static void put_difference(void *user, const char *path, const char *expected, const char *found)
 {
     struct bytes_writer *json = user;
-    bytes_put_text(json, json->size > 1 ? ", " : "");
-    bytes_put_text(json, "{\"field\": ");
-    bytes_put_text(json, path);
-    bytes_put_text(json, ", \"expected\": ");
-    bytes_put_text(json, expected);
-    bytes_put_text(json, ", \"found\": ");
-    bytes_put_text(json, found);
-    bytes_put_text(json, "}");
+    bytes_print(json, "%s{\"field\": %s, \"expected\": %s, \"found\": %s}", json->size > 1 ? ", " : "", path, expected,
+                found);
 }
 
 ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,

@@ -79,33 +79,16 @@ static bool is_safe_name(const char *name)
     return true;
 }
 
-static bool are_safe_names(size_t count, const ingot_source_view_t *headers)
-{
-    for (size_t i = 0; i < count; ++i) {
-        if (!is_safe_name(headers[i].name))
-            return false;
-    }
-    return true;
-}
-
-/* Checks the options that are not resolved with texts. */
-static ingot_status_t check_all_options(const ingot_build_request_t *build, const struct ingot_context *context,
-                                        struct arena *arena)
-{
-    ingot_status_t status = check_options(context, build->link_options, arena);
-    if (status == INGOT_SUCCESS && !has_text(build))
-        status = check_options(context, build->compile_options, arena);
-    return status;
-}
-
 /* Returns why a descriptor must not be made from a request, or NULL. */
 static const char *find_danger(const struct request *request)
 {
     const ingot_build_request_t *build = &request->build;
     if (request->directory != NULL)
         return "the program depends on the current directory (-g)";
-    if (!are_safe_names(build->header_count, build->headers))
-        return "the name of a header may lead out of its directory";
+    for (size_t i = 0; i < build->header_count; ++i) {
+        if (!is_safe_name(build->headers[i].name))
+            return "the name of a header may lead out of its directory";
+    }
     if (build->header_count > MOST_HEADERS)
         return "it has more than 4096 headers";
     for (size_t i = 0; i < build->name_expression_count; ++i) {
@@ -125,24 +108,6 @@ struct gathering {
     size_t count;
 };
 
-static ingot_status_t make_source(ingot_source_t *source, const ingot_source_view_t *view,
-                                  const ingot_allocator_t *allocator)
-{
-    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-    info.kind = view->kind;
-    info.bytes = view->bytes;
-    info.size = view->size;
-    info.name = view->name;
-    info.allocator = allocator;
-    return ingot_source_create(source, &info);
-}
-
-static void release_sources(size_t count, ingot_source_t *sources)
-{
-    for (size_t i = 0; i < count; ++i)
-        ingot_source_release(sources[i]);
-}
-
 static ingot_status_t gather(struct gathering *gathering, const ingot_build_request_t *build)
 {
     const size_t count = build->source_count + build->header_count;
@@ -151,9 +116,15 @@ static ingot_status_t gather(struct gathering *gathering, const ingot_build_requ
     if (gathering->sources == NULL)
         return error_out_of_memory();
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        status = make_source(&gathering->sources[i],
-                             i < build->source_count ? &build->sources[i] : &build->headers[i - build->source_count],
-                             gathering->arena.allocator);
+        const ingot_source_view_t *view =
+            i < build->source_count ? &build->sources[i] : &build->headers[i - build->source_count];
+        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+        info.kind = view->kind;
+        info.bytes = view->bytes;
+        info.size = view->size;
+        info.name = view->name;
+        info.allocator = gathering->arena.allocator;
+        status = ingot_source_create(&gathering->sources[i], &info);
         gathering->count += status == INGOT_SUCCESS;
     }
     return status;
@@ -163,7 +134,7 @@ static ingot_status_t read_safe_request(struct request *request, ingot_context_t
                                         size_t size, const uint8_t *bytes)
 {
     const char *backend = NULL;
-    const ingot_status_t status = request_read_whole(request, &backend, arena, size, bytes);
+    ingot_status_t status = request_read_whole(request, &backend, arena, size, bytes);
     if (status != INGOT_SUCCESS)
         return status;
     if (strcmp(backend, context->ops.name) != 0)
@@ -171,8 +142,13 @@ static ingot_status_t read_safe_request(struct request *request, ingot_context_t
                          "the request is for the backend %s, but the context has the backend %s", backend,
                          context->ops.name);
     const char *danger = find_danger(request);
-    return danger == NULL ? check_all_options(&request->build, context, arena)
-                          : error_set(INGOT_NOT_CACHEABLE, "%s", danger);
+    if (danger != NULL)
+        return error_set(INGOT_NOT_CACHEABLE, "%s", danger);
+    /* the options that are not resolved with texts */
+    status = check_options(context, request->build.link_options, arena);
+    if (status == INGOT_SUCCESS && !has_text(&request->build))
+        status = check_options(context, request->build.compile_options, arena);
+    return status;
 }
 
 ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc, ingot_context_t context, size_t size,
@@ -204,27 +180,13 @@ ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc
                                            .name_expression_count = read.build.name_expression_count};
         status = program_desc_create(desc, context, &info, &read);
     }
-    release_sources(gathering.count, gathering.sources);
+    for (size_t i = 0; i < gathering.count; ++i)
+        ingot_source_release(gathering.sources[i]);
     arena_fini(&gathering.arena);
     return status;
 }
 
 /* ---- making a request ---- */
-
-/* True if the result has a name that begins with "/": a request would take the directories of this machine along. */
-static bool has_absolute_name(const struct request *request)
-{
-    struct bytes_reader files;
-    size_t size = 0;
-    const char *name = NULL;
-    bool is_found = false;
-    for (size_t i = 0; i < request->build.source_count; ++i)
-        is_found = is_found || request->build.sources[i].name[0] == '/';
-    bytes_reader_init(&files, request->files_size, request->files);
-    while (blob_next_file(&files, &size, &name) != NULL)
-        is_found = is_found || (size != 0 && name[0] == '/');
-    return is_found;
-}
 
 /* Removes the directories from the names of sources. */
 static bool shorten_names(struct request *request, struct arena *arena)
@@ -250,7 +212,17 @@ static ingot_status_t write_whole_request(struct bytes_writer *out, const struct
     (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
     request.names_matter = digests.names_matter;
     request.directory = digests.directory;
-    if (request.names_matter && request.directory == NULL && has_absolute_name(&request))
+    /* with a name that begins with "/", a request would take the directories of this machine along */
+    struct bytes_reader files;
+    size_t size = 0;
+    const char *name = NULL;
+    bool is_absolute = false;
+    for (size_t i = 0; i < request.build.source_count; ++i)
+        is_absolute = is_absolute || request.build.sources[i].name[0] == '/';
+    bytes_reader_init(&files, request.files_size, request.files);
+    while (blob_next_file(&files, &size, &name) != NULL)
+        is_absolute = is_absolute || (size != 0 && name[0] == '/');
+    if (request.names_matter && request.directory == NULL && is_absolute)
         return error_set(INGOT_NOT_CACHEABLE, "the program depends on the directories of its files (__FILE__)");
     if (!request.names_matter && !shorten_names(&request, arena))
         return error_out_of_memory();

@@ -17,12 +17,8 @@ static ingot_status_t refuse_option(struct hermetic *hermetic, const char *what,
 {
     struct bytes_writer reason;
     bytes_writer_init(&reason, hermetic->files.allocator);
-    bytes_put_text(&reason, what);
-    bytes_put(&reason, option->size, option->start);
-    if (option->problem != NULL) {
-        bytes_put_text(&reason, ", ");
-        bytes_put_text(&reason, option->problem);
-    }
+    bytes_print(&reason, "%s%.*s%s%s", what, (int)option->size, option->start, option->problem != NULL ? ", " : "",
+                option->problem != NULL ? option->problem : "");
     hermetic->reason = bytes_take_text(&reason);
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
@@ -183,14 +179,6 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
 
 /* ---- when the program is compiled ---- */
 
-/* True if the texts are those of the descriptor's key. */
-static bool are_texts_of(const struct hermetic *hermetic, const struct ingot_program_desc *desc)
-{
-    const size_t size = desc->digests_size;
-    return hermetic->reason == NULL && hermetic->digests.size == size &&
-           (size == 0 || memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0);
-}
-
 /* Replaces the sources that have includes with the resolved texts. Embedded headers are kept, because a driver
  * treats a request with headers differently. */
 static ingot_status_t replace_sources(struct hermetic_request *request, struct arena *arena)
@@ -221,7 +209,9 @@ static ingot_status_t make_texts(struct hermetic_request *request, const struct 
     const ingot_status_t status = resolve_texts(hermetic, desc, native);
     if (status != INGOT_SUCCESS)
         return status;
-    if (are_texts_of(hermetic, desc))
+    const size_t size = desc->digests_size;
+    if (hermetic->reason == NULL && hermetic->digests.size == size &&
+        (size == 0 || memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0))
         return replace_sources(request, arena);
     request->refusal = "a file that the sources include changed since the descriptor was made";
     return INGOT_SUCCESS;

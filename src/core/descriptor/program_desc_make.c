@@ -123,37 +123,6 @@ static ingot_status_t check_sources(const struct ingot_context *context, const i
     return source_check_headers(info->header_count, info->headers);
 }
 
-static ingot_status_t check_spec_constants(const ingot_program_info_t *info)
-{
-    if (info->spec_constant_count != 0 && info->spec_constants == NULL)
-        return error_null_argument("spec_constants");
-    for (size_t i = 0; i < info->spec_constant_count; ++i) {
-        const ingot_spec_constant_t *constant = &info->spec_constants[i];
-        const uint32_t size = constant->size;
-        if (constant->value == NULL || (size != 1 && size != 2 && size != 4 && size != 8))
-            return error_set(INGOT_INVALID_ARGUMENTS,
-                             "specialization constant %u has no value, or a size other than 1, 2, 4 or 8",
-                             (unsigned)constant->id);
-    }
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t check_devices(const struct ingot_context *context, const ingot_program_info_t *info)
-{
-    if (info->device_indices == NULL && info->device_count != 0)
-        return error_null_argument("device_indices");
-    if (info->device_indices != NULL && info->device_count == 0)
-        return error_set(INGOT_INVALID_ARGUMENTS, "device_count is 0");
-    if (info->device_count > context->device_count)
-        return error_set(INGOT_INVALID_ARGUMENTS, "device_count is greater than the context's number of devices");
-    for (size_t i = 0; i < info->device_count; ++i) {
-        if (info->device_indices[i] >= context->device_count)
-            return error_set(INGOT_INVALID_ARGUMENTS, "the context has no device %u",
-                             (unsigned)info->device_indices[i]);
-    }
-    return INGOT_SUCCESS;
-}
-
 static ingot_status_t check_name_expressions(const struct ingot_context *context, const ingot_program_info_t *info)
 {
     if (info->name_expression_count == 0)
@@ -175,14 +144,31 @@ static ingot_status_t check_name_expressions(const struct ingot_context *context
  * backend lacks. Duplicate constants, devices and name expressions are detected later, when they are sorted. */
 static ingot_status_t check_info(const struct ingot_context *context, const ingot_program_info_t *info)
 {
-    ingot_status_t status = check_sources(context, info);
-    if (status == INGOT_SUCCESS)
-        status = check_spec_constants(info);
-    if (status == INGOT_SUCCESS)
-        status = check_devices(context, info);
-    if (status == INGOT_SUCCESS)
-        status = check_name_expressions(context, info);
-    return status;
+    const ingot_status_t status = check_sources(context, info);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (info->spec_constant_count != 0 && info->spec_constants == NULL)
+        return error_null_argument("spec_constants");
+    for (size_t i = 0; i < info->spec_constant_count; ++i) {
+        const ingot_spec_constant_t *constant = &info->spec_constants[i];
+        const uint32_t size = constant->size;
+        if (constant->value == NULL || (size != 1 && size != 2 && size != 4 && size != 8))
+            return error_set(INGOT_INVALID_ARGUMENTS,
+                             "specialization constant %u has no value, or a size other than 1, 2, 4 or 8",
+                             (unsigned)constant->id);
+    }
+    if (info->device_indices == NULL && info->device_count != 0)
+        return error_null_argument("device_indices");
+    if (info->device_indices != NULL && info->device_count == 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "device_count is 0");
+    if (info->device_count > context->device_count)
+        return error_set(INGOT_INVALID_ARGUMENTS, "device_count is greater than the context's number of devices");
+    for (size_t i = 0; i < info->device_count; ++i) {
+        if (info->device_indices[i] >= context->device_count)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the context has no device %u",
+                             (unsigned)info->device_indices[i]);
+    }
+    return check_name_expressions(context, info);
 }
 
 /* ---- the block ---- */
@@ -350,14 +336,6 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     return desc;
 }
 
-static void copy_sources(struct ingot_program_desc *desc, const ingot_program_info_t *info)
-{
-    for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
-        desc->sources[i] = source_of(info, i);
-        source_reference(desc->sources[i]);
-    }
-}
-
 static int compare_spec_constants(const void *a, const void *b)
 {
     const uint32_t left = ((const ingot_spec_constant_t *)a)->id;
@@ -445,7 +423,10 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
         return error_out_of_memory();
     atomic_init(&made->references, 1);
     context_reference(context);
-    copy_sources(made, info);
+    for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
+        made->sources[i] = source_of(info, i);
+        source_reference(made->sources[i]);
+    }
     ingot_status_t status = copy_spec_constants(made, info);
     if (status == INGOT_SUCCESS)
         status = copy_devices(made, info);
@@ -461,13 +442,6 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
     made->key_hash = hash128_of(key.size, key.block);
     *desc = made;
     return INGOT_SUCCESS;
-}
-
-/* True if a program in memory has an equal key. */
-static bool is_plain_key_known(const struct ingot_program_desc *desc)
-{
-    const struct cache_request request = {desc->key_hash, desc, NULL, NULL, false};
-    return memory_cache_contains(desc->context->programs, &request);
 }
 
 ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
@@ -488,8 +462,11 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
     status = create_descriptor(&made, context, &known, &texts);
-    if (status == INGOT_SUCCESS && (request != NULL || !is_plain_key_known(made)))
-        status = desc_texts_resolve(&texts, made);
+    if (status == INGOT_SUCCESS) {
+        const struct cache_request plain = {made->key_hash, made, NULL, NULL, false};
+        if (request != NULL || !memory_cache_contains(context->programs, &plain))
+            status = desc_texts_resolve(&texts, made);
+    }
     if (status == INGOT_SUCCESS && request != NULL && texts.hermetic.reason != NULL)
         status = error_set(INGOT_NOT_CACHEABLE, "%s", texts.hermetic.reason);
     if (status == INGOT_SUCCESS &&

@@ -159,33 +159,6 @@ static size_t get_views(struct reading *reading, const ingot_source_view_t **vie
     return count;
 }
 
-static void get_constants(struct reading *reading, ingot_build_request_t *build)
-{
-    build->spec_constant_count = get_count(reading, UINT32_MAX, LEAST_CONSTANT);
-    ingot_spec_constant_t *made = arena_take(reading->arena, build->spec_constant_count * sizeof(*made));
-    for (size_t i = 0; made != NULL && i < build->spec_constant_count && is_good(reading); ++i) {
-        size_t size = 0;
-        made[i].id = bytes_get_u32(&reading->in);
-        made[i].value = bytes_get_framed(&reading->in, &size);
-        refuse(reading, size != 1 && size != 2 && size != 4 && size != 8, "a constant has a wrong size");
-        refuse(reading, i != 0 && made[i].id <= made[i - 1].id, "its constants are not in order");
-        made[i].size = (uint32_t)size;
-    }
-    build->spec_constants = made;
-}
-
-static void get_name_expressions(struct reading *reading, ingot_build_request_t *build)
-{
-    build->name_expression_count = get_count(reading, MAX_COUNT, sizeof(uint64_t));
-    const char **made = arena_take(reading->arena, build->name_expression_count * sizeof(*made));
-    for (size_t i = 0; made != NULL && i < build->name_expression_count && is_good(reading); ++i) {
-        made[i] = get_string(reading);
-        refuse(reading, made[i][0] == '\0', "a name expression is empty");
-        refuse(reading, i != 0 && strcmp(made[i], made[i - 1]) <= 0, "its name expressions are not in order");
-    }
-    build->name_expressions = made;
-}
-
 static void get_request(struct reading *reading, struct request *request)
 {
     ingot_build_request_t *build = &request->build;
@@ -201,8 +174,25 @@ static void get_request(struct reading *reading, struct request *request)
     build->compile_options = get_string(reading);
     build->link_options = get_string(reading);
     refuse(reading, bytes_get_u32(&reading->in) != 0, "its reserved number is not 0");
-    get_constants(reading, build);
-    get_name_expressions(reading, build);
+    build->spec_constant_count = get_count(reading, UINT32_MAX, LEAST_CONSTANT);
+    ingot_spec_constant_t *constants = arena_take(reading->arena, build->spec_constant_count * sizeof(*constants));
+    for (size_t i = 0; constants != NULL && i < build->spec_constant_count && is_good(reading); ++i) {
+        size_t size = 0;
+        constants[i].id = bytes_get_u32(&reading->in);
+        constants[i].value = bytes_get_framed(&reading->in, &size);
+        refuse(reading, size != 1 && size != 2 && size != 4 && size != 8, "a constant has a wrong size");
+        refuse(reading, i != 0 && constants[i].id <= constants[i - 1].id, "its constants are not in order");
+        constants[i].size = (uint32_t)size;
+    }
+    build->spec_constants = constants;
+    build->name_expression_count = get_count(reading, MAX_COUNT, sizeof(uint64_t));
+    const char **names = arena_take(reading->arena, build->name_expression_count * sizeof(*names));
+    for (size_t i = 0; names != NULL && i < build->name_expression_count && is_good(reading); ++i) {
+        names[i] = get_string(reading);
+        refuse(reading, names[i][0] == '\0', "a name expression is empty");
+        refuse(reading, i != 0 && strcmp(names[i], names[i - 1]) <= 0, "its name expressions are not in order");
+    }
+    build->name_expressions = names;
     request->directory = bytes_get_framed(&reading->in, &directory_size);
     if (directory_size == 0)
         request->directory = NULL;
@@ -263,26 +253,23 @@ static void visit_string(struct visit *visit, const char *text)
     visit->visit(visit->user, visit->path, strlen(text), (const uint8_t *)text, true);
 }
 
-static void visit_kind(struct visit *visit, size_t number, ingot_source_kind_t kind)
-{
-    static const char *const names[] = {
-        [INGOT_SOURCE_OPENCL_C] = "opencl_c", [INGOT_SOURCE_SPIRV] = "spirv",     [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp",
-        [INGOT_SOURCE_PTX] = "ptx",           [INGOT_SOURCE_HIP_CPP] = "hip_cpp", [INGOT_SOURCE_HIP_CODE] = "hip_code"};
-    char of_backend[9]; /* a kind that a custom backend defines */
-    const uint32_t value = (uint32_t)kind;
-    const bool is_known = value < sizeof(names) / sizeof(names[0]) && names[value] != NULL;
-    (void)snprintf(of_backend, sizeof(of_backend), "%08" PRIx32, value);
-    (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].kind", number);
-    visit_string(visit, is_known ? names[value] : of_backend);
-}
-
 static void visit_views(struct visit *visit, size_t count, const ingot_source_view_t *views, bool are_sources)
 {
     const char *start = are_sources ? "source" : "header";
     const bool is_text = visit->request->form == REQUEST_OF_TEXTS;
     for (size_t i = 0; i < count; ++i) {
-        if (are_sources)
-            visit_kind(visit, i, views[i].kind);
+        if (are_sources) {
+            static const char *const names[] = {
+                [INGOT_SOURCE_OPENCL_C] = "opencl_c", [INGOT_SOURCE_SPIRV] = "spirv",
+                [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp", [INGOT_SOURCE_PTX] = "ptx",
+                [INGOT_SOURCE_HIP_CPP] = "hip_cpp",   [INGOT_SOURCE_HIP_CODE] = "hip_code"};
+            char of_backend[9]; /* a kind that a custom backend defines */
+            const uint32_t value = (uint32_t)views[i].kind;
+            const bool is_known = value < sizeof(names) / sizeof(names[0]) && names[value] != NULL;
+            (void)snprintf(of_backend, sizeof(of_backend), "%08" PRIx32, value);
+            (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].kind", i);
+            visit_string(visit, is_known ? names[value] : of_backend);
+        }
         if (views[i].name[0] != '\0') {
             (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].name", start, i);
             visit_string(visit, views[i].name);
@@ -359,20 +346,9 @@ ingot_status_t ingot_request_get_digest(size_t size, const uint8_t *request, uin
 
 /* ---- requests of descriptors (program_desc.h) ---- */
 
-/* Joins options with a blank between them. Returns NULL if out of memory. */
 static const char *join_options(struct arena *arena, const char *first, const char *second)
 {
-    if (first == NULL || second == NULL || *first == '\0' || *second == '\0')
-        return first == NULL || second == NULL ? NULL : *first == '\0' ? second : first;
-    const size_t first_size = strlen(first);
-    const size_t second_size = strlen(second);
-    char *joined = arena_take(arena, first_size + second_size + 2);
-    if (joined == NULL)
-        return NULL;
-    memcpy(joined, first, first_size);
-    joined[first_size] = ' ';
-    memcpy(joined + first_size + 1, second, second_size + 1);
-    return joined;
+    return *first == '\0' ? second : *second == '\0' ? first : arena_print(arena, "%s %s", first, second);
 }
 
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
@@ -402,34 +378,17 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
     return INGOT_SUCCESS;
 }
 
-/* Returns options without -I and its directory, or NULL if out of memory. */
-static const char *keep_options(const struct ingot_program_desc *desc, const char *options, struct arena *arena)
-{
-    struct bytes_writer kept;
-    bytes_writer_init(&kept, arena->allocator);
-    options_keep(&kept, &desc->context->text_rules.of_backend, arena, options);
-    bytes_put(&kept, 1, "");
-    const char *copy = kept.failed ? NULL : arena_copy(arena, kept.size, kept.bytes);
-    bytes_writer_fini(&kept);
-    return copy;
-}
-
 ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                          struct arena *arena)
 {
+    struct bytes_writer kept;
     if (!program_desc_has_text(desc))
         return INGOT_SUCCESS;
-    request->compile_options = keep_options(desc, request->compile_options, arena);
+    bytes_writer_init(&kept, arena->allocator);
+    options_keep(&kept, &desc->context->text_rules.of_backend, arena, request->compile_options);
+    request->compile_options = kept.failed ? NULL : arena_copy(arena, kept.size, kept.bytes);
+    bytes_writer_fini(&kept);
     return request->compile_options != NULL ? INGOT_SUCCESS : error_out_of_memory();
-}
-
-/* Returns a view of the source's digest instead of its bytes. */
-static ingot_source_view_t view_of_digest(const struct ingot_source *source, struct arena *arena)
-{
-    uint8_t *digest = arena_take(arena, DIGEST_SIZE);
-    if (digest != NULL)
-        source_get_digest(source, digest);
-    return (ingot_source_view_t){source->kind, DIGEST_SIZE, digest, source->name};
 }
 
 /* Replaces the texts of a request by their digests. */
@@ -442,11 +401,12 @@ static void take_digests(struct request *request, const struct ingot_program_des
     (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
     for (size_t i = 0; views != NULL && i < count; ++i) {
         const uint8_t *digest = i < build->source_count ? text_digests_next(&digests) : NULL;
+        uint8_t *of_source = digest == NULL ? arena_take(arena, DIGEST_SIZE) : NULL;
+        if (of_source != NULL)
+            source_get_digest(desc->sources[i], of_source);
         views[i] = build->sources[i]; /* the headers' views follow the sources' */
-        if (digest == NULL)
-            views[i] = view_of_digest(desc->sources[i], arena);
-        else
-            views[i].bytes = digest;
+        views[i].size = DIGEST_SIZE;
+        views[i].bytes = digest != NULL ? digest : of_source;
     }
     build->sources = views;
     build->headers = views + build->source_count;

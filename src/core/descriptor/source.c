@@ -15,15 +15,10 @@ static bool is_text_kind(ingot_source_kind_t kind)
     return hermetic_kind_has_includes(kind) || kind == INGOT_SOURCE_PTX;
 }
 
-static bool kind_is_known(ingot_source_kind_t kind)
-{
-    return is_text_kind(kind) || kind == INGOT_SOURCE_SPIRV || kind == INGOT_SOURCE_HIP_CODE ||
-           (kind >= INGOT_SOURCE_OWN_BINARY && kind < INGOT_SOURCE_OWN_BINARY + 0x100);
-}
-
 static ingot_status_t check_source_info(const ingot_source_info_t *info)
 {
-    if (!kind_is_known(info->kind))
+    if (!(is_text_kind(info->kind) || info->kind == INGOT_SOURCE_SPIRV || info->kind == INGOT_SOURCE_HIP_CODE ||
+          (info->kind >= INGOT_SOURCE_OWN_BINARY && info->kind < INGOT_SOURCE_OWN_BINARY + 0x100)))
         return error_set(INGOT_INVALID_ARGUMENTS, "source kind %d is unknown", (int)info->kind);
     if (info->bytes == NULL && info->size != 0)
         return error_null_argument("info.bytes");

@@ -106,37 +106,7 @@ static void find_library(struct library_set *set, const char *name, const struct
     }
 }
 
-/* Adds the libraries that the ones found so far were linked with, and so on, until no more are found. */
-static void add_needed(struct library_set *set)
-{
-    for (size_t i = 0; i < set->count; ++i) {
-        const struct library library = set->libraries[i];
-        const char *name;
-        for (size_t n = 0; library.loaded != NULL && (name = library_needed(library.loaded, n)) != NULL; ++n) {
-            if (!generates_no_code(name))
-                add_compiler_library(set, library_if_loaded(name), NULL);
-        }
-        for (size_t n = 0; library.file != NULL && n < library.file->needed_count; ++n) {
-            if (!generates_no_code(library.file->needed[n]))
-                find_library(set, library.file->needed[n], library.file);
-        }
-    }
-}
-
-static void add_compilers_to_set(struct library_set *set, const char *const *names)
-{
-    for (; names != NULL && *names != NULL; ++names)
-        find_library(set, *names, NULL);
-}
-
 /* ---- the identity's field ---- */
-
-static void put_digest_as_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
-{
-    char *text = bytes_reserve(out, 2 * size);
-    if (text != NULL)
-        hex_put(text, size, bytes);
-}
 
 static ingot_status_t put_content_hash(struct library_set *set, struct bytes_writer *line, const char *path)
 {
@@ -164,9 +134,11 @@ static ingot_status_t add_line_of_library(struct library_set *set, const struct 
     bytes_writer_init(&line, set->arena.allocator);
     bytes_put_text(&line, loaded != NULL ? library_name(loaded) : library->file->name);
     bytes_put_text(&line, " ");
-    if (id != NULL)
-        put_digest_as_hex(&line, id_size, id);
-    else
+    if (id != NULL) {
+        char *text = bytes_reserve(&line, 2 * id_size);
+        if (text != NULL)
+            hex_put(text, id_size, id);
+    } else
         status = put_content_hash(set, &line, loaded != NULL ? library_path(loaded) : library->file->path);
     if (status == INGOT_SUCCESS && !line.failed)
         set->lines[set->line_count++] = arena_copy(&set->arena, line.size, (const char *)line.bytes);
@@ -234,8 +206,21 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     if (compiler_libraries != NULL && *compiler_libraries != NULL)
         library_search_init(&set->search, &set->arena);
     set->libraries[set->count++].loaded = driver; /* the driver itself is added whatever its name is */
-    add_compilers_to_set(set, compiler_libraries);
-    add_needed(set);
+    for (; compiler_libraries != NULL && *compiler_libraries != NULL; ++compiler_libraries)
+        find_library(set, *compiler_libraries, NULL);
+    /* The libraries that the ones found so far were linked with, and so on, until no more are found. */
+    for (size_t i = 0; i < set->count; ++i) {
+        const struct library library = set->libraries[i];
+        const char *name;
+        for (size_t n = 0; library.loaded != NULL && (name = library_needed(library.loaded, n)) != NULL; ++n) {
+            if (!generates_no_code(name))
+                add_compiler_library(set, library_if_loaded(name), NULL);
+        }
+        for (size_t n = 0; library.file != NULL && n < library.file->needed_count; ++n) {
+            if (!generates_no_code(library.file->needed[n]))
+                find_library(set, library.file->needed[n], library.file);
+        }
+    }
     ingot_status_t status = set->arena.failed ? INGOT_OUT_OF_MEMORY : add_field(set, identity);
     while (set->opened_count != 0)
         dlclose(set->opened[--set->opened_count]);

@@ -21,35 +21,6 @@ enum {
     MAX_PATHS = 256
 };
 
-/* Computes the key under which the memo remembers a file's hash. It differs from the keys of resolutions, whose digests
- * begin with other bytes. Returns false if memory runs out. */
-static bool make_hash_key(uint8_t key[DIGEST_SIZE], const ingot_allocator_t *allocator, const char *path)
-{
-    static const char kind[] = "hash of the compiler's file ";
-    struct bytes_writer text;
-    bytes_writer_init(&text, allocator);
-    bytes_put_text(&text, kind);
-    bytes_put_text(&text, path);
-    return digest_of_written(&text, key);
-}
-
-static ingot_status_t read_hash(struct ingot_header_memo *memo, const ingot_allocator_t *allocator, const char *path,
-                                const uint8_t key[DIGEST_SIZE], struct bytes_writer *hash)
-{
-    struct witness witness;
-    struct hash128 read = {0, 0};
-    witness_init(&witness, allocator);
-    if (memo != NULL)
-        header_memo_watch(memo, &witness);
-    const ingot_status_t status = witness_hash_file(&witness, path, &read);
-    bytes_put_u64(hash, read.low);
-    bytes_put_u64(hash, read.high);
-    if (status == INGOT_SUCCESS && memo != NULL)
-        header_memo_learn(memo, key, &witness, hash);
-    witness_fini(&witness);
-    return status;
-}
-
 ingot_status_t content_hash_of(struct ingot_header_memo *memo, const ingot_allocator_t *allocator, const char *path,
                                char text[CONTENT_HASH_TEXT])
 {
@@ -60,12 +31,23 @@ ingot_status_t content_hash_of(struct ingot_header_memo *memo, const ingot_alloc
     text[0] = '\0';
     if (memo != NULL && os_get_file_state(path, &state) == INGOT_SUCCESS && state.size < SMALL_FILE_BYTES)
         memo = NULL;
-    if (!make_hash_key(key, allocator, path))
-        return INGOT_OUT_OF_MEMORY;
     bytes_writer_init(&hash, allocator);
+    bytes_print(&hash, "hash of the compiler's file %s", path); /* the keys of resolutions begin with other bytes */
+    if (!digest_of_written(&hash, key))
+        return INGOT_OUT_OF_MEMORY;
     if (memo == NULL || !header_memo_lookup(memo, key, &hash) || hash.size != HASH_SIZE) {
         hash.size = 0;
-        status = read_hash(memo, allocator, path, key, &hash);
+        struct witness witness;
+        struct hash128 read = {0, 0};
+        witness_init(&witness, allocator);
+        if (memo != NULL)
+            header_memo_watch(memo, &witness);
+        status = witness_hash_file(&witness, path, &read);
+        bytes_put_u64(&hash, read.low);
+        bytes_put_u64(&hash, read.high);
+        if (status == INGOT_SUCCESS && memo != NULL)
+            header_memo_learn(memo, key, &witness, &hash);
+        witness_fini(&witness);
     }
     if (hash.failed)
         status = INGOT_OUT_OF_MEMORY;
@@ -84,8 +66,6 @@ static ingot_status_t make_line(const ingot_identity_t *identity, struct arena *
     char hash[CONTENT_HASH_TEXT];
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    const size_t room = strlen(name) + CONTENT_HASH_TEXT + 2;
-
     const ingot_status_t status = content_hash_of(identity->memo, arena->allocator, path, hash);
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS;
@@ -94,26 +74,8 @@ static ingot_status_t make_line(const ingot_identity_t *identity, struct arena *
     if (status != INGOT_SUCCESS)
         return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(), "the compiler's file %s could not be read",
                                path);
-    char *text = arena_take(arena, room);
-    if (text == NULL)
-        return error_out_of_memory();
-    (void)snprintf(text, room, "%s %s\n", name, hash);
-    *line = text;
-    return INGOT_SUCCESS;
-}
-
-/* Adds a digest of all lines instead of the lines, which would be the longest part of an id. */
-static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, const char **lines, size_t count)
-{
-    struct bytes_writer text;
-    texts_sort(count, lines);
-    bytes_writer_init(&text, identity->fields.allocator);
-    for (size_t i = 0; i < count; ++i)
-        bytes_put_text(&text, lines[i]);
-    const ingot_status_t status =
-        text.failed ? error_out_of_memory() : ingot_identity_add_digest(identity, name, text.size, text.bytes);
-    bytes_writer_fini(&text);
-    return status;
+    *line = arena_print(arena, "%s %s\n", name, hash);
+    return *line != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
 ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *name, const char *const *paths)
@@ -137,8 +99,16 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
         if (line != NULL)
             lines[count++] = line;
     }
-    if (status == INGOT_SUCCESS && count != 0)
-        status = add_lines(identity, name, lines, count);
+    if (status == INGOT_SUCCESS && count != 0) {
+        /* A digest of all lines instead of the lines, which would be the longest part of an id. */
+        struct bytes_writer text;
+        texts_sort(count, lines);
+        bytes_writer_init(&text, identity->fields.allocator);
+        for (size_t i = 0; i < count; ++i)
+            bytes_put_text(&text, lines[i]);
+        status = text.failed ? error_out_of_memory() : ingot_identity_add_digest(identity, name, text.size, text.bytes);
+        bytes_writer_fini(&text);
+    }
     arena_fini(&arena);
     return status;
 }

@@ -8,16 +8,11 @@
 #include "core/base/error.h"
 #include "util/hex.h"
 
-static bool name_is_word(const char *name)
-{
-    return name != NULL && *name != '\0' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
-}
-
 ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size, const void *value)
 {
     if (identity == NULL || (value == NULL && size != 0))
         return error_null_argument(identity == NULL ? "identity" : "value");
-    if (!name_is_word(name))
+    if (name == NULL || *name == '\0' || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0')
         return error_set(INGOT_INVALID_ARGUMENTS, "an identity field's name must consist of a-z, 0-9 and _");
     bytes_put_framed_text(&identity->fields, name);
     bytes_put_framed(&identity->fields, size, value);

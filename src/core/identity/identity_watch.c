@@ -118,18 +118,6 @@ void identity_watch_file(struct bytes_writer *watched, const char *path)
     put_state(watched, path);
 }
 
-static void watch_environment(struct bytes_writer *watched, const char *const *names, size_t size, const char *text)
-{
-    size_t count = 0;
-    while (names[count] != NULL)
-        ++count;
-    bytes_put_u32(watched, WATCHED_ENVIRONMENT);
-    bytes_put_u64(watched, count);
-    for (size_t i = 0; i < count; ++i)
-        bytes_put_framed(watched, strlen(names[i]) + 1, names[i]);
-    bytes_put_framed(watched, size, text);
-}
-
 ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables)
 {
     struct bytes_writer text;
@@ -137,8 +125,16 @@ ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const 
         return error_null_argument(identity == NULL ? "identity" : "variables");
     bytes_writer_init(&text, identity->fields.allocator);
     ingot_status_t status = environment_put(&text, variables);
-    if (status == INGOT_SUCCESS)
-        watch_environment(&identity->watched, variables, text.size, (const char *)text.bytes);
+    if (status == INGOT_SUCCESS) {
+        size_t count = 0;
+        while (variables[count] != NULL)
+            ++count;
+        bytes_put_u32(&identity->watched, WATCHED_ENVIRONMENT);
+        bytes_put_u64(&identity->watched, count);
+        for (size_t i = 0; i < count; ++i)
+            bytes_put_framed(&identity->watched, strlen(variables[i]) + 1, variables[i]);
+        bytes_put_framed(&identity->watched, text.size, text.bytes);
+    }
     if (status == INGOT_SUCCESS && text.size != 0)
         status = ingot_identity_add(identity, "environment", text.size, text.bytes);
     bytes_writer_fini(&text);

@@ -113,18 +113,6 @@ static const char *read_string(const struct reading *reading, uint64_t at)
     return end != NULL ? arena_copy(reading->arena, (size_t)(end - text), text) : NULL;
 }
 
-static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) * entries)
-{
-    uint64_t address = 0;
-    for (size_t i = 0; i < count; ++i) {
-        if (entries[i].d_tag == DT_STRTAB)
-            address = entries[i].d_un.d_ptr;
-        if (entries[i].d_tag == DT_STRSZ)
-            reading->strings_size = entries[i].d_un.d_val;
-    }
-    return offset_of_address(reading, address, &reading->strings_offset);
-}
-
 /* Copies what *file needs from an entry of the dynamic section. Returns false if a string cannot be read. Also returns
  * false for entries that change how the linker searches: an RPATH (which applies to further libraries, too), a flag
  * that excludes the usual directories, and a filter (a library whose symbols replace this one's). */
@@ -159,7 +147,14 @@ static bool read_dynamic(struct reading *reading, struct library_file *file)
     while (count > 0 && entries[count - 1].d_tag == DT_NULL)
         --count;
     file->needed = arena_take(reading->arena, (count + 1) * sizeof(*file->needed));
-    if (file->needed == NULL || !find_strings(reading, count, entries))
+    uint64_t address = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (entries[i].d_tag == DT_STRTAB)
+            address = entries[i].d_un.d_ptr;
+        if (entries[i].d_tag == DT_STRSZ)
+            reading->strings_size = entries[i].d_un.d_val;
+    }
+    if (file->needed == NULL || !offset_of_address(reading, address, &reading->strings_offset))
         return false;
     for (size_t i = 0; i < count; ++i) {
         if (!take_entry(reading, &entries[i], file))

@@ -106,24 +106,19 @@ static bool read_cache(struct library_search *search)
            memmem(search->cache.bytes, search->cache.size, CACHE_MAGIC, strlen(CACHE_MAGIC)) != NULL;
 }
 
-/* Lists the loaded libraries. If another thread loads more between the two calls, the last ones are missing from the
- * list and are searched as files. */
-static void list_loaded(struct library_search *search)
-{
-    const size_t capacity = library_put_names(0, NULL);
-    search->loaded = arena_take(search->arena, capacity);
-    if (search->loaded == NULL)
-        return;
-    const size_t size = library_put_names(capacity, search->loaded);
-    search->loaded_size = size < capacity ? size : capacity;
-}
-
 void library_search_init(struct library_search *search, struct arena *arena)
 {
     void *handle = library_handle_of_own();
     *search = (struct library_search){.arena = arena, .is_known = handle != NULL};
     bytes_writer_init(&search->cache, arena->allocator);
-    list_loaded(search);
+    /* If another thread loads more between the two calls, the last ones are not listed
+     * and are searched as files. */
+    const size_t capacity = library_put_names(0, NULL);
+    search->loaded = arena_take(search->arena, capacity);
+    if (search->loaded != NULL) {
+        const size_t size = library_put_names(capacity, search->loaded);
+        search->loaded_size = size < capacity ? size : capacity;
+    }
     if (handle == NULL)
         return;
     search->is_known = ask_linker(search, handle) && read_cache(search) && search->is_known;

@@ -132,12 +132,6 @@ static bool use_if_confirmed(const struct probes *probes, struct bytes_writer *r
 
 /* ---- at the keeper ---- */
 
-static bool is_same_keeping(const struct keeping *one, const struct keeping *other)
-{
-    return one->user == other->user && one->keeper.load == other->keeper.load &&
-           memcmp(one->library, other->library, DIGEST_SIZE) == 0;
-}
-
 ingot_status_t header_memo_keep(struct ingot_header_memo *memo, const uint8_t library[DIGEST_SIZE],
                                 const ingot_probes_keeper_t *keeper, void *user)
 {
@@ -149,7 +143,8 @@ ingot_status_t header_memo_keep(struct ingot_header_memo *memo, const uint8_t li
     made->older = atomic_load_explicit(&memo->newest, memory_order_acquire);
     do {
         struct keeping *known = made->older;
-        while (known != NULL && !is_same_keeping(known, made))
+        while (known != NULL && !(known->user == made->user && known->keeper.load == made->keeper.load &&
+                                  memcmp(known->library, made->library, DIGEST_SIZE) == 0))
             known = known->older;
         if (known != NULL) {
             memory_free(&memo->allocator, made, sizeof(*made));

@@ -171,14 +171,9 @@ bool witness_get_current_directory(struct witness *witness, size_t size, char *p
 
 /* ---- asking again ---- */
 
-static bool is_still_current_directory(const char *path)
-{
-    char room[WITNESS_PATH_SIZE];
-    return os_get_current_directory(sizeof(room), room) && strcmp(room, path) == 0;
-}
-
 static bool is_same_answer(const struct answer *answer)
 {
+    char path[WITNESS_PATH_SIZE];
     struct os_file_state state;
     switch (answer->kind) {
     case ANSWER_NO_FILE: return os_get_file_state(answer->path, &state) == INGOT_NOT_FOUND;
@@ -189,7 +184,7 @@ static bool is_same_answer(const struct answer *answer)
     case ANSWER_DIRECTORY:
         return os_identify_directory(answer->path, &state.identity) &&
                os_is_same_file(&state.identity, &answer->state.identity);
-    case ANSWER_CURRENT: return is_still_current_directory(answer->path);
+    case ANSWER_CURRENT: return os_get_current_directory(sizeof(path), path) && strcmp(path, answer->path) == 0;
     }
     return false;
 }

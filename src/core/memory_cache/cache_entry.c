@@ -126,22 +126,16 @@ static struct cache_cell *get_cells(struct cache_chunk *chunk, unsigned stripe)
     return cells;
 }
 
-/* Allocates a chunk and puts its entries on the free list, which is empty. Does nothing if out of memory. Requires
- * pool->lock. */
-static void add_chunk_to_pool(struct cache_pool *pool)
-{
-    struct cache_chunk *chunk = reserve_number(pool) ? chunk_create(pool) : NULL;
-    if (chunk == NULL)
-        return;
-    directory_of(pool)->chunks[pool->chunk_count++] = chunk;
-    pool->free = &chunk->entries[0];
-}
-
 struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
 {
     pthread_mutex_lock(&pool->lock);
-    if (pool->free == NULL)
-        add_chunk_to_pool(pool);
+    if (pool->free == NULL) {
+        struct cache_chunk *chunk = reserve_number(pool) ? chunk_create(pool) : NULL;
+        if (chunk != NULL) {
+            directory_of(pool)->chunks[pool->chunk_count++] = chunk;
+            pool->free = &chunk->entries[0];
+        }
+    }
     struct cache_entry *entry = pool->free;
     if (entry != NULL)
         pool->free = entry->next;

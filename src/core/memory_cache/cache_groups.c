@@ -32,24 +32,6 @@ struct cache_group *groups_find(const struct cache_groups *groups, const char *n
     return find_hashed(groups, name, hash128_of(strlen(name), name).low);
 }
 
-/* Doubles the number of chains. If out of memory, does nothing, and the existing chains get longer. */
-static void grow_chains(struct cache_groups *groups, const ingot_allocator_t *allocator)
-{
-    const size_t chain_count = groups->chain_count * 2;
-    struct cache_group **chains = memory_allocate_zeroed(allocator, chain_count * sizeof(*chains));
-    if (chains == NULL)
-        return;
-    for (struct cache_group *group = groups->oldest; group != NULL; group = group->newer) {
-        struct cache_group **chain = &chains[group->hash & (chain_count - 1)];
-        group->next_in_chain = *chain;
-        *chain = group;
-    }
-    if (groups->chains != groups->first_chains)
-        memory_free(allocator, groups->chains, groups->chain_count * sizeof(*groups->chains));
-    groups->chains = chains;
-    groups->chain_count = chain_count;
-}
-
 /* Finds or makes a group. Returns NULL if out of memory. */
 static struct cache_group *find_or_make_group(struct cache_groups *groups, const ingot_allocator_t *allocator,
                                               const char *name)
@@ -63,8 +45,21 @@ static struct cache_group *find_or_make_group(struct cache_groups *groups, const
     group = memory_allocate_zeroed(allocator, sizeof(*group) + size + 1);
     if (group == NULL)
         return NULL;
-    if (groups->count >= groups->chain_count)
-        grow_chains(groups, allocator);
+    if (groups->count >= groups->chain_count) {
+        const size_t chain_count = groups->chain_count * 2;
+        struct cache_group **chains = memory_allocate_zeroed(allocator, chain_count * sizeof(*chains));
+        if (chains != NULL) {
+            for (struct cache_group *each = groups->oldest; each != NULL; each = each->newer) {
+                struct cache_group **place = &chains[each->hash & (chain_count - 1)];
+                each->next_in_chain = *place;
+                *place = each;
+            }
+            if (groups->chains != groups->first_chains)
+                memory_free(allocator, groups->chains, groups->chain_count * sizeof(*groups->chains));
+            groups->chains = chains;
+            groups->chain_count = chain_count;
+        }
+    }
     atomic_init(&group->references, 1);
     group->hash = hash;
     memcpy(group->name, name, size + 1);
@@ -79,23 +74,6 @@ static struct cache_group *find_or_make_group(struct cache_groups *groups, const
     groups->newest = group;
     ++groups->count;
     return group;
-}
-
-static void unlist_group(struct cache_groups *groups, struct cache_group *group)
-{
-    struct cache_group **link = &groups->chains[group->hash & (groups->chain_count - 1)];
-    while (*link != group)
-        link = &(*link)->next_in_chain;
-    *link = group->next_in_chain;
-    if (group->older != NULL)
-        group->older->newer = group->newer;
-    else
-        groups->oldest = group->newer;
-    if (group->newer != NULL)
-        group->newer->older = group->older;
-    else
-        groups->newest = group->older;
-    --groups->count;
 }
 
 static void set_hash(struct cache_entry *entry)
@@ -160,7 +138,19 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
     if (member->next != NULL)
         member->next->previous = member->previous;
     if (group->members == NULL) {
-        unlist_group(groups, group);
+        struct cache_group **link = &groups->chains[group->hash & (groups->chain_count - 1)];
+        while (*link != group)
+            link = &(*link)->next_in_chain;
+        *link = group->next_in_chain;
+        if (group->older != NULL)
+            group->older->newer = group->newer;
+        else
+            groups->oldest = group->newer;
+        if (group->newer != NULL)
+            group->newer->older = group->older;
+        else
+            groups->newest = group->older;
+        --groups->count;
         release_group(group, allocator); /* never the last reference, because the member still has one */
     }
 }

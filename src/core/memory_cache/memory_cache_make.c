@@ -49,36 +49,20 @@ bool memory_cache_make_room(struct memory_cache *cache)
     return true;
 }
 
-static struct cache_flight *create_flight(struct memory_cache *cache)
-{
-    struct cache_flight *flight = flight_create(&cache->pool.allocator);
-    if (flight == NULL) {
-        memory_cache_empty(cache);
-        flight = flight_create(&cache->pool.allocator);
-    }
-    return flight;
-}
-
-/* Drops a follower's reference to a flight. The leader drops its own in lead. */
-static void leave_flight(struct memory_cache *cache, struct cache_flight *flight)
-{
-    pthread_mutex_lock(&cache->lock);
-    const bool is_last = --flight->references == 0;
-    pthread_mutex_unlock(&cache->lock);
-    if (is_last)
-        flight_destroy(flight, &cache->pool.allocator);
-}
-
 /* Finds the request's entry, joins its flight, or begins a flight. For a follower, returns when the flight is over
  * or the follower has become the leader. */
 static enum joining join_flight(struct attempt *attempt, struct cache_entry **entry, ingot_status_t *status)
 {
     struct memory_cache *cache = attempt->cache;
-    struct cache_flight *spare = create_flight(cache);
+    struct cache_flight *spare = flight_create(&cache->pool.allocator);
     struct cache_follower follower = {.request = attempt->request};
     enum joining joining = JOINED_AS_LEADER;
 
     *status = INGOT_SUCCESS; /* if an earlier round failed, the failure was another thread's */
+    if (spare == NULL) {
+        memory_cache_empty(cache);
+        spare = flight_create(&cache->pool.allocator);
+    }
     if (spare == NULL) {
         *status = error_out_of_memory();
         return JOINED_REFUSED;
@@ -190,7 +174,11 @@ static bool follow_flight(struct attempt *attempt, struct cache_entry **entry, i
         ingot_set_error(*status, flight->code, "%s",
                         flight->detail != NULL ? flight->detail : "out of memory while recording why a call failed");
     }
-    leave_flight(cache, flight);
+    pthread_mutex_lock(&cache->lock);
+    const bool is_last = --flight->references == 0; /* the leader drops its own in lead_flight */
+    pthread_mutex_unlock(&cache->lock);
+    if (is_last)
+        flight_destroy(flight, &cache->pool.allocator);
     return arrived;
 }
 

@@ -11,7 +11,6 @@
 #include <ingot/object_cache.h>
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -31,7 +30,7 @@ struct ingot_object_cache {
     _Atomic uint64_t misses; /* misses of requests that do not create objects; relaxed */
 };
 
-enum { LEVELS = 3, SIZE_DIGITS = 20 };
+enum { LEVELS = 3 };
 
 struct place {
     const char *texts[LEVELS]; /* session, group, name */
@@ -84,29 +83,16 @@ static struct cache_request request_for(const struct place *place, const char *e
     return (struct cache_request){hash128_of(sizeof(hashes), hashes), place, NULL, engine_group, false};
 }
 
-static size_t engine_group_capacity(const struct place *place)
-{
-    return SIZE_DIGITS + 1 + place->sizes[0] + place->sizes[1] + 1;
-}
-
 /* Makes the name of the engine group for a place. Returns NULL if out of memory. */
 static char *make_engine_group(const ingot_allocator_t *allocator, const struct place *place)
 {
-    const size_t capacity = engine_group_capacity(place);
-    char *text = memory_allocate(allocator, capacity);
-    if (text == NULL) {
+    struct bytes_writer text;
+    bytes_writer_init(&text, allocator);
+    bytes_print(&text, "%zu:%s%s", place->sizes[0], place->texts[0], place->texts[1]);
+    char *name = bytes_take_text(&text);
+    if (name == NULL)
         error_out_of_memory();
-        return NULL;
-    }
-    const size_t start = (size_t)snprintf(text, capacity, "%zu:", place->sizes[0]);
-    memcpy(text + start, place->texts[0], place->sizes[0]);
-    memcpy(text + start + place->sizes[0], place->texts[1], place->sizes[1] + 1);
-    return text;
-}
-
-static void free_engine_group(const ingot_allocator_t *allocator, const struct place *place, char *text)
-{
-    memory_free(allocator, text, engine_group_capacity(place));
+    return name;
 }
 
 struct wanted_groups {
@@ -264,14 +250,6 @@ static size_t count_object_bytes(const struct object *object)
     return size <= SIZE_MAX - own ? own + size : SIZE_MAX;
 }
 
-/* Sets the error message that says why an object is not kept. */
-static ingot_status_t explain_not_kept(const struct ingot_object_cache *cache, size_t bytes)
-{
-    if (memory_cache_is_too_large(cache->objects, bytes))
-        return error_set(INGOT_NO_SPACE, "an object of %zu bytes is larger than max_bytes", bytes);
-    return error_out_of_memory();
-}
-
 ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
                                       const char *group, const char *name, void *value,
                                       ingot_object_destructor_t destructor)
@@ -293,14 +271,16 @@ ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache
             status = INGOT_SUCCESS;
         } else {
             object_of(entry)->value = NULL; /* the caller still owns the value */
-            status = explain_not_kept(cache, bytes);
+            status = memory_cache_is_too_large(cache->objects, bytes)
+                         ? error_set(INGOT_NO_SPACE, "an object of %zu bytes is larger than max_bytes", bytes)
+                         : error_out_of_memory();
         }
         if (status == INGOT_SUCCESS && object != NULL)
             *object = (struct ingot_object *)entry;
         else
             cache_entry_release(entry);
     }
-    free_engine_group(&cache->allocator, &place, engine_group);
+    memory_free_text(&cache->allocator, engine_group);
     return status;
 }
 
@@ -395,7 +375,7 @@ ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_ob
             return INGOT_OUT_OF_MEMORY;
         request.group = engine_group;
         status = memory_cache_get_or_make(cache->objects, &request, create_object, &creation, &entry, &outcome);
-        free_engine_group(&cache->allocator, &place, engine_group);
+        memory_free_text(&cache->allocator, engine_group);
     }
     if (start != 0 && outcome != CACHE_MADE)
         emit_object_event(cache, outcome == CACHE_HIT ? INGOT_EVENT_HIT : INGOT_EVENT_WAIT, status, start, 0,

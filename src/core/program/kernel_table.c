@@ -71,30 +71,6 @@ struct kernel_table *kernel_table_get(struct program_body *body)
 
 /* ---- kernels ---- */
 
-static struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_entry *program, uint32_t device,
-                                         const char *name)
-{
-    const size_t name_size = strlen(name) + 1;
-    struct ingot_kernel *kernel = memory_allocate_zeroed(&context->allocator, sizeof(*kernel) + name_size);
-
-    if (kernel == NULL)
-        return NULL;
-    pthread_mutex_init(&kernel->lock, NULL);
-    kernel->program = program;
-    kernel->device = device;
-    memcpy(kernel->name, name, name_size);
-    return kernel;
-}
-
-static ingot_status_t make_native(struct ingot_context *context, const struct program_body *body, uint32_t device,
-                                  const char *name, void **native)
-{
-    ingot_status_t status = context->ops.create_kernel(context->state, body->native, device, name, native);
-    if (context_make_room(context, status))
-        status = context->ops.create_kernel(context->state, body->native, device, name, native);
-    return status;
-}
-
 ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
                                  _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
 {
@@ -102,10 +78,16 @@ ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, c
     struct ingot_context *context = body->desc->context;
     struct ingot_kernel *first = NULL;
 
-    struct ingot_kernel *made = kernel_alloc(context, program, device, name);
+    struct ingot_kernel *made = memory_allocate_zeroed(&context->allocator, sizeof(*made) + strlen(name) + 1);
     if (made == NULL)
         return error_out_of_memory();
-    const ingot_status_t status = make_native(context, body, device, name, &made->native);
+    pthread_mutex_init(&made->lock, NULL);
+    made->program = program;
+    made->device = device;
+    strcpy(made->name, name);
+    ingot_status_t status = context->ops.create_kernel(context->state, body->native, device, name, &made->native);
+    if (context_make_room(context, status))
+        status = context->ops.create_kernel(context->state, body->native, device, name, &made->native);
     if (status != INGOT_SUCCESS) {
         kernel_destroy(made, context);
         return status;

@@ -41,7 +41,7 @@ static void destroy_native(struct ingot_context *context, void *native)
         context->ops.destroy_program(context->state, native);
 }
 
-/* Computes the size that alloc_body allocated, from where the last text ends. */
+/* Computes the size that program_create allocated, from where the last text ends. */
 static size_t body_size(const struct program_body *body)
 {
     const char *reason = program_native_reason(body);
@@ -62,41 +62,30 @@ static void destroy_body(struct program_body *body)
     ingot_program_desc_release(desc);
 }
 
-static size_t count_kernel_names(size_t size, const char *names)
+ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
+                              const struct program_parts *parts)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < size; ++i)
-        count += names[i] == '\0';
-    return count;
-}
+    /* descriptors are never const objects, because all are on the heap */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc;
+    struct ingot_context *context = desc->context;
 
-static ingot_status_t check_kernel_names(size_t size, const char *names)
-{
-    if (size != 0 && names[size - 1] != '\0')
-        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name is not terminated");
-    if (size > UINT32_MAX)
-        return error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are too long");
-    return INGOT_SUCCESS;
-}
-
-/* Allocates a body with room for the kernel names, the log and the reason for a native build. */
-static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct program_parts *parts)
-{
     const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
-    const size_t block_size =
-        offsetof(struct program_body, names) + parts->names_size + parts->log_size + 1 + reason_size;
-    struct program_body *body = memory_allocate_zeroed(allocator, block_size);
-
-    if (body == NULL)
-        return NULL;
-    body->name_count = (uint32_t)count_kernel_names(parts->names_size, parts->names);
+    const size_t texts_size = parts->names_size + parts->log_size + 1 + reason_size;
+    struct program_body *body = NULL;
+    if (parts->names_size <= UINT32_MAX)
+        body = memory_allocate_zeroed(&context->allocator, offsetof(struct program_body, names) + texts_size);
+    if (body == NULL) {
+        destroy_native(context, parts->native);
+        return parts->names_size <= UINT32_MAX
+                   ? error_out_of_memory()
+                   : error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are too long");
+    }
+    for (size_t i = 0; i < parts->names_size; ++i)
+        body->name_count += parts->names[i] == '\0';
     body->names_size = (uint32_t)parts->names_size;
     body->log_size = parts->log_size + 1;
-    return body;
-}
-
-static void fill_body(struct program_body *body, const struct program_parts *parts)
-{
+    body->desc = shared;
+    program_desc_reference(shared);
     if (parts->names_size != 0)
         memcpy(body->names, parts->names, parts->names_size);
     if (parts->log_size != 0)
@@ -108,24 +97,6 @@ static void fill_body(struct program_body *body, const struct program_parts *par
     body->build_ns = parts->build_ns;
     body->is_from_blob = parts->is_from_blob;
     body->is_native = parts->native_reason != NULL;
-}
-
-ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
-                              const struct program_parts *parts)
-{
-    /* descriptors are never const objects, because all are on the heap */
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc;
-    struct ingot_context *context = desc->context;
-
-    ingot_status_t status = check_kernel_names(parts->names_size, parts->names);
-    struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, parts) : NULL;
-    if (body == NULL) {
-        destroy_native(context, parts->native);
-        return status != INGOT_SUCCESS ? status : error_out_of_memory();
-    }
-    body->desc = shared;
-    program_desc_reference(shared);
-    fill_body(body, parts);
     struct memory_cache *programs = context_programs(context);
     struct cache_entry *entry = programs != NULL ? cache_entry_create(programs, body) : NULL;
     if (entry == NULL) {
@@ -289,8 +260,12 @@ ingot_status_t program_request(struct ingot_program **program, const struct ingo
     return request_program(program, desc, default_program_builder, NULL, pending);
 }
 
-static ingot_status_t find_in_memory(ingot_program_t *program, const struct ingot_program_desc *desc)
+/* Handles flags out of the way of requests without any. */
+__attribute__((cold, noinline)) static ingot_status_t get_with(ingot_program_t *program,
+                                                               const struct ingot_program_desc *desc, uint32_t flags)
 {
+    if (flags != INGOT_PROGRAM_GET_IN_MEMORY)
+        return error_set(INGOT_INVALID_ARGUMENTS, "flags has an unknown flag");
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
     const bool is_transient = keeps_out_of_cache(desc);
     const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
@@ -302,15 +277,6 @@ static ingot_status_t find_in_memory(ingot_program_t *program, const struct ingo
     *program = (struct ingot_program *)entry;
     program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
     return INGOT_SUCCESS;
-}
-
-/* Handles flags out of the way of requests without any. */
-__attribute__((cold, noinline)) static ingot_status_t get_with(ingot_program_t *program,
-                                                               const struct ingot_program_desc *desc, uint32_t flags)
-{
-    if (flags != INGOT_PROGRAM_GET_IN_MEMORY)
-        return error_set(INGOT_INVALID_ARGUMENTS, "flags has an unknown flag");
-    return find_in_memory(program, desc);
 }
 
 ingot_status_t ingot_program_get(ingot_program_t *program, const_ingot_program_desc_t desc, uint32_t flags)

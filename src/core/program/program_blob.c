@@ -43,43 +43,6 @@ const char *program_native_reason(const struct program_body *body)
     return body->is_native ? program_log(body) + body->log_size : NULL;
 }
 
-static void write_program_blob(struct bytes_writer *writer, const struct program_body *body,
-                               const struct cache_blob_id *id, const struct device_classes *classes,
-                               const struct bytes_writer *binaries, const size_t *ends, struct blob_section *sections)
-{
-    const char *source_name = program_desc_name(body->desc);
-    const struct blob_view view = {.library_digest = id->library_digest,
-                                   .request_digest = id->request_digest,
-                                   .names_size = body->names_size,
-                                   .names = body->names,
-                                   .log_size = body->log_size - 1,
-                                   .log = program_log(body),
-                                   .source_name_size = strlen(source_name),
-                                   .source_name = source_name,
-                                   .files_size = body->desc->files_size,
-                                   .files = body->desc->files,
-                                   .build_ns = body->build_ns,
-                                   .section_count = (uint32_t)classes->class_count};
-    for (size_t i = 0; i < classes->class_count; ++i) {
-        const size_t start = i != 0 ? ends[i - 1] : 0;
-        sections[i] =
-            (struct blob_section){classes->classes[i].identity->digest, {ends[i] - start, binaries->bytes + start}};
-    }
-    blob_write(writer, &view, sections);
-}
-
-/* Returns the total size of the binaries, with a shared binary counted once per device, as it is for a loaded
- * program. */
-static size_t bytes_of_devices(const struct device_classes *classes, size_t device_count, const size_t *ends)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < device_count; ++i) {
-        const size_t class = classes->class_of[i];
-        total += ends[class] - (class != 0 ? ends[class - 1] : 0);
-    }
-    return total;
-}
-
 static ingot_status_t make_blob(const struct program_body *body, const struct cache_blob_id *id, size_t *size,
                                 uint8_t **blob, size_t *device_bytes)
 {
@@ -99,23 +62,39 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     if (status == INGOT_SUCCESS)
         status = gather_binaries(body, &classes, &binaries, ends);
     if (status == INGOT_SUCCESS) {
-        write_program_blob(&writer, body, id, &classes, &binaries.writer, ends, sections);
+        const char *source_name = program_desc_name(body->desc);
+        const struct blob_view view = {.library_digest = id->library_digest,
+                                       .request_digest = id->request_digest,
+                                       .names_size = body->names_size,
+                                       .names = body->names,
+                                       .log_size = body->log_size - 1,
+                                       .log = program_log(body),
+                                       .source_name_size = strlen(source_name),
+                                       .source_name = source_name,
+                                       .files_size = body->desc->files_size,
+                                       .files = body->desc->files,
+                                       .build_ns = body->build_ns,
+                                       .section_count = (uint32_t)classes.class_count};
+        for (size_t i = 0; i < classes.class_count; ++i) {
+            const size_t start = i != 0 ? ends[i - 1] : 0;
+            sections[i] = (struct blob_section){classes.classes[i].identity->digest,
+                                                {ends[i] - start, binaries.writer.bytes + start}};
+        }
+        blob_write(&writer, &view, sections);
         *blob = bytes_take(&writer, size);
-        *device_bytes = bytes_of_devices(&classes, count, ends);
+        /* a shared binary is counted once per device, as it is for a loaded program */
+        size_t total = 0;
+        for (size_t i = 0; i < count; ++i) {
+            const size_t class = classes.class_of[i];
+            total += ends[class] - (class != 0 ? ends[class - 1] : 0);
+        }
+        *device_bytes = total;
         status = *blob != NULL ? INGOT_SUCCESS : error_out_of_memory();
     }
     bytes_writer_fini(&writer);
     bytes_writer_fini(&binaries.writer);
     arena_fini(&arena);
     return status;
-}
-
-/* Replaces the estimated size of the binaries, which the in-memory cache counts, with the actual size. */
-static void correct_bytes(const struct ingot_program *program, struct program_body *body, size_t device_bytes)
-{
-    /* relaxed: only the number matters, nothing else is published with it */
-    if (atomic_exchange_explicit(&body->device_bytes, device_bytes, memory_order_relaxed) != device_bytes)
-        memory_cache_recount(body->desc->context->programs, program_entry(program), program_count_bytes(body));
 }
 
 /* Fails if the compiler's files or variables have changed. Drivers may generate a kernel's code only when its binary or
@@ -154,8 +133,10 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
         if (status != INGOT_SUCCESS)
             memory_free(&context->allocator, *blob, *size);
     }
-    if (status == INGOT_SUCCESS)
-        correct_bytes(program, body, device_bytes);
+    /* The in-memory cache has counted an estimate. Relaxed: nothing else is published with the number. */
+    if (status == INGOT_SUCCESS &&
+        atomic_exchange_explicit(&body->device_bytes, device_bytes, memory_order_relaxed) != device_bytes)
+        memory_cache_recount(context->programs, program_entry(program), program_count_bytes(body));
     context_count(&context->counters.blobs_taken);
     program_emit(body->desc, INGOT_EVENT_TAKE_BLOB, status, start, status == INGOT_SUCCESS ? *size : 0,
                  status != INGOT_SUCCESS ? ingot_last_error_detail() : "");

@@ -23,33 +23,29 @@
 
 /* ---- devices with equal identities ---- */
 
-static size_t class_of_device(struct device_classes *classes, const struct device_identity *identity, uint32_t device)
-{
-    for (size_t i = 0; i < classes->class_count; ++i) {
-        if (memcmp(classes->classes[i].identity->digest, identity->digest, DIGEST_SIZE) == 0)
-            return i;
-    }
-    classes->classes[classes->class_count] = (struct device_class){identity, device, {0, NULL}};
-    return classes->class_count++;
-}
-
 ingot_status_t device_classes_init(struct device_classes *classes, const struct ingot_program_desc *desc,
                                    struct arena *arena)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-
     classes->class_count = 0;
     classes->classes = arena_take(arena, desc->device_count * sizeof(*classes->classes));
     classes->class_of = arena_take(arena, desc->device_count * sizeof(*classes->class_of));
     if (arena->failed)
         return error_out_of_memory();
-    for (size_t i = 0; status == INGOT_SUCCESS && i < desc->device_count; ++i) {
+    for (size_t i = 0; i < desc->device_count; ++i) {
         const struct device_identity *identity = NULL;
-        status = context_get_identity(desc->context, desc->device_indices[i], &identity);
-        if (status == INGOT_SUCCESS)
-            classes->class_of[i] = class_of_device(classes, identity, desc->device_indices[i]);
+        const ingot_status_t status = context_get_identity(desc->context, desc->device_indices[i], &identity);
+        size_t class = 0;
+        if (status != INGOT_SUCCESS)
+            return status;
+        while (class < classes->class_count &&
+               memcmp(classes->classes[class].identity->digest, identity->digest, DIGEST_SIZE) != 0)
+            ++class;
+        if (class == classes->class_count)
+            classes->classes[classes->class_count++] =
+                (struct device_class){identity, desc->device_indices[i], {0, NULL}};
+        classes->class_of[i] = class;
     }
-    return status;
+    return INGOT_SUCCESS;
 }
 
 /* ---- making programs ---- */
@@ -132,17 +128,6 @@ static void workshop_fini(struct workshop *shop)
     arena_fini(&shop->arena);
 }
 
-/* If compiling failed, replaces the thread's error message with the compiler's log, which says more than the driver's
- * message. */
-static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t status)
-{
-    if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
-        const int length = shop->log.writer.size < INT32_MAX ? (int)shop->log.writer.size : INT32_MAX;
-        return ingot_set_error(status, ingot_last_error_code(), "%.*s", length, (const char *)shop->log.writer.bytes);
-    }
-    return status;
-}
-
 static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_request_t *request, size_t device_count,
                                    const uint32_t *devices, void **native)
 {
@@ -203,28 +188,20 @@ static const char *native_reason(const struct workshop *shop)
     return shop->desc->not_cacheable != NULL ? shop->desc->not_cacheable : shop->change;
 }
 
-/* Identifies the devices before the first build, because an identity that is made later may not be that of the compiler
- * that built. A device that cannot be identified only prevents an id. */
-static void identify_devices(const struct workshop *shop)
-{
-    const struct device_identity *identity = NULL;
-    if (shop->context->ops.get_binary == NULL || shop->desc->not_cacheable != NULL)
-        return;
-    for (size_t i = 0; i < shop->desc->device_count; ++i)
-        (void)context_get_identity(shop->context, shop->desc->device_indices[i], &identity);
-}
-
 static ingot_status_t compile_program(struct workshop *shop, size_t device_count, const uint32_t *devices,
                                       void **native)
 {
     struct ingot_context *context = shop->context;
+    const struct bytes_writer *log = &shop->log.writer;
     const uint64_t start = nanoseconds_of(CLOCK_MONOTONIC);
 
-    ingot_status_t status = run_compilers(shop, device_count, devices, native);
+    const ingot_status_t status = run_compilers(shop, device_count, devices, native);
     shop->build_ns += nanoseconds_of(CLOCK_MONOTONIC) - start;
     if (shop->change == NULL)
         shop->change = context_compiler_change(context, device_count, devices);
-    status = explain_failure(shop, status);
+    if (status == INGOT_BUILD_FAILED && log->size != 0) /* the compiler's log says more than the driver's message */
+        (void)ingot_set_error(status, ingot_last_error_code(), "%.*s",
+                              log->size < INT32_MAX ? (int)log->size : INT32_MAX, (const char *)log->bytes);
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
     program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
                  status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
@@ -323,18 +300,13 @@ static ingot_status_t build_native(struct workshop *shop, void **native)
     return compile_program(shop, shop->desc->device_count, shop->desc->device_indices, native);
 }
 
-static size_t known_size(const struct workshop *shop, void *native)
-{
-    const struct ingot_context *context = shop->context;
-    if (shop->device_bytes == 0 && context->ops.get_program_size != NULL)
-        return context->ops.get_program_size(context->state, native);
-    return shop->device_bytes;
-}
-
 /* Makes the program from its parts. Takes over the native program, even on failure. */
 static ingot_status_t finish_program(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
-    parts->device_bytes = known_size(shop, parts->native);
+    const struct ingot_context *context = shop->context;
+    parts->device_bytes = shop->device_bytes == 0 && context->ops.get_program_size != NULL
+                              ? context->ops.get_program_size(context->state, parts->native)
+                              : shop->device_bytes;
     parts->native_reason = native_reason(shop);
     return program_create(program, shop->desc, parts);
 }
@@ -394,7 +366,11 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
     if (status == INGOT_SUCCESS) {
-        identify_devices(&shop);
+        const struct device_identity *identity = NULL;
+        if (shop.context->ops.get_binary != NULL && shop.desc->not_cacheable == NULL) {
+            for (size_t i = 0; i < shop.desc->device_count; ++i)
+                (void)context_get_identity(shop.context, shop.desc->device_indices[i], &identity);
+        }
         status = build_native(&shop, &parts.native);
     }
     if (status == INGOT_SUCCESS) {
@@ -408,18 +384,6 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Passes to the visitor the request that a build would compile first: the one with the hermetic texts, if there are
- * any, or else the one with the program's own texts. */
-static ingot_status_t visit_request(const struct workshop *shop, ingot_build_request_visitor_t visit, void *user)
-{
-    const struct hermetic_request *hermetic = &shop->hermetic;
-    const char *refusal = shop->desc->not_cacheable != NULL ? shop->desc->not_cacheable : hermetic->refusal;
-
-    if (refusal != NULL)
-        return error_set(INGOT_NOT_CACHEABLE, "%s", refusal);
-    return visit(user, hermetic->is_there ? &hermetic->request : &shop->request);
-}
-
 ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc, ingot_build_request_visitor_t visit,
                                                 void *user)
 {
@@ -430,8 +394,12 @@ ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
-    if (status == INGOT_SUCCESS)
-        status = visit_request(&shop, visit, user);
+    if (status == INGOT_SUCCESS) {
+        const struct hermetic_request *hermetic = &shop.hermetic;
+        const char *refusal = desc->not_cacheable != NULL ? desc->not_cacheable : hermetic->refusal;
+        status = refusal != NULL ? error_set(INGOT_NOT_CACHEABLE, "%s", refusal)
+                                 : visit(user, hermetic->is_there ? &hermetic->request : &shop.request);
+    }
     workshop_fini(&shop);
     return status;
 }
@@ -447,18 +415,6 @@ static ingot_status_t tell_difference(ingot_status_t status, const char *field, 
     if (found != NULL)
         hex_put(of_blob, DIGEST_SIZE, found);
     return error_set(status, "%s: expected %.16s, the blob has %.16s", field, wanted, of_blob);
-}
-
-/* The blob has no binary for any device. Compares the identity of the first device with that of the blob's first
- * binary. */
-static ingot_status_t tell_device(const struct workshop *shop, const struct blob_view *blob)
-{
-    uint64_t size = 0;
-    char field[64];
-    (void)snprintf(field, sizeof(field), "device[%u] (device, driver and compiler)",
-                   (unsigned)shop->classes.classes[0].device);
-    return tell_difference(INGOT_BLOB_STALE, field, shop->classes.classes[0].identity->digest,
-                           blob->section_count != 0 ? blob_section_at(blob, 0, &size) : NULL);
 }
 
 /* Checks that a valid blob is for this descriptor, and looks up its binary for each class of devices. */
@@ -479,7 +435,15 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
         class->binary = blob_find_section(blob, class->identity->digest);
         *found += class->binary.bytes != NULL;
     }
-    return *found != 0 ? INGOT_SUCCESS : tell_device(shop, blob);
+    if (*found != 0)
+        return INGOT_SUCCESS;
+    /* There is no binary for any device: the first device's identity is compared with that of the first binary. */
+    uint64_t size = 0;
+    char field[64];
+    (void)snprintf(field, sizeof(field), "device[%u] (device, driver and compiler)",
+                   (unsigned)shop->classes.classes[0].device);
+    return tell_difference(INGOT_BLOB_STALE, field, shop->classes.classes[0].identity->digest,
+                           blob->section_count != 0 ? blob_section_at(blob, 0, &size) : NULL);
 }
 
 /* Compiles for the devices that the blob has no binaries for. Appends the compiler's output to the blob's log. */
