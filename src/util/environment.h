@@ -90,40 +90,31 @@ static inline bool environment_choose(const char *text, size_t count, const char
     return false;
 }
 
-static inline bool environment_read_switch(const char *text, uint64_t *value)
-{
-    static const char *const words[] = {"0", "1", "off", "on", "no", "yes", "false", "true"};
-    size_t chosen = 0;
-    if (!environment_choose(text, sizeof(words) / sizeof(words[0]), words, &chosen))
-        return false;
-    *value = chosen & 1;
-    return true;
-}
-
-/* Parses a size or a time. */
-static inline bool environment_read_limit(enum environment_kind kind, const char *text, uint64_t *value)
-{
-    static const struct quantity_unit times[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
-                                                 {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
-    if (text_is_word(text, "unlimited") || text_is_word(text, "none")) {
-        *value = text_is_word(text, "none") ? LIMIT_NONE : LIMIT_UNLIMITED;
-        return true;
-    }
-    uint64_t number = 0;
-    const bool is_number = kind == ENVIRONMENT_SIZE
-                               ? quantity_read_size(text, &number)
-                               : quantity_read(text, kind == ENVIRONMENT_DAYS ? 86400000 : 1, times, &number);
-    if (!is_number || number >= LIMIT_NONE)
-        return false;
-    *value = number;
-    return true;
-}
-
 /* Parses a value. Leaves *value unchanged if it returns false. */
 static inline bool environment_parse(enum environment_kind kind, const char *text, uint64_t *value)
 {
-    return kind == ENVIRONMENT_SWITCH ? environment_read_switch(text, value)
-                                      : environment_read_limit(kind, text, value);
+    static const char *const words[] = {"0", "1", "off", "on", "no", "yes", "false", "true"};
+    static const struct quantity_unit times[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
+                                                 {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
+    uint64_t number = 0;
+    size_t chosen = 0;
+    bool is_good = true;
+    if (kind == ENVIRONMENT_SWITCH) {
+        is_good = environment_choose(text, sizeof(words) / sizeof(words[0]), words, &chosen);
+        number = chosen & 1;
+    } else if (text_is_word(text, "unlimited")) {
+        number = LIMIT_UNLIMITED;
+    } else if (text_is_word(text, "none")) {
+        number = LIMIT_NONE;
+    } else {
+        is_good =
+            (kind == ENVIRONMENT_SIZE ? quantity_read_size(text, &number)
+                                      : quantity_read(text, kind == ENVIRONMENT_DAYS ? 86400000 : 1, times, &number)) &&
+            number < LIMIT_NONE;
+    }
+    if (is_good)
+        *value = number;
+    return is_good;
 }
 
 /* Returns what a value must be, for the sentence "NAME: "VALUE" is not ...". */
@@ -212,27 +203,21 @@ static inline const char *setting_expected(const struct setting *setting)
     return setting->expected != NULL ? setting->expected : environment_expected(setting->kind);
 }
 
-static inline bool setting_parse(const struct setting *setting, const char *value, uint64_t *number)
-{
-    size_t count = 0;
-    size_t chosen = 0;
-    while (count < SETTING_MOST_WORDS && setting->words[count] != NULL)
-        ++count;
-    if (count == 0)
-        return environment_parse(setting->kind, value, number);
-    const bool is_word = environment_choose(value, count, setting->words, &chosen);
-    *number = chosen;
-    return is_word;
-}
-
 /* Sets the field in `info`. Returns false, and leaves it unchanged, if the value is invalid. */
 static inline bool setting_read(const struct setting *setting, const char *value, void *info)
 {
     char *field = (char *)info + setting->offset;
     uint64_t number = 0;
     uint32_t narrow = 0;
-    if (!setting_parse(setting, value, &number))
+    size_t count = 0;
+    size_t chosen = 0;
+    while (count < SETTING_MOST_WORDS && setting->words[count] != NULL)
+        ++count;
+    if (count != 0 ? !environment_choose(value, count, setting->words, &chosen)
+                   : !environment_parse(setting->kind, value, &number))
         return false;
+    if (count != 0)
+        number = chosen;
     if (setting->size == sizeof(number)) { /* 0 stands for the default, also for the application's */
         if (number != 0)
             memcpy(field, &number, sizeof(number));

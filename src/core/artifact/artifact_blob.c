@@ -31,25 +31,6 @@ enum {
 
 /* ---- writing ---- */
 
-/* Refuses equal names, by which a reader could not tell parts apart. Old versions stored such values. */
-static ingot_status_t check_names_differ(const ingot_artifact_info_t *info)
-{
-    if (info->part_count < 2)
-        return INGOT_SUCCESS;
-    const char **names = malloc(info->part_count * sizeof(*names));
-    const char *twice = NULL;
-    if (names == NULL)
-        return error_set(INGOT_OUT_OF_MEMORY, "no memory for the names of an artifact's parts");
-    for (size_t i = 0; i < info->part_count; ++i)
-        names[i] = info->parts[i].name;
-    texts_sort(info->part_count, names);
-    for (size_t i = 1; i < info->part_count && twice == NULL; ++i)
-        twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
-    free(names);
-    return twice == NULL ? INGOT_SUCCESS
-                         : error_set(INGOT_INVALID_ARGUMENTS, "info.parts has the name \"%.80s\" twice", twice);
-}
-
 static ingot_status_t check_parts(const ingot_artifact_info_t *info, size_t size)
 {
     uint64_t left = size;
@@ -69,7 +50,21 @@ static ingot_status_t check_parts(const ingot_artifact_info_t *info, size_t size
     if (info->part_count != 0 && left != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "info.parts are smaller than the artifact, which has %zu bytes",
                          size);
-    return check_names_differ(info);
+    /* Equal names are refused, because a reader could not tell parts apart. Old versions stored such values. */
+    if (info->part_count < 2)
+        return INGOT_SUCCESS;
+    const char **names = malloc(info->part_count * sizeof(*names));
+    const char *twice = NULL;
+    if (names == NULL)
+        return error_set(INGOT_OUT_OF_MEMORY, "no memory for the names of an artifact's parts");
+    for (size_t i = 0; i < info->part_count; ++i)
+        names[i] = info->parts[i].name;
+    texts_sort(info->part_count, names);
+    for (size_t i = 1; i < info->part_count && twice == NULL; ++i)
+        twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
+    free(names);
+    return twice == NULL ? INGOT_SUCCESS
+                         : error_set(INGOT_INVALID_ARGUMENTS, "info.parts has the name \"%.80s\" twice", twice);
 }
 
 /* Reads the caller's info and checks it. An info without parts gets the one part in `whole`. */
@@ -222,32 +217,6 @@ static const char *read_envelope_text(struct bytes_reader *texts, size_t max_siz
     return (const char *)bytes_get(texts, size + 1);
 }
 
-static ingot_status_t check_envelope_texts(struct artifact_view *view, size_t size, const uint8_t *bytes)
-{
-    struct bytes_reader texts;
-    bytes_reader_init(&texts, size, bytes);
-    view->kind = read_envelope_text(&texts, ARTIFACT_MAX_KIND_SIZE);
-    view->label = read_envelope_text(&texts, MAX_LABEL_SIZE);
-    view->part_names = (const char *)texts.bytes + texts.offset;
-    for (uint32_t i = 0; i < view->part_count && !texts.failed; ++i)
-        (void)read_envelope_text(&texts, MAX_NAME_SIZE);
-    if (texts.failed || texts.offset != size || !artifact_id_is_kind(strlen(view->kind), view->kind))
-        return fail_envelope_corrupt("its texts do not fit");
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t check_part_sizes(const struct artifact_view *view)
-{
-    uint64_t left = view->size;
-    for (uint32_t i = 0; i < view->part_count; ++i) {
-        const uint64_t size = artifact_blob_part_size(view, i);
-        if (size > left)
-            return fail_envelope_corrupt("its parts are larger than the envelope");
-        left -= size;
-    }
-    return left == 0 ? INGOT_SUCCESS : fail_envelope_corrupt("it has bytes after its last part");
-}
-
 ingot_status_t artifact_blob_read(struct artifact_view *view, size_t size, const uint8_t *blob)
 {
     struct bytes_reader reader;
@@ -264,11 +233,27 @@ ingot_status_t artifact_blob_read(struct artifact_view *view, size_t size, const
     view->part_sizes = bytes_get(&reader, (size_t)view->part_count * 8);
     if (texts_size > bytes_left(&reader))
         return fail_envelope_corrupt("its texts are larger than the envelope");
-    const uint8_t *texts = bytes_get(&reader, (size_t)texts_size);
-    status = check_envelope_texts(view, (size_t)texts_size, texts);
+    struct bytes_reader texts;
+    bytes_reader_init(&texts, (size_t)texts_size, bytes_get(&reader, (size_t)texts_size));
+    view->kind = read_envelope_text(&texts, ARTIFACT_MAX_KIND_SIZE);
+    view->label = read_envelope_text(&texts, MAX_LABEL_SIZE);
+    view->part_names = (const char *)texts.bytes + texts.offset;
+    for (uint32_t i = 0; i < view->part_count && !texts.failed; ++i)
+        (void)read_envelope_text(&texts, MAX_NAME_SIZE);
+    if (texts.failed || texts.offset != texts.size || !artifact_id_is_kind(strlen(view->kind), view->kind))
+        return fail_envelope_corrupt("its texts do not fit");
     view->size = bytes_left(&reader);
     view->bytes = bytes_get(&reader, view->size);
-    return status == INGOT_SUCCESS ? check_part_sizes(view) : status;
+    uint64_t left = view->size;
+    for (uint32_t i = 0; status == INGOT_SUCCESS && i < view->part_count; ++i) {
+        const uint64_t part_size = artifact_blob_part_size(view, i);
+        if (part_size > left)
+            status = fail_envelope_corrupt("its parts are larger than the envelope");
+        left -= part_size;
+    }
+    if (status == INGOT_SUCCESS && left != 0)
+        status = fail_envelope_corrupt("it has bytes after its last part");
+    return status;
 }
 
 uint64_t artifact_blob_part_size(const struct artifact_view *view, uint32_t index)

@@ -42,25 +42,6 @@ bool artifact_id_is_kind(size_t size, const char *kind)
     return size >= 1 && size <= ARTIFACT_MAX_KIND_SIZE;
 }
 
-static ingot_status_t check_key(const ingot_artifact_key_t *key)
-{
-    if (key->kind == NULL || !artifact_id_is_kind(strnlen(key->kind, ARTIFACT_MAX_KIND_SIZE + 1), key->kind))
-        return error_set(INGOT_INVALID_ARGUMENTS, "key.kind is not 1 to %u of [A-Za-z0-9._-]", ARTIFACT_MAX_KIND_SIZE);
-    if (key->field_count > MAX_FIELDS || (key->fields == NULL && key->field_count != 0))
-        return error_set(INGOT_INVALID_ARGUMENTS, "key.fields is NULL, or has %zu fields, more than %d",
-                         key->field_count, MAX_FIELDS);
-    for (size_t i = 0; i < key->field_count; ++i) {
-        const ingot_artifact_field_t *field = &key->fields[i];
-        const size_t name_size = field->name != NULL ? strnlen(field->name, MAX_NAME_SIZE + 1) : 0;
-        if (name_size == 0 || name_size > MAX_NAME_SIZE)
-            return error_set(INGOT_INVALID_ARGUMENTS, "the name of key.fields[%zu] is not 1 to %d bytes", i,
-                             MAX_NAME_SIZE);
-        if (field->value == NULL && field->size != 0)
-            return error_set(INGOT_INVALID_ARGUMENTS, "the value of the key's field \"%s\" is NULL", field->name);
-    }
-    return INGOT_SUCCESS;
-}
-
 static int compare_field_names(const void *a, const void *b)
 {
     return strcmp((*(const ingot_artifact_field_t *const *)a)->name, (*(const ingot_artifact_field_t *const *)b)->name);
@@ -97,13 +78,24 @@ ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifa
     const size_t start = writer->size;
     if (!STRUCT_READ(known, key))
         return error_set(INGOT_INVALID_ARGUMENTS, "key is NULL, or its struct_size is not set");
-    ingot_status_t status = check_key(&known);
-    if (status != INGOT_SUCCESS)
-        return status;
+    if (known.kind == NULL || !artifact_id_is_kind(strnlen(known.kind, ARTIFACT_MAX_KIND_SIZE + 1), known.kind))
+        return error_set(INGOT_INVALID_ARGUMENTS, "key.kind is not 1 to %u of [A-Za-z0-9._-]", ARTIFACT_MAX_KIND_SIZE);
+    if (known.field_count > MAX_FIELDS || (known.fields == NULL && known.field_count != 0))
+        return error_set(INGOT_INVALID_ARGUMENTS, "key.fields is NULL, or has %zu fields, more than %d",
+                         known.field_count, MAX_FIELDS);
+    for (size_t i = 0; i < known.field_count; ++i) {
+        const ingot_artifact_field_t *field = &known.fields[i];
+        const size_t name_size = field->name != NULL ? strnlen(field->name, MAX_NAME_SIZE + 1) : 0;
+        if (name_size == 0 || name_size > MAX_NAME_SIZE)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the name of key.fields[%zu] is not 1 to %d bytes", i,
+                             MAX_NAME_SIZE);
+        if (field->value == NULL && field->size != 0)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the value of the key's field \"%s\" is NULL", field->name);
+    }
     bytes_put(writer, ENTRY_MAGIC_SIZE, ENTRY_ARTIFACT_MAGIC);
     bytes_put_u32(writer, FORMAT_VERSION);
     bytes_put_framed_text(writer, known.kind);
-    status = put_artifact_fields(writer, &known);
+    const ingot_status_t status = put_artifact_fields(writer, &known);
     if (status != INGOT_SUCCESS)
         return status;
     if (writer->failed)

@@ -52,32 +52,26 @@ static struct os_file_state state_of(const struct stat *about)
                                   ns_of(&about->st_ctim)};
 }
 
-/* True if the file system reports every change of a file immediately. Other file systems may be remote, cache
- * attributes, renumber files, or take times from an image. A write through a memory mapping does not change a file's
- * times in a tmpfs, and changes them late in ZFS. */
-static bool is_telling_file_system(int file)
+/* Gets the file's facts. Called after the content was read. */
+static void get_facts(int file, const struct stat *before, struct os_file_facts *facts)
 {
     enum { EXT_2_3_4 = 0xef53, XFS = 0x58465342, OVERLAYFS = 0x794c7630 };
     const uint32_t btrfs = 0x9123683e;
     const uint32_t f2fs = 0xf2f52010;
     const uint32_t bcachefs = 0xca451a4e;
-    struct statfs about;
-    if (fstatfs(file, &about) != 0)
-        return false;
-    const uint32_t type = (uint32_t)about.f_type;
-    return type == EXT_2_3_4 || type == XFS || type == OVERLAYFS || type == btrfs || type == f2fs || type == bcachefs;
-}
-
-/* Gets the file's facts. Called after the content was read. */
-static void get_facts(int file, const struct stat *before, struct os_file_facts *facts)
-{
+    struct statfs system = {.f_type = 0};
     struct stat after;
     *facts = (struct os_file_facts){.state = state_of(before)};
     if (fstat(file, &after) != 0)
         return;
     const struct os_file_state state = state_of(&after);
     facts->was_steady = memcmp(&state, &facts->state, sizeof(state)) == 0;
-    facts->tells_changes = is_telling_file_system(file);
+    const uint32_t type = fstatfs(file, &system) == 0 ? (uint32_t)system.f_type : 0;
+    /* True if the file system reports every change of a file immediately. Other file systems may be remote, cache
+     * attributes, renumber files, or take times from an image. A write through a memory mapping does not change a
+     * file's times in a tmpfs, and changes them late in ZFS. */
+    facts->tells_changes =
+        type == EXT_2_3_4 || type == XFS || type == OVERLAYFS || type == btrfs || type == f2fs || type == bcachefs;
 }
 
 /* Opens a regular file. If the path leads to a pipe, fails without waiting for a writer. */
@@ -144,11 +138,6 @@ ingot_status_t os_hash_file(const char *path, uint8_t *part, struct hash128 *has
         get_facts(file, &about, facts);
     close(file);
     return status;
-}
-
-bool os_get_current_directory(size_t size, char *path)
-{
-    return getcwd(path, size) != NULL;
 }
 
 ingot_status_t os_get_file_state(const char *path, struct os_file_state *state)

@@ -51,9 +51,6 @@ uint64_t os_reader(void);
 /* Gets the identity of a directory. Returns false if it does not exist. */
 bool os_identify_directory(const char *path, struct os_file_identity *identity);
 
-/* Writes the current directory's absolute path and a NUL. Returns false if there is none or it does not fit. */
-bool os_get_current_directory(size_t size, char *path);
-
 /* Appends a regular file's content. `facts` may be NULL. Returns INGOT_NOT_FOUND if the file or a directory in its
  * path does not exist, INGOT_NO_SPACE if it is longer than max_size, and INGOT_IO_ERROR if it cannot be read or is
  * not a regular file. */

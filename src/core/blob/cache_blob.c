@@ -103,12 +103,9 @@ static ingot_status_t check_blob_frame(struct bytes_reader *reader, struct blob_
 
 static ingot_status_t check_sections(const struct blob_view *view, struct bytes_reader *reader)
 {
-    struct bytes_reader table;
-
-    bytes_reader_init(&table, (size_t)view->section_count * BLOB_SECTION_SIZE, view->section_table);
     for (uint32_t i = 0; i < view->section_count; ++i) {
-        const uint8_t *digest = bytes_get(&table, DIGEST_SIZE);
-        const uint64_t binary_size = bytes_get_u64(&table);
+        uint64_t binary_size = 0;
+        const uint8_t *digest = blob_section_at(view, i, &binary_size);
         if (i != 0 && memcmp(digest - BLOB_SECTION_SIZE, digest, DIGEST_SIZE) >= 0)
             return fail_blob_corrupt("its sections are not in order");
         if (binary_size > bytes_left(reader))
@@ -116,17 +113,6 @@ static ingot_status_t check_sections(const struct blob_view *view, struct bytes_
         (void)bytes_get(reader, (size_t)binary_size);
     }
     return bytes_left(reader) == 0 ? INGOT_SUCCESS : fail_blob_corrupt("it has bytes after its last part");
-}
-
-static bool names_ascend(size_t size, const char *names)
-{
-    const char *last = names;
-    for (const char *name = names; name < names + size; name += strlen(name) + 1) {
-        if (strcmp(last, name) > 0)
-            return false;
-        last = name;
-    }
-    return true;
 }
 
 const uint8_t *blob_next_file(struct bytes_reader *files, size_t *name_size, const char **name)
@@ -184,8 +170,12 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     view->first_binary = reader.bytes + reader.offset;
     if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
         return fail_blob_corrupt("its last kernel name is not terminated");
-    if (!names_ascend(view->names_size, view->names))
-        return fail_blob_corrupt("its kernel names are not in order");
+    const char *last = view->names;
+    for (const char *name = last; name < view->names + view->names_size; name += strlen(name) + 1) {
+        if (strcmp(last, name) > 0)
+            return fail_blob_corrupt("its kernel names are not in order");
+        last = name;
+    }
     if (view->source_name_size != 0 && memchr(view->source_name, '\0', view->source_name_size) != NULL)
         return fail_blob_corrupt("its source's name contains NUL");
     if (!blob_files_are_whole(view->files_size, view->files))
@@ -195,25 +185,19 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
 
 const uint8_t *blob_section_at(const struct blob_view *view, uint32_t index, uint64_t *binary_size)
 {
-    struct bytes_reader section;
-
-    bytes_reader_init(&section, BLOB_SECTION_SIZE, view->section_table + (size_t)index * BLOB_SECTION_SIZE);
-    const uint8_t *digest = bytes_get(&section, DIGEST_SIZE);
-    *binary_size = bytes_get_u64(&section);
-    return digest;
+    const uint8_t *section = view->section_table + (size_t)index * BLOB_SECTION_SIZE;
+    *binary_size = le_get_u64(section + DIGEST_SIZE);
+    return section;
 }
 
 ingot_binary_t blob_find_section(const struct blob_view *view, const uint8_t identity_digest[DIGEST_SIZE])
 {
     const uint8_t *binary = view->first_binary;
-    struct bytes_reader table;
+    uint64_t size = 0;
 
-    bytes_reader_init(&table, (size_t)view->section_count * BLOB_SECTION_SIZE, view->section_table);
     for (uint32_t i = 0; i < view->section_count; ++i) {
-        const uint8_t *digest = bytes_get(&table, DIGEST_SIZE);
-        const size_t size = (size_t)bytes_get_u64(&table);
-        if (memcmp(digest, identity_digest, DIGEST_SIZE) == 0)
-            return (ingot_binary_t){size, binary};
+        if (memcmp(blob_section_at(view, i, &size), identity_digest, DIGEST_SIZE) == 0)
+            return (ingot_binary_t){(size_t)size, binary};
         binary += size;
     }
     return (ingot_binary_t){0, NULL};

@@ -26,35 +26,30 @@ void ingot_environment_be_silent(void)
     atomic_store_explicit(&is_silent, true, memory_order_relaxed);
 }
 
-/* Writes a line to standard error, unless there was one about this variable. */
-static void tell_wrong_value(const char *name, const char *sentence)
+ingot_status_t ingot_environment_refuse(const char *name, const char *format, ...)
 {
-    static atomic_uint_fast64_t told; /* a bit for each name */
-    char line[1024];
+    static atomic_uint_fast64_t told; /* a bit for each name: a line about a variable is written once */
+    char line[1024] = "ingot: ";
+    char *sentence = line + strlen(line);
     size_t at = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(sentence, 1000, format, arguments);
+    va_end(arguments);
+    const ingot_status_t status = error_set(INGOT_INVALID_ARGUMENTS, "%s", sentence);
     while (environment_names()[at] != NULL && strcmp(environment_names()[at], name) != 0)
         ++at;
     const uint64_t bit = UINT64_C(1) << (at % 64);
     if (atomic_load_explicit(&is_silent, memory_order_relaxed) ||
         (atomic_fetch_or_explicit(&told, bit, memory_order_relaxed) & bit) != 0)
-        return;
-    const int length = snprintf(line, sizeof(line), "ingot: %.1000s\n", sentence);
+        return status;
+    strcat(line, "\n");
     const struct write_signals held = write_signals_hold();
-    if (write(STDERR_FILENO, line, (size_t)length) < 0) {
+    if (write(STDERR_FILENO, line, strlen(line)) < 0) {
         /* there is nobody to tell */
     }
     write_signals_allow(&held);
-}
-
-ingot_status_t ingot_environment_refuse(const char *name, const char *format, ...)
-{
-    char sentence[1000];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof(sentence), format, arguments);
-    va_end(arguments);
-    tell_wrong_value(name, sentence);
-    return error_set(INGOT_INVALID_ARGUMENTS, "%s", sentence);
+    return status;
 }
 
 /* Returns "" if the variable is not set, or if the process has more rights than its user (setuid). */
@@ -100,25 +95,6 @@ static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, stru
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t read_cache_limits(struct memory_cache_limits *limits)
-{
-    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
-    uint64_t is_on = 1;
-
-    ingot_status_t status = read_environment_value("INGOT_CACHE", ENVIRONMENT_SWITCH, &is_on);
-    if (status == INGOT_SUCCESS && is_on == 0) {
-        limits->max_entries = 0;
-        return INGOT_SUCCESS;
-    }
-    if (status == INGOT_SUCCESS)
-        status = read_environment_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &capacity.max_programs);
-    if (status == INGOT_SUCCESS)
-        status = read_environment_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &capacity.max_bytes);
-    if (status == INGOT_SUCCESS)
-        status = read_environment_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &capacity.max_groups);
-    return status == INGOT_SUCCESS ? read_capacity(&capacity, limits) : status;
-}
-
 ingot_status_t environment_read(struct environment *environment, bool ignore, const ingot_cache_capacity_t *capacity)
 {
     *environment = (struct environment){.compile_options = "",
@@ -136,31 +112,24 @@ ingot_status_t environment_read(struct environment *environment, bool ignore, co
     environment->compile_options = get_variable_text("INGOT_COMPILE_OPTIONS");
     environment->link_options = get_variable_text("INGOT_LINK_OPTIONS");
     uint64_t header_memo = 1;
-    const ingot_status_t status = read_environment_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
+    ingot_status_t status = read_environment_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
     environment->header_memo = header_memo != 0;
-    return status == INGOT_SUCCESS && capacity == NULL ? read_cache_limits(&environment->limits) : status;
-}
-
-static void tell_unknown(const char *name, size_t size, const struct trace *trace)
-{
-    ingot_event_t event = INGOT_EVENT_INIT;
-    char copy[128];
-    const size_t copied = size < sizeof(copy) - 1 ? size : sizeof(copy) - 1;
-    const char *renamed = environment_renamed(name, size);
-    const char *nearest = renamed == NULL ? environment_nearest(name, size) : NULL;
-
-    if (renamed == NULL && nearest == NULL)
-        return;
-    memcpy(copy, name, copied);
-    copy[copied] = '\0';
-    event.kind = INGOT_EVENT_ENVIRONMENT;
-    event.status =
-        renamed != NULL
-            ? error_set(INGOT_NOT_FOUND, "%s has no effect any more: set %s instead", copy, renamed)
-            : error_set(INGOT_NOT_FOUND, "%s is not an Ingot variable; the nearest one is %s", copy, nearest);
-    event.name = copy;
-    event.reason = ingot_last_error_detail();
-    trace_emit(trace, &event);
+    if (status != INGOT_SUCCESS || capacity != NULL)
+        return status;
+    ingot_cache_capacity_t read = INGOT_CACHE_CAPACITY_INIT;
+    uint64_t is_on = 1;
+    status = read_environment_value("INGOT_CACHE", ENVIRONMENT_SWITCH, &is_on);
+    if (status == INGOT_SUCCESS && is_on == 0) {
+        environment->limits.max_entries = 0;
+        return INGOT_SUCCESS;
+    }
+    if (status == INGOT_SUCCESS)
+        status = read_environment_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &read.max_programs);
+    if (status == INGOT_SUCCESS)
+        status = read_environment_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &read.max_bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_environment_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &read.max_groups);
+    return status == INGOT_SUCCESS ? read_capacity(&read, &environment->limits) : status;
 }
 
 void environment_tell_unknown(const struct trace *trace)
@@ -171,7 +140,23 @@ void environment_tell_unknown(const struct trace *trace)
         return;
     error_save(&kept);
     /* in a setuid process, no variable has an effect */
-    for (char **each = environ; each != NULL && *each != NULL && getauxval(AT_SECURE) == 0; ++each)
-        tell_unknown(*each, strcspn(*each, "="), trace);
+    for (char **each = environ; each != NULL && *each != NULL && getauxval(AT_SECURE) == 0; ++each) {
+        const size_t size = strcspn(*each, "=");
+        const char *renamed = environment_renamed(*each, size);
+        const char *nearest = renamed == NULL ? environment_nearest(*each, size) : NULL;
+        char name[128];
+        if (renamed == NULL && nearest == NULL)
+            continue;
+        ingot_event_t event = INGOT_EVENT_INIT;
+        (void)snprintf(name, sizeof(name), "%.*s", (int)size, *each);
+        event.kind = INGOT_EVENT_ENVIRONMENT;
+        event.status =
+            renamed != NULL
+                ? error_set(INGOT_NOT_FOUND, "%s has no effect any more: set %s instead", name, renamed)
+                : error_set(INGOT_NOT_FOUND, "%s is not an Ingot variable; the nearest one is %s", name, nearest);
+        event.name = name;
+        event.reason = ingot_last_error_detail();
+        trace_emit(trace, &event);
+    }
     error_restore(&kept);
 }

@@ -61,25 +61,6 @@ static void put_library(struct bytes_writer *out, const struct ingot_context *co
     bytes_put_framed_text(out, context->ops.name);
 }
 
-static ingot_status_t write_id(struct bytes_writer *out, const struct ingot_program_desc *desc,
-                               struct cache_blob_id *id)
-{
-    put_head(out);
-    const size_t library = out->size;
-    put_library(out, desc->context);
-    const size_t library_end = out->size;
-    ingot_status_t status = put_devices(out, desc);
-    const size_t request = out->size;
-    if (status == INGOT_SUCCESS)
-        status = desc_request_write(out, desc);
-    if (status != INGOT_SUCCESS || out->failed)
-        return status != INGOT_SUCCESS ? status : error_out_of_memory();
-    digest_of(library_end - library, out->bytes + library, id->library_digest);
-    digest_of(out->size - request, out->bytes + request, id->request_digest);
-    id->bytes = bytes_take(out, &id->size);
-    return id->bytes != NULL ? INGOT_SUCCESS : error_out_of_memory();
-}
-
 static ingot_status_t create_blob_id(const struct ingot_program_desc *desc, struct cache_blob_id **id)
 {
     const ingot_allocator_t *allocator = &desc->context->allocator;
@@ -89,13 +70,26 @@ static ingot_status_t create_blob_id(const struct ingot_program_desc *desc, stru
     if (made == NULL)
         return error_out_of_memory();
     bytes_writer_init(&out, allocator);
-    const ingot_status_t status = write_id(&out, desc, made);
-    bytes_writer_fini(&out);
+    put_head(&out);
+    const size_t library = out.size;
+    put_library(&out, desc->context);
+    const size_t library_end = out.size;
+    ingot_status_t status = put_devices(&out, desc);
+    const size_t request = out.size;
     if (status == INGOT_SUCCESS)
+        status = desc_request_write(&out, desc);
+    if (status == INGOT_SUCCESS && !out.failed) {
+        digest_of(library_end - library, out.bytes + library, made->library_digest);
+        digest_of(out.size - request, out.bytes + request, made->request_digest);
+        made->bytes = bytes_take(&out, &made->size);
+    }
+    bytes_writer_fini(&out);
+    if (made->bytes != NULL) {
         *id = made;
-    else
-        cache_blob_id_destroy(made, allocator);
-    return status;
+        return INGOT_SUCCESS;
+    }
+    cache_blob_id_destroy(made, allocator);
+    return status != INGOT_SUCCESS ? status : error_out_of_memory();
 }
 
 void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *allocator)

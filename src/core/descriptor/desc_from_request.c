@@ -53,15 +53,6 @@ static ingot_status_t check_options(const struct ingot_context *context, const c
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-static bool has_text(const ingot_build_request_t *build)
-{
-    for (size_t i = 0; i < build->source_count; ++i) {
-        if (hermetic_kind_has_includes(build->sources[i].kind))
-            return true;
-    }
-    return false;
-}
-
 /* True if a file of this name is in the directory in which a driver writes the headers. */
 static bool is_safe_name(const char *name)
 {
@@ -102,34 +93,6 @@ static const char *find_danger(const struct request *request)
 
 /* ---- making a descriptor ---- */
 
-struct gathering {
-    struct arena arena;
-    ingot_source_t *sources; /* then the headers */
-    size_t count;
-};
-
-static ingot_status_t gather(struct gathering *gathering, const ingot_build_request_t *build)
-{
-    const size_t count = build->source_count + build->header_count;
-    ingot_status_t status = INGOT_SUCCESS;
-    gathering->sources = arena_take(&gathering->arena, count * sizeof(ingot_source_t));
-    if (gathering->sources == NULL)
-        return error_out_of_memory();
-    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        const ingot_source_view_t *view =
-            i < build->source_count ? &build->sources[i] : &build->headers[i - build->source_count];
-        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-        info.kind = view->kind;
-        info.bytes = view->bytes;
-        info.size = view->size;
-        info.name = view->name;
-        info.allocator = gathering->arena.allocator;
-        status = ingot_source_create(&gathering->sources[i], &info);
-        gathering->count += status == INGOT_SUCCESS;
-    }
-    return status;
-}
-
 static ingot_status_t read_safe_request(struct request *request, ingot_context_t context, struct arena *arena,
                                         size_t size, const uint8_t *bytes)
 {
@@ -146,7 +109,10 @@ static ingot_status_t read_safe_request(struct request *request, ingot_context_t
         return error_set(INGOT_NOT_CACHEABLE, "%s", danger);
     /* the options that are not resolved with texts */
     status = check_options(context, request->build.link_options, arena);
-    if (status == INGOT_SUCCESS && !has_text(&request->build))
+    bool has_text = false;
+    for (size_t i = 0; i < request->build.source_count; ++i)
+        has_text = has_text || hermetic_kind_has_includes(request->build.sources[i].kind);
+    if (status == INGOT_SUCCESS && !has_text)
         status = check_options(context, request->build.compile_options, arena);
     return status;
 }
@@ -155,19 +121,35 @@ ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc
                                                       const uint8_t *request, size_t device_count,
                                                       const uint32_t *device_indices, const char *group)
 {
-    struct gathering gathering = {.count = 0};
+    struct arena arena;
     struct request read;
+    ingot_source_t *sources = NULL; /* then the headers */
+    size_t count = 0;
     if (desc == NULL || context == NULL || (request == NULL && size != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or request is NULL");
-    arena_init(&gathering.arena, &context->allocator);
-    ingot_status_t status = read_safe_request(&read, context, &gathering.arena, size, request);
-    if (status == INGOT_SUCCESS)
-        status = gather(&gathering, &read.build);
+    arena_init(&arena, &context->allocator);
+    ingot_status_t status = read_safe_request(&read, context, &arena, size, request);
+    if (status == INGOT_SUCCESS) {
+        count = read.build.source_count + read.build.header_count;
+        sources = arena_take(&arena, count * sizeof(*sources));
+        status = sources != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    }
+    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
+        const ingot_source_view_t *view =
+            i < read.build.source_count ? &read.build.sources[i] : &read.build.headers[i - read.build.source_count];
+        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+        info.kind = view->kind;
+        info.bytes = view->bytes;
+        info.size = view->size;
+        info.name = view->name;
+        info.allocator = &context->allocator;
+        status = ingot_source_create(&sources[i], &info);
+    }
     if (status == INGOT_SUCCESS) {
         const ingot_program_info_t info = {.struct_size = sizeof(info),
-                                           .sources = gathering.sources,
+                                           .sources = sources,
                                            .source_count = read.build.source_count,
-                                           .headers = gathering.sources + read.build.source_count,
+                                           .headers = sources + read.build.source_count,
                                            .header_count = read.build.header_count,
                                            .compile_options = read.build.compile_options,
                                            .link_options = read.build.link_options,
@@ -180,28 +162,13 @@ ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc
                                            .name_expression_count = read.build.name_expression_count};
         status = program_desc_create(desc, context, &info, &read);
     }
-    for (size_t i = 0; i < gathering.count; ++i)
-        ingot_source_release(gathering.sources[i]);
-    arena_fini(&gathering.arena);
+    for (size_t i = 0; sources != NULL && i < count; ++i)
+        ingot_source_release(sources[i]);
+    arena_fini(&arena);
     return status;
 }
 
 /* ---- making a request ---- */
-
-/* Removes the directories from the names of sources. */
-static bool shorten_names(struct request *request, struct arena *arena)
-{
-    ingot_build_request_t *build = &request->build;
-    ingot_source_view_t *views = arena_take(arena, build->source_count * sizeof(*views));
-    for (size_t i = 0; views != NULL && i < build->source_count; ++i) {
-        const char *slash = strrchr(build->sources[i].name, '/');
-        views[i] = build->sources[i];
-        if (slash != NULL)
-            views[i].name = slash + 1;
-    }
-    build->sources = views;
-    return views != NULL;
-}
 
 static ingot_status_t write_whole_request(struct bytes_writer *out, const struct ingot_program_desc *desc,
                                           const ingot_build_request_t *build, struct arena *arena)
@@ -224,8 +191,18 @@ static ingot_status_t write_whole_request(struct bytes_writer *out, const struct
         is_absolute = is_absolute || (size != 0 && name[0] == '/');
     if (request.names_matter && request.directory == NULL && is_absolute)
         return error_set(INGOT_NOT_CACHEABLE, "the program depends on the directories of its files (__FILE__)");
-    if (!request.names_matter && !shorten_names(&request, arena))
-        return error_out_of_memory();
+    if (!request.names_matter) { /* the names of sources lose their directories */
+        ingot_source_view_t *views = arena_take(arena, build->source_count * sizeof(*views));
+        if (views == NULL)
+            return error_out_of_memory();
+        for (size_t i = 0; i < build->source_count; ++i) {
+            const char *slash = strrchr(build->sources[i].name, '/');
+            views[i] = build->sources[i];
+            if (slash != NULL)
+                views[i].name = slash + 1;
+        }
+        request.build.sources = views;
+    }
     request_write_head(out, desc->context->ops.name);
     request_write(out, REQUEST_OF_TEXTS, &request);
     return out->failed ? error_out_of_memory() : INGOT_SUCCESS;

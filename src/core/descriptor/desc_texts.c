@@ -168,7 +168,9 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
     arena_init(&arena, &context->allocator);
     ingot_status_t status = check_applied_options(hermetic, desc, &arena, &survey);
     texts->has_directories = survey.has_directory;
-    hermetic->must_look = program_desc_may_include(desc) || survey.defines_special_name || survey.keeps_names;
+    hermetic->must_look = survey.defines_special_name || survey.keeps_names;
+    for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i)
+        hermetic->must_look = hermetic->must_look || desc->sources[i]->may_include;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->must_look)
         status = resolve_new(hermetic, desc, &arena);
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && desc->is_final)
@@ -201,25 +203,11 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
     return INGOT_SUCCESS;
 }
 
-/* Reads the included files again, and checks that the texts are still those in the descriptor's key. */
-static ingot_status_t make_texts(struct hermetic_request *request, const struct ingot_program_desc *desc,
-                                 const ingot_build_request_t *native, struct arena *arena)
-{
-    struct hermetic *hermetic = &request->hermetic;
-    const ingot_status_t status = resolve_texts(hermetic, desc, native);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const size_t size = desc->digests_size;
-    if (hermetic->reason == NULL && hermetic->digests.size == size &&
-        (size == 0 || memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0))
-        return replace_sources(request, arena);
-    request->refusal = "a file that the sources include changed since the descriptor was made";
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t hermetic_request_make(struct hermetic_request *request, const struct ingot_program_desc *desc,
                                      const ingot_build_request_t *native, struct arena *arena)
 {
+    struct hermetic *hermetic = &request->hermetic;
+    const size_t size = desc->digests_size;
     ingot_status_t status = INGOT_SUCCESS;
 
     if (desc->not_cacheable != NULL || desc->is_final || (desc->digests_size == 0 && !desc->has_directories))
@@ -230,8 +218,15 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
     }
     request->request = *native;
     status = desc_request_keep_options(&request->request, desc, arena);
-    if (status == INGOT_SUCCESS && desc->digests_size != 0)
-        status = make_texts(request, desc, native, arena);
+    if (status == INGOT_SUCCESS && size != 0) {
+        status = resolve_texts(hermetic, desc, native);
+        const bool is_same = status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->digests.size == size &&
+                             memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0;
+        if (is_same)
+            status = replace_sources(request, arena);
+        else
+            request->refusal = "a file that the sources include changed since the descriptor was made";
+    }
     request->is_there = status == INGOT_SUCCESS && request->refusal == NULL;
     return status;
 }

@@ -93,8 +93,6 @@ void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
 /* True if some source is a text whose language has includes. */
 bool program_desc_has_text(const struct ingot_program_desc *desc);
-/* True if some source or header may have includes that must be resolved. */
-bool program_desc_may_include(const struct ingot_program_desc *desc);
 /* Returns a name for messages and events. Never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 

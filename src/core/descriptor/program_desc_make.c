@@ -64,14 +64,6 @@ bool program_desc_has_text(const struct ingot_program_desc *desc)
     return is_text;
 }
 
-bool program_desc_may_include(const struct ingot_program_desc *desc)
-{
-    bool may = false;
-    for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i)
-        may = may || desc->sources[i]->may_include;
-    return may;
-}
-
 const char *program_desc_name(const struct ingot_program_desc *desc)
 {
     return desc->sources[0]->name;
@@ -336,24 +328,27 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     return desc;
 }
 
-static int compare_spec_constants(const void *a, const void *b)
+/* Compares specialization constants by their ids, which are their first members, or indices of devices. */
+static int compare_numbers(const void *a, const void *b)
 {
-    const uint32_t left = ((const ingot_spec_constant_t *)a)->id;
-    const uint32_t right = ((const ingot_spec_constant_t *)b)->id;
+    const uint32_t left = *(const uint32_t *)a;
+    const uint32_t right = *(const uint32_t *)b;
     return (left > right) - (left < right);
 }
 
-static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+/* Copies and sorts the constants, the devices and the name expressions, and checks that none is repeated.
+ * write_desc_key copies the expressions into the key. */
+static ingot_status_t copy_sorted(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
-    const size_t count = info->spec_constant_count;
     ingot_spec_constant_t *constants = program_desc_spec_constants(desc);
-    uint64_t *values = (uint64_t *)(constants + count);
+    uint64_t *values = (uint64_t *)(constants + desc->spec_constant_count);
+    const char **expressions = program_desc_name_expressions(desc);
 
-    if (count == 0)
-        return INGOT_SUCCESS;
-    memcpy(constants, info->spec_constants, count * sizeof(*constants));
-    qsort(constants, count, sizeof(*constants), compare_spec_constants);
-    for (size_t i = 0; i < count; ++i) {
+    if (desc->spec_constant_count != 0) {
+        memcpy(constants, info->spec_constants, desc->spec_constant_count * sizeof(*constants));
+        qsort(constants, desc->spec_constant_count, sizeof(*constants), compare_numbers);
+    }
+    for (size_t i = 0; i < desc->spec_constant_count; ++i) {
         ingot_spec_constant_t *constant = &constants[i];
         if (i != 0 && constant->id == constant[-1].id)
             return error_set(INGOT_INVALID_ARGUMENTS, "specialization constant %u is given twice",
@@ -362,42 +357,20 @@ static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const
         memcpy(&values[i], constant->value, constant->size);
         constant->value = &values[i];
     }
-    return INGOT_SUCCESS;
-}
-
-/* Sorts the caller's name expressions, and checks that none is repeated. write_desc_key copies them into the key. */
-static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
-{
-    const size_t count = info->name_expression_count;
-    const char **expressions = program_desc_name_expressions(desc);
-
-    if (count == 0)
-        return INGOT_SUCCESS;
-    memcpy(expressions, info->name_expressions, count * sizeof(*expressions));
-    texts_sort(count, expressions);
-    for (size_t i = 1; i < count; ++i) {
-        if (strcmp(expressions[i], expressions[i - 1]) == 0)
-            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice", expressions[i]);
-    }
-    return INGOT_SUCCESS;
-}
-
-static int compare_indices(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a;
-    const uint32_t right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
-}
-
-static ingot_status_t copy_devices(struct ingot_program_desc *desc, const ingot_program_info_t *info)
-{
     for (size_t i = 0; i < desc->device_count; ++i)
         desc->device_indices[i] = info->device_indices != NULL ? info->device_indices[i] : (uint32_t)i;
     if (desc->device_count > 1)
-        qsort(desc->device_indices, desc->device_count, sizeof(*desc->device_indices), compare_indices);
+        qsort(desc->device_indices, desc->device_count, sizeof(*desc->device_indices), compare_numbers);
     for (size_t i = 1; i < desc->device_count; ++i) {
         if (desc->device_indices[i] == desc->device_indices[i - 1])
             return error_set(INGOT_INVALID_ARGUMENTS, "device %u is given twice", (unsigned)desc->device_indices[i]);
+    }
+    if (desc->name_expression_count != 0)
+        memcpy(expressions, info->name_expressions, desc->name_expression_count * sizeof(*expressions));
+    texts_sort(desc->name_expression_count, expressions);
+    for (size_t i = 1; i < desc->name_expression_count; ++i) {
+        if (strcmp(expressions[i], expressions[i - 1]) == 0)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice", expressions[i]);
     }
     return INGOT_SUCCESS;
 }
@@ -427,11 +400,7 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
         made->sources[i] = source_of(info, i);
         source_reference(made->sources[i]);
     }
-    ingot_status_t status = copy_spec_constants(made, info);
-    if (status == INGOT_SUCCESS)
-        status = copy_devices(made, info);
-    if (status == INGOT_SUCCESS)
-        status = sort_name_expressions(made, info);
+    const ingot_status_t status = copy_sorted(made, info);
     if (status != INGOT_SUCCESS) {
         destroy_descriptor(made);
         return status;

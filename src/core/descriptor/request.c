@@ -7,6 +7,7 @@
 #include "core/descriptor/request.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -244,69 +245,67 @@ ingot_status_t request_read_whole(struct request *request, const char **backend,
 struct visit {
     ingot_cache_blob_id_visit_t visit;
     void *user;
-    const struct request *request;
-    char path[PATH_CAPACITY];
 };
 
-static void visit_string(struct visit *visit, const char *text)
+/* Visits a field with the path that printf would print. */
+__attribute__((format(printf, 5, 6))) static void visit_field(const struct visit *visit, size_t size, const void *value,
+                                                              bool is_text, const char *format, ...)
 {
-    visit->visit(visit->user, visit->path, strlen(text), (const uint8_t *)text, true);
+    char path[PATH_CAPACITY];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(path, sizeof(path), format, arguments);
+    va_end(arguments);
+    visit->visit(visit->user, path, size, value, is_text);
 }
 
-static void visit_views(struct visit *visit, size_t count, const ingot_source_view_t *views, bool are_sources)
+static void visit_views(const struct visit *visit, bool is_text, size_t count, const ingot_source_view_t *views,
+                        bool are_sources)
 {
+    static const char *const kinds[] = {
+        [INGOT_SOURCE_OPENCL_C] = "opencl_c", [INGOT_SOURCE_SPIRV] = "spirv",     [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp",
+        [INGOT_SOURCE_PTX] = "ptx",           [INGOT_SOURCE_HIP_CPP] = "hip_cpp", [INGOT_SOURCE_HIP_CODE] = "hip_code"};
     const char *start = are_sources ? "source" : "header";
-    const bool is_text = visit->request->form == REQUEST_OF_TEXTS;
     for (size_t i = 0; i < count; ++i) {
         if (are_sources) {
-            static const char *const names[] = {
-                [INGOT_SOURCE_OPENCL_C] = "opencl_c", [INGOT_SOURCE_SPIRV] = "spirv",
-                [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp", [INGOT_SOURCE_PTX] = "ptx",
-                [INGOT_SOURCE_HIP_CPP] = "hip_cpp",   [INGOT_SOURCE_HIP_CODE] = "hip_code"};
             char of_backend[9]; /* a kind that a custom backend defines */
             const uint32_t value = (uint32_t)views[i].kind;
-            const bool is_known = value < sizeof(names) / sizeof(names[0]) && names[value] != NULL;
+            const bool is_known = value < sizeof(kinds) / sizeof(kinds[0]) && kinds[value] != NULL;
             (void)snprintf(of_backend, sizeof(of_backend), "%08" PRIx32, value);
-            (void)snprintf(visit->path, PATH_CAPACITY, "source[%zu].kind", i);
-            visit_string(visit, is_known ? names[value] : of_backend);
+            const char *kind = is_known ? kinds[value] : of_backend;
+            visit_field(visit, strlen(kind), kind, true, "source[%zu].kind", i);
         }
-        if (views[i].name[0] != '\0') {
-            (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].name", start, i);
-            visit_string(visit, views[i].name);
-        }
-        (void)snprintf(visit->path, PATH_CAPACITY, "%s[%zu].%s", start, i, is_text ? "text" : "blake2b");
-        visit->visit(visit->user, visit->path, views[i].size, views[i].bytes, is_text);
+        if (views[i].name[0] != '\0')
+            visit_field(visit, strlen(views[i].name), views[i].name, true, "%s[%zu].name", start, i);
+        visit_field(visit, views[i].size, views[i].bytes, is_text, "%s[%zu].%s", start, i,
+                    is_text ? "text" : "blake2b");
     }
 }
 
 void request_visit(const struct request *request, ingot_cache_blob_id_visit_t to, void *user)
 {
     const ingot_build_request_t *build = &request->build;
-    struct visit visit = {.visit = to, .user = user, .request = request};
-    visit_views(&visit, build->source_count, build->sources, true);
-    visit_views(&visit, build->header_count, build->headers, false);
-    (void)snprintf(visit.path, PATH_CAPACITY, "compile_options");
-    visit_string(&visit, build->compile_options);
-    (void)snprintf(visit.path, PATH_CAPACITY, "link_options");
-    visit_string(&visit, build->link_options);
+    const struct visit visit = {to, user};
+    const bool is_text = request->form == REQUEST_OF_TEXTS;
+    visit_views(&visit, is_text, build->source_count, build->sources, true);
+    visit_views(&visit, is_text, build->header_count, build->headers, false);
+    visit_field(&visit, strlen(build->compile_options), build->compile_options, true, "compile_options");
+    visit_field(&visit, strlen(build->link_options), build->link_options, true, "link_options");
     for (size_t i = 0; i < build->spec_constant_count; ++i) {
-        (void)snprintf(visit.path, PATH_CAPACITY, "spec_constant[%" PRIu32 "]", build->spec_constants[i].id);
-        to(user, visit.path, build->spec_constants[i].size, build->spec_constants[i].value, false);
+        const ingot_spec_constant_t *constant = &build->spec_constants[i];
+        visit_field(&visit, constant->size, constant->value, false, "spec_constant[%" PRIu32 "]", constant->id);
     }
-    for (size_t i = 0; i < build->name_expression_count; ++i) {
-        (void)snprintf(visit.path, PATH_CAPACITY, "name_expression[%zu]", i);
-        visit_string(&visit, build->name_expressions[i]);
-    }
+    for (size_t i = 0; i < build->name_expression_count; ++i)
+        visit_field(&visit, strlen(build->name_expressions[i]), build->name_expressions[i], true,
+                    "name_expression[%zu]", i);
     struct bytes_reader files;
     size_t name_size = 0;
     const char *name = NULL;
     const uint8_t *digest = NULL;
     bytes_reader_init(&files, request->files_size, request->files);
     for (size_t i = 0; (digest = blob_next_file(&files, &name_size, &name)) != NULL; ++i) {
-        (void)snprintf(visit.path, PATH_CAPACITY, "file[%zu].name", i);
-        to(user, visit.path, name_size, (const uint8_t *)name, true);
-        (void)snprintf(visit.path, PATH_CAPACITY, "file[%zu].blake2b", i);
-        to(user, visit.path, DIGEST_SIZE, digest, false);
+        visit_field(&visit, name_size, name, true, "file[%zu].name", i);
+        visit_field(&visit, DIGEST_SIZE, digest, false, "file[%zu].blake2b", i);
     }
     if (request->directory != NULL)
         to(user, "directory.blake2b", DIGEST_SIZE, request->directory, false);
@@ -373,8 +372,10 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
                                 .name_expression_count = desc->name_expression_count};
     if (arena->failed)
         return error_out_of_memory();
-    for (size_t i = 0; i < count; ++i)
-        views[i] = source_view(desc->sources[i]);
+    for (size_t i = 0; i < count; ++i) {
+        const struct ingot_source *source = desc->sources[i];
+        views[i] = (ingot_source_view_t){source->kind, source->size, source->bytes, source->name};
+    }
     return INGOT_SUCCESS;
 }
 

@@ -15,24 +15,6 @@ static bool is_text_kind(ingot_source_kind_t kind)
     return hermetic_kind_has_includes(kind) || kind == INGOT_SOURCE_PTX;
 }
 
-static ingot_status_t check_source_info(const ingot_source_info_t *info)
-{
-    if (!(is_text_kind(info->kind) || info->kind == INGOT_SOURCE_SPIRV || info->kind == INGOT_SOURCE_HIP_CODE ||
-          (info->kind >= INGOT_SOURCE_OWN_BINARY && info->kind < INGOT_SOURCE_OWN_BINARY + 0x100)))
-        return error_set(INGOT_INVALID_ARGUMENTS, "source kind %d is unknown", (int)info->kind);
-    if (info->bytes == NULL && info->size != 0)
-        return error_null_argument("info.bytes");
-    if (info->size == 0 && info->kind != INGOT_SOURCE_HEADER)
-        return error_set(INGOT_INVALID_ARGUMENTS, "the source is empty");
-    if (info->size > SIZE_MAX / 4)
-        return error_set(INGOT_INVALID_ARGUMENTS, "the source is too large");
-    if (is_text_kind(info->kind) && info->size != 0 && memchr(info->bytes, '\0', info->size) != NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "a text source contains a NUL byte");
-    if (info->kind == INGOT_SOURCE_HEADER && (info->name == NULL || *info->name == '\0'))
-        return error_set(INGOT_INVALID_ARGUMENTS, "a header has no name");
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t source_check_headers(size_t count, struct ingot_source *const *headers)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -62,9 +44,19 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
 
     if (source == NULL || !STRUCT_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "source or info is NULL, or its struct_size is not set");
-    const ingot_status_t status = check_source_info(&known);
-    if (status != INGOT_SUCCESS)
-        return status;
+    if (!(is_text_kind(known.kind) || known.kind == INGOT_SOURCE_SPIRV || known.kind == INGOT_SOURCE_HIP_CODE ||
+          (known.kind >= INGOT_SOURCE_OWN_BINARY && known.kind < INGOT_SOURCE_OWN_BINARY + 0x100)))
+        return error_set(INGOT_INVALID_ARGUMENTS, "source kind %d is unknown", (int)known.kind);
+    if (known.bytes == NULL && known.size != 0)
+        return error_null_argument("info.bytes");
+    if (known.size == 0 && known.kind != INGOT_SOURCE_HEADER)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the source is empty");
+    if (known.size > SIZE_MAX / 4)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the source is too large");
+    if (is_text_kind(known.kind) && known.size != 0 && memchr(known.bytes, '\0', known.size) != NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "a text source contains a NUL byte");
+    if (known.kind == INGOT_SOURCE_HEADER && (known.name == NULL || *known.name == '\0'))
+        return error_set(INGOT_INVALID_ARGUMENTS, "a header has no name");
     if (memory_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
 
@@ -141,9 +133,4 @@ void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_
         memcpy(shared->digest, digest, DIGEST_SIZE);
         atomic_store_explicit(&shared->digest_state, 2, memory_order_release); /* pairs with the acquire above */
     }
-}
-
-ingot_source_view_t source_view(const struct ingot_source *source)
-{
-    return (ingot_source_view_t){source->kind, source->size, source->bytes, source->name};
 }

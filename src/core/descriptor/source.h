@@ -42,6 +42,5 @@ void source_reference(struct ingot_source *source);
 void source_unreference(struct ingot_source *source);
 bool source_equals(const struct ingot_source *a, const struct ingot_source *b);
 void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE]);
-ingot_source_view_t source_view(const struct ingot_source *source);
 
 #endif

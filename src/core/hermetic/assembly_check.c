@@ -85,22 +85,17 @@ static void search_text(struct search *search)
     }
 }
 
-static bool has_keyword(const struct source_graph *graph)
-{
-    for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
-        if (graph_text_is_written(text) && memmem(text->facts.clean.start, text->facts.clean.size, "asm", 3) != NULL)
-            return true;
-    return false;
-}
-
 void graph_check_assembly(struct source_graph *graph)
 {
     static const char *const keywords[] = {"asm", "__asm", "__asm__"};
     struct search search = {.graph = graph};
-    const bool has_asm = has_keyword(graph);
-    bool may_arise = has_asm;
+    bool has_asm = false;
     if (!graph->input->rules->assembler_reads_files)
         return;
+    for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
+        has_asm = has_asm || (graph_text_is_written(text) &&
+                              memmem(text->facts.clean.start, text->facts.clean.size, "asm", 3) != NULL);
+    bool may_arise = has_asm;
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]) && graph->has_paste; ++i)
         may_arise = may_arise || graph_may_compose(graph, keywords[i]);
     if (may_arise) {

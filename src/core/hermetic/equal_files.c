@@ -24,15 +24,6 @@ void graph_find_equal_files(struct source_graph *graph)
     }
 }
 
-static bool has_another_name(const struct graph_text *text)
-{
-    for (const struct graph_text *other = text->next; other != NULL; other = other->next) {
-        if (is_same_file(text, other))
-            return true;
-    }
-    return false;
-}
-
 /* A directory that an included file is in or that -I names, under one of its names. */
 struct named_directory {
     struct named_directory *next;
@@ -86,8 +77,11 @@ void graph_check_file_names(struct source_graph *graph)
 {
     if (!graph->names_matter || !graph->renames_files)
         return;
-    for (const struct graph_text *text = graph->first; text != NULL && graph->limit == NULL; text = text->next) {
-        if (has_another_name(text))
+    for (const struct graph_text *one = graph->first; one != NULL && graph->limit == NULL; one = one->next) {
+        const struct graph_text *other = one->next;
+        while (other != NULL && !is_same_file(one, other))
+            other = other->next;
+        if (other != NULL)
             graph->limit = "a file is found by two names, and which of them __FILE__ means depends on the compiler";
     }
     if (graph->limit == NULL && has_directory_with_two_names(graph))

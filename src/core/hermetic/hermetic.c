@@ -86,20 +86,6 @@ static bool is_late(struct source_graph *graph, const struct os_file_identity *i
     return false;
 }
 
-static void add_option_directory(struct source_graph *graph, const struct option *option)
-{
-    struct directory *directory = arena_take(&graph->arena, sizeof(*directory));
-    if (graph->input->is_final)
-        graph->limit = "an option names a directory";
-    if (directory == NULL || graph->input->is_final)
-        return;
-    directory->path = arena_copy(&graph->arena, option->value_size, option->value);
-    if (directory->path != NULL && witness_identify_directory(graph->witness, directory->path, &directory->identity))
-        directory->is_late = is_late(graph, &directory->identity);
-    *graph->last_directory = directory;
-    graph->last_directory = &directory->next;
-}
-
 static void add_definition_of_option(struct source_graph *graph, const struct option *option)
 {
     if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL)
@@ -129,12 +115,24 @@ static void add_all_options(struct source_graph *graph)
         struct option_reader reader = {graph->input->rules, &graph->arena, options};
         struct option option;
         while (option_next(&reader, &option)) {
-            if (option.kind == OPTION_DIRECTORY)
-                add_option_directory(graph, &option);
+            struct directory *directory = NULL;
+            if (option.kind == OPTION_DIRECTORY && graph->input->is_final)
+                graph->limit = "an option names a directory";
+            else if (option.kind == OPTION_DIRECTORY)
+                directory = arena_take(&graph->arena, sizeof(*directory));
             else if (option.kind == OPTION_DEFINE)
                 add_definition_of_option(graph, &option);
             else if (option.kind == OPTION_UNDEFINE)
                 macro_table_undefine(&graph->macros, macro_name_of(option.value_size, option.value));
+            if (directory != NULL) {
+                directory->path = arena_copy(&graph->arena, option.value_size, option.value);
+                directory->is_late =
+                    directory->path != NULL &&
+                    witness_identify_directory(graph->witness, directory->path, &directory->identity) &&
+                    is_late(graph, &directory->identity);
+                *graph->last_directory = directory;
+                graph->last_directory = &directory->next;
+            }
             graph->has_debug_information = graph->has_debug_information || option_keeps_names(&option);
             graph->names_matter = graph->names_matter || (graph->brings_assert && option_has_assert(&option));
         }

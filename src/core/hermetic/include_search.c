@@ -194,22 +194,13 @@ const char *const *graph_late_directories(const struct source_graph *graph)
     return rules->current_directory == INGOT_CURRENT_UNKNOWN ? usual_late_directories : usual_late_directories + 3;
 }
 
-/* Tries every order that a compiler may use. Sets *is_certain to false unless all find the same file. */
-static struct graph_text *look_everywhere(struct search *search, bool *is_certain)
+/* Searches for a file. Sets *is_certain to true if every order that the rules allow finds the same one. */
+static struct graph_text *look_for_file(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     static const struct order orders[] = {{INGOT_CURRENT_FIRST, false},
                                           {INGOT_CURRENT_FIRST, true},
                                           {INGOT_CURRENT_LAST, false},
                                           {INGOT_CURRENT_LAST, true}};
-    struct graph_text *found = look_in_list(search, orders[0], is_certain);
-    for (size_t i = 1; i < sizeof(orders) / sizeof(orders[0]); ++i)
-        *is_certain = look_in_list(search, orders[i], is_certain) == found && *is_certain;
-    return found;
-}
-
-/* Searches for a file. Sets *is_certain to true if every order that the rules allow finds the same one. */
-static struct graph_text *look_for_file(struct search *search, const struct graph_text *text, bool *is_certain)
-{
     const ingot_text_rules_t *rules = search->graph->input->rules;
     *is_certain = true;
     if (search->name->text[0] == '/')
@@ -217,10 +208,14 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     struct graph_text *found = search->name->kind == HEADER_QUOTED ? look_beside(search, text, is_certain) : NULL;
     if (found != NULL)
         return found;
-    if (rules->current_directory == INGOT_CURRENT_UNKNOWN)
-        return look_everywhere(search, is_certain);
     const struct order order = {rules->current_directory, rules->late_directories != NULL};
-    return look_in_list(search, order, is_certain);
+    if (rules->current_directory != INGOT_CURRENT_UNKNOWN)
+        return look_in_list(search, order, is_certain);
+    /* every order that a compiler may use must find the same file */
+    found = look_in_list(search, orders[0], is_certain);
+    for (size_t i = 1; i < sizeof(orders) / sizeof(orders[0]); ++i)
+        *is_certain = look_in_list(search, orders[i], is_certain) == found && *is_certain;
+    return found;
 }
 
 /* True if no embedded header was found, or if the compiler is certain to find the one that was. If the header's name is

@@ -197,22 +197,6 @@ static void replace_include(struct inline_walk *walk, struct position *position,
     *position = behind;
 }
 
-/* Repeats the #line of a replacement at the end of its branch, because a #line in a branch that is not taken has no
- * effect. If the text itself has an earlier #line, writes a gap instead, because only the compiler knows whether that
- * #line is active. */
-static void put_line_again(struct inline_walk *walk, struct position *position, const struct text_event *event)
-{
-    if (!position->is_moved)
-        return;
-    position->is_moved = false;
-    put_before(walk, position, event);
-    if (event->gap != NULL)
-        put_gap(walk, position, event);
-    else
-        bytes_put_text(walk->out, "\n");
-    bytes_print(walk->out, "#line %zu", position->line + 1);
-}
-
 static void replace_event(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     if (++walk->replaced > MAX_REPLACED) {
@@ -275,14 +259,24 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
     for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
         if (walk->limit != NULL || walk->graph->arena.failed)
             break;
+        /* a source keeps these pragmas, because compilers ignore them there */
         const bool is_own_pragma =
             text->origin == TEXT_SOURCE && (event->kind == EVENT_ONCE || event->kind == EVENT_SYSTEM_HEADER);
         if (event->kind == EVENT_IF || event->kind == EVENT_ELSE || event->kind == EVENT_ENDIF)
             walk_condition(walk, &open, &position, event);
-        else if (event->kind == EVENT_LINE_END)
-            put_line_again(walk, &position, event);
-        else if (!is_own_pragma) /* a source keeps these pragmas, because compilers ignore them there */
+        else if (event->kind != EVENT_LINE_END && !is_own_pragma)
             replace_event(walk, &position, event);
+        if (event->kind == EVENT_LINE_END && position.is_moved) {
+            /* The #line of a replacement has no effect if its branch is not taken, so it is repeated at the end of the
+             * branch. If the text itself has an earlier #line, only the compiler knows whether that is active. */
+            position.is_moved = false;
+            put_before(walk, &position, event);
+            if (event->gap != NULL)
+                put_gap(walk, &position, event);
+            else
+                bytes_put_text(walk->out, "\n");
+            bytes_print(walk->out, "#line %zu", position.line + 1);
+        }
         if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)
             position.is_system = true;
     }

@@ -78,17 +78,6 @@ bool name_is_asm(const struct token *token)
 
 /* ---- _Pragma ---- */
 
-static bool has_pragma_word(size_t size, const char *text)
-{
-    static const char *const words[] = {"once",       "dependency", "module",       "include_alias",
-                                        "push_macro", "pop_macro",  "system_header"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
-        if (memmem(text, size, words[i], strlen(words[i])) != NULL)
-            return true;
-    }
-    return false;
-}
-
 /* True for a literal without a prefix, whose backslashes only escape quotes and backslashes. */
 static bool is_plain_literal(const struct token *token)
 {
@@ -106,13 +95,19 @@ static bool is_plain_literal(const struct token *token)
 
 bool pragma_is_harmless(const struct scanner *scanner)
 {
+    static const char *const words[] = {"once",       "dependency", "module",       "include_alias",
+                                        "push_macro", "pop_macro",  "system_header"};
     struct scanner ahead = *scanner;
     struct token literal;
     struct token token;
     scanner_next(&ahead, &token);
     scanner_next(&ahead, &literal);
-    if (!token_is(&token, "(") || !is_plain_literal(&literal) || has_pragma_word(literal.size, literal.start))
+    if (!token_is(&token, "(") || !is_plain_literal(&literal))
         return false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
+        if (memmem(literal.start, literal.size, words[i], strlen(words[i])) != NULL)
+            return false;
+    }
     scanner_next(&ahead, &token);
     return token_is(&token, ")");
 }

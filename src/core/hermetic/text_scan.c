@@ -172,7 +172,8 @@ static void read_include(struct scan *scan)
     event->end = offset_of(scan, scan->scanner.at);
 }
 
-static void read_define(struct scan *scan)
+/* Reads a #define or an #undef. */
+static void read_macro(struct scan *scan, bool is_defined)
 {
     struct token name;
     scanner_next(&scan->scanner, &name);
@@ -181,23 +182,11 @@ static void read_define(struct scan *scan)
         return;
     }
     check_characters(scan, &name);
-    const bool is_guard = scan->directives == 2 && scan->guard.size == name.size && scan->depth == 1 &&
-                          memcmp(scan->guard.start, name.start, name.size) == 0;
-    if (is_guard)
+    if (is_defined && scan->directives == 2 && scan->guard.size == name.size && scan->depth == 1 &&
+        memcmp(scan->guard.start, name.start, name.size) == 0)
         scan->guard_is_open = true;
     const char *from = name.start + name.size;
-    add_macro(scan, &name, from, (size_t)(read_line(scan) - from));
-}
-
-static void read_undef(struct scan *scan)
-{
-    struct token name;
-    scanner_next(&scan->scanner, &name);
-    check_characters(scan, &name);
-    if (name.kind == TOKEN_IDENTIFIER)
-        add_macro(scan, &name, NULL, 0);
-    else
-        scan->scanner.at = name.start;
+    add_macro(scan, &name, is_defined ? from : NULL, is_defined ? (size_t)(read_line(scan) - from) : 0);
 }
 
 /* Returns the name that #ifndef NAME, #if !defined NAME or #if !defined(NAME) tests, if nothing else is on the line. */
@@ -227,21 +216,6 @@ static struct token guard_name(struct scan *scan, const struct token *directive)
     }
     scanner_next(&ahead, &token);
     return name.kind == TOKEN_IDENTIFIER && token.kind == TOKEN_NEWLINE ? name : none;
-}
-
-static void read_endif(struct scan *scan, const struct token *directive)
-{
-    struct text_event *event = add_event(scan, EVENT_ENDIF);
-    if (scan->depth == 0) {
-        set_problem(scan, directive->start, "an #endif", "without its #if");
-        return;
-    }
-    if (--scan->depth != 0 || event == NULL)
-        return;
-    scan->guard_is_broken = scan->guard_is_broken || scan->guard_has_end;
-    scan->guard_has_end = true;
-    event->is_guard = true;
-    scan->had_tokens = false; /* set again by tokens after the guard */
 }
 
 static void read_pragma(struct scan *scan)
@@ -306,7 +280,15 @@ static void read_condition(struct scan *scan, const struct token *name)
             scan->guard_is_broken = true;
         ++scan->depth;
     } else if (token_is(name, "endif")) {
-        read_endif(scan, name);
+        struct text_event *event = add_event(scan, EVENT_ENDIF);
+        if (scan->depth == 0) {
+            set_problem(scan, name->start, "an #endif", "without its #if");
+        } else if (--scan->depth == 0 && event != NULL) {
+            scan->guard_is_broken = scan->guard_is_broken || scan->guard_has_end;
+            scan->guard_has_end = true;
+            event->is_guard = true;
+            scan->had_tokens = false; /* set again by tokens after the guard */
+        }
     } else {
         (void)add_event(scan, EVENT_ELSE);
         if (scan->depth == 0)
@@ -351,10 +333,8 @@ static void read_directive(struct scan *scan, const struct token *hash)
     else if (has_token_prefix(&name, "include") || has_token_prefix(&name, "import") ||
              has_token_prefix(&name, "embed"))
         read_gap(scan, &name);
-    else if (token_is(&name, "define"))
-        read_define(scan);
-    else if (token_is(&name, "undef"))
-        read_undef(scan);
+    else if (token_is(&name, "define") || token_is(&name, "undef"))
+        read_macro(scan, token_is(&name, "define"));
     else if (token_is(&name, "line"))
         scan->had_line = true;
     else if (has_token_prefix(&name, "if") || has_token_prefix(&name, "el") || token_is(&name, "endif"))

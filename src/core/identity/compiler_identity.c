@@ -6,13 +6,12 @@
  * programs stale. Libraries that a driver loads only when it compiles are read as files, because loading them takes
  * milliseconds. If it is not certain which file the driver would load, the library is loaded instead, and stays loaded.
  *
- * A library without a build-id is identified by a hash of its content (content_hash.h).
+ * A library without a build-id is identified by a hash of its content (content_hash.c).
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/identity/content_hash.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/library_search.h"
 #include "core/identity/loaded_library.h"
@@ -108,44 +107,30 @@ static void find_library(struct library_set *set, const char *name, const struct
 
 /* ---- the identity's field ---- */
 
-static ingot_status_t put_content_hash(struct library_set *set, struct bytes_writer *line, const char *path)
-{
-    char text[CONTENT_HASH_TEXT];
-    const ingot_status_t status = content_hash_of(set->memo, set->arena.allocator, path, text);
-    if (status == INGOT_SUCCESS) {
-        bytes_put_text(line, "xxh3:");
-        bytes_put_text(line, text);
-    }
-    if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
-        return status;
-    return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(),
-                           "the driver's library %s has no build-id and could not be read", path);
-}
-
 static ingot_status_t add_line_of_library(struct library_set *set, const struct library *library)
 {
     const struct link_map *loaded = library->loaded;
+    const char *name = loaded != NULL ? library_name(loaded) : library->file->name;
+    const char *path = loaded != NULL ? library_path(loaded) : library->file->path;
     const uint8_t *id = loaded == NULL ? library->file->build_id : NULL;
     size_t id_size = loaded == NULL ? library->file->build_id_size : 0;
-    ingot_status_t status = INGOT_SUCCESS;
-    struct bytes_writer line;
+    char hash[CONTENT_HASH_TEXT];
     if (loaded != NULL)
         (void)library_build_id(loaded, &id, &id_size);
-    bytes_writer_init(&line, set->arena.allocator);
-    bytes_put_text(&line, loaded != NULL ? library_name(loaded) : library->file->name);
-    bytes_put_text(&line, " ");
-    if (id != NULL) {
-        char *text = bytes_reserve(&line, 2 * id_size);
-        if (text != NULL)
-            hex_put(text, id_size, id);
-    } else
-        status = put_content_hash(set, &line, loaded != NULL ? library_path(loaded) : library->file->path);
-    if (status == INGOT_SUCCESS && !line.failed)
-        set->lines[set->line_count++] = arena_copy(&set->arena, line.size, (const char *)line.bytes);
-    if (line.failed || set->arena.failed)
-        status = INGOT_OUT_OF_MEMORY;
-    bytes_writer_fini(&line);
-    return status;
+    char *hex = id != NULL ? arena_take(&set->arena, 2 * id_size + 1) : NULL;
+    if (hex != NULL) {
+        hex_put(hex, id_size, id);
+        set->lines[set->line_count++] = arena_print(&set->arena, "%s %s", name, hex);
+    } else if (id == NULL) {
+        const ingot_status_t status = content_hash_of(set->memo, set->arena.allocator, path, hash);
+        if (status != INGOT_SUCCESS && status != INGOT_OUT_OF_MEMORY)
+            return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(),
+                                   "the driver's library %s has no build-id and could not be read", path);
+        if (status != INGOT_SUCCESS)
+            return status;
+        set->lines[set->line_count++] = arena_print(&set->arena, "%s xxh3:%s", name, hash);
+    }
+    return set->arena.failed ? INGOT_OUT_OF_MEMORY : INGOT_SUCCESS;
 }
 
 /* Checks that the files of loaded libraries without a build-id are those that were loaded. */

@@ -1,8 +1,8 @@
 /*
  * content_hash.c - hashes a file of a compiler, or finds its hash in the memo, and adds files to an identity; see
- * content_hash.h.
+ * device_identity.h.
  */
-#include "core/identity/content_hash.h"
+#include "core/identity/device_identity.h"
 
 #include <ingot/private/backend.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
-#include "core/identity/device_identity.h"
 #include "util/little_endian.h"
 #include "util/memory.h"
 

@@ -21,21 +21,13 @@ extern char **environ;
 
 /* ---- the environment variables that affect the code of a compiler ---- */
 
+/* True for a variable that begins with a capital and also has small letters, but only letters and digits. */
 static bool is_camel_case(const char *variable)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
-    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    const char *at = variable;
-    bool has_small = false;
-    if (*at < 'A' || *at > 'Z')
-        return false;
-    for (; *at != '=' && *at != '\0'; ++at) {
-        const bool is_small = strchr(letters, *at) != NULL;
-        if (!is_small && strchr(others, *at) == NULL)
-            return false;
-        has_small = has_small || is_small;
-    }
-    return has_small;
+    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyz";
+    const size_t size = strcspn(variable, "=");
+    return *variable >= 'A' && *variable <= 'Z' && strspn(variable, others) == size &&
+           strcspn(variable, others + 36) < size;
 }
 
 static bool variable_matches_name(const char *variable, const char *name)
@@ -60,35 +52,25 @@ static bool is_asked_for(const char *variable, const char *const *names)
     return is_in;
 }
 
-static ingot_status_t find_variables(const char *const *names, const char **found, size_t *count)
-{
-    *count = 0;
-    for (char **variable = environ; variable != NULL && *variable != NULL; ++variable) {
-        if (!is_asked_for(*variable, names))
-            continue;
-        if (*count == MAX_VARIABLES)
-            return error_set(INGOT_BACKEND_ERROR, "more than %d environment variables affect a device's code",
-                             MAX_VARIABLES);
-        found[(*count)++] = *variable;
-    }
-    texts_sort(*count, found);
-    return INGOT_SUCCESS;
-}
-
 /* Appends the environment variables with these names, sorted, each followed by a newline except for the last. */
 static ingot_status_t environment_put(struct bytes_writer *text, const char *const *names)
 {
     const char *found[MAX_VARIABLES];
     size_t count = 0;
-    const ingot_status_t status = find_variables(names, found, &count);
-    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
-        if (i != 0)
-            bytes_put_text(text, "\n");
+    for (char **variable = environ; variable != NULL && *variable != NULL; ++variable) {
+        if (!is_asked_for(*variable, names))
+            continue;
+        if (count == MAX_VARIABLES)
+            return error_set(INGOT_BACKEND_ERROR, "more than %d environment variables affect a device's code",
+                             MAX_VARIABLES);
+        found[count++] = *variable;
+    }
+    texts_sort(count, found);
+    for (size_t i = 0; i < count; ++i) {
+        bytes_put_text(text, i != 0 ? "\n" : "");
         bytes_put_text(text, found[i]);
     }
-    if (status == INGOT_SUCCESS && text->failed)
-        return error_out_of_memory();
-    return status;
+    return text->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
 /* ---- what is watched ---- */

@@ -86,20 +86,6 @@ static bool read_build_id(const struct reading *reading, struct library_file *fi
     return true;
 }
 
-/* Converts an address in the loaded library to an offset in its file. */
-static bool offset_of_address(const struct reading *reading, uint64_t address, uint64_t *offset)
-{
-    for (size_t i = 0; i < reading->segment_count; ++i) {
-        const ElfW(Phdr) *segment = &reading->segments[i];
-        if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
-            address - segment->p_vaddr < segment->p_filesz) {
-            *offset = address - segment->p_vaddr + segment->p_offset;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Returns the dynamic section's string at an offset, or NULL if it cannot be read. */
 static const char *read_string(const struct reading *reading, uint64_t at)
 {
@@ -154,8 +140,14 @@ static bool read_dynamic(struct reading *reading, struct library_file *file)
         if (entries[i].d_tag == DT_STRSZ)
             reading->strings_size = entries[i].d_un.d_val;
     }
-    if (file->needed == NULL || !offset_of_address(reading, address, &reading->strings_offset))
+    const ElfW(Phdr) *segment = reading->segments; /* the one that has the strings when the library is loaded */
+    const ElfW(Phdr) *end = segment + reading->segment_count;
+    while (segment != end && (segment->p_type != PT_LOAD || address < segment->p_vaddr ||
+                              address - segment->p_vaddr >= segment->p_filesz))
+        ++segment;
+    if (file->needed == NULL || segment == end)
         return false;
+    reading->strings_offset = address - segment->p_vaddr + segment->p_offset;
     for (size_t i = 0; i < count; ++i) {
         if (!take_entry(reading, &entries[i], file))
             return false;

@@ -4,6 +4,7 @@
 #include "core/memo/witness.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "core/memo/known_file.h"
 
@@ -162,7 +163,7 @@ bool witness_identify_directory(struct witness *witness, const char *path, struc
 
 bool witness_get_current_directory(struct witness *witness, size_t size, char *path)
 {
-    const bool is_there = os_get_current_directory(size, path);
+    const bool is_there = getcwd(path, size) != NULL;
     witness->is_lasting = witness->is_lasting && is_there;
     if (is_there)
         put_answer(witness, ANSWER_CURRENT, path, NULL);
@@ -184,7 +185,7 @@ static bool is_same_answer(const struct answer *answer)
     case ANSWER_DIRECTORY:
         return os_identify_directory(answer->path, &state.identity) &&
                os_is_same_file(&state.identity, &answer->state.identity);
-    case ANSWER_CURRENT: return os_get_current_directory(sizeof(path), path) && strcmp(path, answer->path) == 0;
+    case ANSWER_CURRENT: return getcwd(path, sizeof(path)) != NULL && strcmp(path, answer->path) == 0;
     }
     return false;
 }

@@ -3,7 +3,6 @@
  */
 #include "core/memory_cache/cache_flight.h"
 
-#include "core/base/error.h"
 #include "core/memory_cache/cache_groups.h"
 #include "util/process_number.h"
 #include "util/thread.h"
@@ -87,13 +86,6 @@ void flights_discard(struct cache_flights *flights, cache_group_filter filter, c
         if (filter == NULL || (group_is_named(own) && filter(own, wanted)))
             flight->discard = true;
     }
-}
-
-ingot_status_t flight_may_wait(const struct cache_flight *flight)
-{
-    return pthread_equal(flight->leader, pthread_self())
-               ? error_set(INGOT_DEADLOCK, "this thread requested what it is making")
-               : INGOT_SUCCESS;
 }
 
 void flight_wait(struct cache_flight *flight, struct cache_follower *follower, pthread_mutex_t *lock)

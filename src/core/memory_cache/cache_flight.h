@@ -69,8 +69,6 @@ void flights_add(struct cache_flights *flights, struct cache_flight *flight, con
 /* Marks the current flights whose groups the filter selects (NULL: all flights), so that their results are not kept. */
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
-/* Returns INGOT_DEADLOCK if the calling thread is the leader, which would wait for itself forever. */
-ingot_status_t flight_may_wait(const struct cache_flight *flight);
 /* Waits, with the lock released, until the flight has landed or the follower has become its leader. */
 void flight_wait(struct cache_flight *flight, struct cache_follower *follower, pthread_mutex_t *lock);
 /* Makes the follower that arrived first the leader. Returns false if there are no followers. */

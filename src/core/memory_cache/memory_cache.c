@@ -306,9 +306,8 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
     struct cache_victims victims;
     memory_cache_begin_change(cache, &victims);
     struct cache_entry *entry = memory_cache_lookup_locked(cache, request);
-    if (entry != NULL) {
+    if (entry != NULL)
         memory_cache_evict(cache, entry, EVICTED_TAKEN, &victims);
-    }
     memory_cache_end_change(cache, &victims, false);
     return entry;
 }
@@ -323,9 +322,8 @@ bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
     struct cache_victims victims;
     memory_cache_begin_change(cache, &victims);
     const bool is_in_it = memory_cache_has(cache, entry);
-    if (is_in_it) {
+    if (is_in_it)
         memory_cache_evict(cache, entry, EVICTED_CLEAR, &victims);
-    }
     memory_cache_end_change(cache, &victims, true);
     return is_in_it;
 }

@@ -77,7 +77,8 @@ static enum joining join_flight(struct attempt *attempt, struct cache_entry **en
         spare = NULL;
         flights_add(&cache->flights, attempt->flight, attempt->request);
         ++cache->misses;
-    } else if ((*status = flight_may_wait(attempt->flight)) != INGOT_SUCCESS) {
+    } else if (pthread_equal(attempt->flight->leader, pthread_self())) { /* it would wait for itself forever */
+        *status = error_set(INGOT_DEADLOCK, "this thread requested what it is making");
         joining = JOINED_REFUSED;
     } else {
         ++cache->waits;

@@ -398,26 +398,11 @@ void *ingot_object_get_value(const_ingot_object_t object)
 
 /* ---- the cache itself ---- */
 
-static ingot_status_t read_object_limits(const ingot_object_cache_limits_t *given, struct memory_cache_limits *limits)
-{
-    ingot_object_cache_limits_t known;
-
-    if (!STRUCT_READ(known, given))
-        return error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or its struct_size is not set");
-    if ((known.flags & ~(uint32_t)INGOT_OBJECT_CACHE_LRU_GROUPS) != 0)
-        return error_set(INGOT_INVALID_ARGUMENTS, "limits has unknown flags: %#x", (unsigned)known.flags);
-    *limits = (struct memory_cache_limits){.max_entries = SIZE_MAX,
-                                           .max_bytes = known.max_bytes,
-                                           .max_groups = known.max_groups,
-                                           .max_family_groups = known.max_session_groups,
-                                           .drops_least_used_group = known.flags != 0};
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingot_object_cache_info_t *info)
 {
     static const ingot_object_cache_info_t defaults = INGOT_OBJECT_CACHE_INFO_INIT;
     ingot_object_cache_info_t known;
+    ingot_object_cache_limits_t given;
     ingot_allocator_t allocator;
 
     if (cache == NULL || !STRUCT_READ(known, info != NULL ? info : &defaults))
@@ -425,9 +410,16 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     if (memory_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
     struct memory_cache_limits limits = {.max_entries = SIZE_MAX};
-    ingot_status_t status = known.limits != NULL ? read_object_limits(known.limits, &limits) : INGOT_SUCCESS;
-    if (status != INGOT_SUCCESS)
-        return status;
+    if (known.limits != NULL) {
+        if (!STRUCT_READ(given, known.limits))
+            return error_set(INGOT_INVALID_ARGUMENTS, "the struct_size of limits is not set");
+        if ((given.flags & ~(uint32_t)INGOT_OBJECT_CACHE_LRU_GROUPS) != 0)
+            return error_set(INGOT_INVALID_ARGUMENTS, "limits has unknown flags: %#x", (unsigned)given.flags);
+        limits.max_bytes = given.max_bytes;
+        limits.max_groups = given.max_groups;
+        limits.max_family_groups = given.max_session_groups;
+        limits.drops_least_used_group = given.flags != 0;
+    }
     struct ingot_object_cache *made = memory_allocate_zeroed(&allocator, sizeof(*made));
     if (made == NULL)
         return error_out_of_memory();
@@ -437,7 +429,7 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     made->user = known.user;
     made->size_of = known.size_of;
     trace_init(&made->trace, known.on_event, known.on_event_user, NULL);
-    status = memory_cache_create(&made->objects, &allocator, &object_ops, made, &limits);
+    const ingot_status_t status = memory_cache_create(&made->objects, &allocator, &object_ops, made, &limits);
     if (status != INGOT_SUCCESS) {
         memory_free(&allocator, made, sizeof(*made));
         return status;

@@ -35,12 +35,6 @@ void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind
 
 /* ---- the body ---- */
 
-static void destroy_native(struct ingot_context *context, void *native)
-{
-    if (native != NULL)
-        context->ops.destroy_program(context->state, native);
-}
-
 /* Computes the size that program_create allocated, from where the last text ends. */
 static size_t body_size(const struct program_body *body)
 {
@@ -49,14 +43,17 @@ static size_t body_size(const struct program_body *body)
     return (size_t)(end - (const char *)body);
 }
 
-static void destroy_body(struct program_body *body)
+static void destroy_body(void *user, void *value)
 {
+    struct program_body *body = value;
     struct ingot_program_desc *desc = body->desc;
     struct ingot_context *context = desc->context;
     const ingot_allocator_t *allocator = &context->allocator;
 
+    (void)user;
     kernel_table_destroy(body);
-    destroy_native(context, body->native);
+    if (body->native != NULL)
+        context->ops.destroy_program(context->state, body->native);
     program_free_blob(atomic_load_explicit(&body->blob, memory_order_relaxed), allocator);
     memory_free(allocator, body, body_size(body));
     ingot_program_desc_release(desc);
@@ -75,7 +72,8 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     if (parts->names_size <= UINT32_MAX)
         body = memory_allocate_zeroed(&context->allocator, offsetof(struct program_body, names) + texts_size);
     if (body == NULL) {
-        destroy_native(context, parts->native);
+        if (parts->native != NULL)
+            context->ops.destroy_program(context->state, parts->native);
         return parts->names_size <= UINT32_MAX
                    ? error_out_of_memory()
                    : error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are too long");
@@ -100,7 +98,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     struct memory_cache *programs = context_programs(context);
     struct cache_entry *entry = programs != NULL ? cache_entry_create(programs, body) : NULL;
     if (entry == NULL) {
-        destroy_body(body);
+        destroy_body(NULL, body);
         return error_out_of_memory();
     }
     *program = (struct ingot_program *)entry;
@@ -122,12 +120,6 @@ static bool are_program_keys_equal(const void *key, const void *other)
     return program_desc_equals(key, other);
 }
 
-static void destroy_value(void *user, void *value)
-{
-    (void)user;
-    destroy_body(value);
-}
-
 static void emit_program_eviction(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
 {
     static const char *const reasons[EVICTION_REASONS] = {
@@ -145,8 +137,8 @@ static void emit_program_eviction(void *user, void *value, size_t bytes, const c
 ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
                                     uint32_t device_count, const ingot_context_info_t *info)
 {
-    static const struct memory_cache_ops program_ops = {program_matches_key,    destroy_value, emit_program_eviction,
-                                                        are_program_keys_equal, false,         NULL};
+    static const struct memory_cache_ops program_ops = {program_matches_key,    destroy_body, emit_program_eviction,
+                                                        are_program_keys_equal, false,        NULL};
     return context_create(context, ops, state, device_count, info, &program_ops);
 }
 
@@ -182,11 +174,6 @@ static ingot_status_t make_with_builder(struct cache_entry **entry, size_t *byte
     return INGOT_SUCCESS;
 }
 
-static bool keeps_out_of_cache(const struct ingot_program_desc *desc)
-{
-    return (desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0;
-}
-
 __attribute__((cold, noinline)) static ingot_status_t emit_hit(const struct ingot_program_desc *desc)
 {
     program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
@@ -200,9 +187,12 @@ static inline ingot_status_t deliver_hit(ingot_program_t *program, const struct 
     return desc->context->trace.wants_hits ? emit_hit(desc) : INGOT_SUCCESS;
 }
 
-static const char *group_of(const struct ingot_program_desc *desc)
+static struct cache_request request_for(const struct ingot_program_desc *desc)
 {
-    return *desc->group != '\0' ? desc->group : NULL;
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
+    const bool is_transient = (desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0;
+    return (struct cache_request){desc->key_hash, desc, is_transient ? NULL : &shared->memo,
+                                  *desc->group != '\0' ? desc->group : NULL, is_transient};
 }
 
 /* Finishes a pending hit (cache_hit.h), or else finds the program by content or makes it. A program that must not be
@@ -220,9 +210,7 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
     if (programs == NULL)
         return error_out_of_memory();
     struct making making = {desc, builder, user};
-    const bool is_transient = keeps_out_of_cache(desc);
-    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
-                                          is_transient};
+    const struct cache_request request = request_for(desc);
     struct cache_entry *entry = NULL;
     enum cache_outcome outcome = CACHE_HIT;
 
@@ -266,12 +254,9 @@ __attribute__((cold, noinline)) static ingot_status_t get_with(ingot_program_t *
 {
     if (flags != INGOT_PROGRAM_GET_IN_MEMORY)
         return error_set(INGOT_INVALID_ARGUMENTS, "flags has an unknown flag");
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
-    const bool is_transient = keeps_out_of_cache(desc);
-    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
-                                          is_transient};
-    struct cache_entry *entry = is_transient ? memory_cache_lookup(desc->context->programs, &request)
-                                             : memory_cache_get(desc->context->programs, &request);
+    const struct cache_request request = request_for(desc);
+    struct cache_entry *entry = request.is_transient ? memory_cache_lookup(desc->context->programs, &request)
+                                                     : memory_cache_get(desc->context->programs, &request);
     if (entry == NULL)
         return error_set(INGOT_NOT_FOUND, "the program is not in memory");
     *program = (struct ingot_program *)entry;

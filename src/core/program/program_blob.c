@@ -97,21 +97,6 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     return status;
 }
 
-/* Fails if the compiler's files or variables have changed. Drivers may generate a kernel's code only when its binary or
- * the kernel is requested. They may keep that code, so the program never gets a blob afterwards. */
-static ingot_status_t check_compiler(struct program_body *body)
-{
-    struct ingot_context *context = body->desc->context;
-    /* relaxed: the clause is a static string */
-    const char *change = atomic_load_explicit(&body->compiler_change, memory_order_relaxed);
-    if (change == NULL)
-        change = context_compiler_change(context, body->desc->device_count, body->desc->device_indices);
-    if (change == NULL)
-        return INGOT_SUCCESS;
-    atomic_store_explicit(&body->compiler_change, change, memory_order_relaxed);
-    return error_set(INGOT_NOT_CACHEABLE, "%s", change);
-}
-
 static ingot_status_t take_blob(const struct ingot_program *program, size_t *size, uint8_t **blob)
 {
     struct program_body *body = program_body(program);
@@ -128,10 +113,15 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
         return status;
     const uint64_t start = trace_wanted(&context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     status = make_blob(body, id, size, blob, &device_bytes);
-    if (status == INGOT_SUCCESS) {
-        status = check_compiler(body);
-        if (status != INGOT_SUCCESS)
-            memory_free(&context->allocator, *blob, *size);
+    /* Drivers may generate a kernel's code only when its binary or the kernel is requested. They may keep that code, so
+     * after a change of the compiler's files or variables, the program never gets a blob. Relaxed: a static string. */
+    const char *change = atomic_load_explicit(&body->compiler_change, memory_order_relaxed);
+    if (change == NULL && status == INGOT_SUCCESS)
+        change = context_compiler_change(context, body->desc->device_count, body->desc->device_indices);
+    if (change != NULL && status == INGOT_SUCCESS) {
+        atomic_store_explicit(&body->compiler_change, change, memory_order_relaxed);
+        status = error_set(INGOT_NOT_CACHEABLE, "%s", change);
+        memory_free(&context->allocator, *blob, *size);
     }
     /* The in-memory cache has counted an estimate. Relaxed: nothing else is published with the number. */
     if (status == INGOT_SUCCESS &&

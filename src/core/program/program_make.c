@@ -80,15 +80,19 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
-/* Takes the names of text sources out of what is compiled, unless they are in the id. A compiler that calls an unnamed
- * source by a name of its own (NVRTC) puts the name into internal symbols, so equal ids would have different code. */
-static ingot_status_t drop_names(struct workshop *shop)
+/* Prepares the texts without includes, if possible. Called before anything is compiled. Takes the names of text sources
+ * out of what is compiled, unless they are in the id: a compiler that calls an unnamed source by a name of its own
+ * (NVRTC) puts the name into internal symbols, so equal ids would have different code. */
+static ingot_status_t prepare_texts(struct workshop *shop)
 {
     struct hermetic_request *hermetic = &shop->hermetic;
     const struct ingot_program_desc *desc = shop->desc;
-    const ingot_build_request_t *from = hermetic->is_there ? &hermetic->request : &shop->request;
     struct text_digests digests;
     bool is_named = false;
+    const ingot_status_t status = hermetic_request_make(hermetic, desc, &shop->request, &shop->arena);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const ingot_build_request_t *from = hermetic->is_there ? &hermetic->request : &shop->request;
     (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
     if (desc->not_cacheable != NULL || hermetic->refusal != NULL || digests.names_matter ||
         shop->context->text_rules.of_backend.unnamed_source == NULL)
@@ -110,13 +114,6 @@ static ingot_status_t drop_names(struct workshop *shop)
     hermetic->request.sources = views;
     hermetic->is_there = true;
     return INGOT_SUCCESS;
-}
-
-/* Prepares the texts without includes, if possible. Called before anything is compiled. */
-static ingot_status_t prepare_texts(struct workshop *shop)
-{
-    const ingot_status_t status = hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
-    return status == INGOT_SUCCESS ? drop_names(shop) : status;
 }
 
 static void workshop_fini(struct workshop *shop)
@@ -144,22 +141,12 @@ static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_requ
     return status;
 }
 
-/* Returns why the hermetic texts did not build. `log` is what the compiler said. */
-static const char *hermetic_failure(const struct hermetic *hermetic, size_t size, const void *log)
-{
-    static const char *const refusals[] = {HERMETIC_NO_ASM, "poisoned identifier"};
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]) && hermetic->assembly != NULL; ++i)
-        if (memmem(log, size, refusals[i], strlen(refusals[i])) != NULL)
-            return hermetic->assembly;
-    return hermetic->gap != NULL ? hermetic->gap
-                                 : "the program did not build without the files that its compiler finds by itself";
-}
-
 /* First compiles the hermetic texts, in which the included texts replace the includes. If they do not build, compiles
  * the program natively, that is, with its original texts, so that a broken program gets the log that the application
  * expects. A natively compiled program has no id. */
 static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
+    static const char *const refusals[] = {HERMETIC_NO_ASM, "poisoned identifier"}; /* of asm, in the compiler's log */
     const size_t log_start = shop->log.writer.size;
     struct hermetic_request *hermetic = &shop->hermetic;
 
@@ -173,8 +160,14 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
     if (status == INGOT_BUILD_FAILED && !shop->lacks_only_names)
         native_builds_add(shop->context->native_builds, shop->desc->key_hash);
     hermetic->is_there = false;
-    hermetic->refusal =
-        hermetic_failure(&hermetic->hermetic, shop->log.writer.size - log_start, shop->log.writer.bytes + log_start);
+    hermetic->refusal = hermetic->hermetic.gap != NULL
+                            ? hermetic->hermetic.gap
+                            : "the program did not build without the files that its compiler finds by itself";
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]) && hermetic->hermetic.assembly != NULL; ++i) {
+        if (memmem(shop->log.writer.bytes + log_start, shop->log.writer.size - log_start, refusals[i],
+                   strlen(refusals[i])) != NULL)
+            hermetic->refusal = hermetic->hermetic.assembly;
+    }
     shop->log.writer.size = log_start;
     shop->log.writer.failed = false;
     return run_compiler(shop, &shop->request, device_count, devices, native);
@@ -210,32 +203,25 @@ static ingot_status_t compile_program(struct workshop *shop, size_t device_count
     return status;
 }
 
-/* Compiles for one device and appends the binary. Sets *end to the offset at which it ends. */
-static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, size_t *end)
-{
-    struct ingot_context *context = shop->context;
-    void *native = NULL;
-
-    ingot_status_t status = compile_program(shop, 1, &device, &native);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = context->ops.get_binary(context->state, native, device, &shop->binaries);
-    context->ops.destroy_program(context->state, native);
-    *end = shop->binaries.writer.size;
-    return status;
-}
-
 /* For each class of devices that has no binary yet, compiles for one of its devices. */
 static ingot_status_t compile_missing_binaries(struct workshop *shop)
 {
+    const ingot_backend_ops_t *ops = &shop->context->ops;
     struct device_class *classes = shop->classes.classes;
     const size_t count = shop->classes.class_count;
     size_t *ends = arena_take(&shop->arena, count * sizeof(*ends));
     ingot_status_t status = ends != NULL ? INGOT_SUCCESS : error_out_of_memory();
 
     for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
-        if (classes[i].binary.bytes == NULL)
-            status = compile_binary(shop, classes[i].device, &ends[i]);
+        void *native = NULL;
+        if (classes[i].binary.bytes != NULL)
+            continue;
+        status = compile_program(shop, 1, &classes[i].device, &native);
+        if (status == INGOT_SUCCESS) {
+            status = ops->get_binary(shop->context->state, native, classes[i].device, &shop->binaries);
+            ops->destroy_program(shop->context->state, native);
+            ends[i] = shop->binaries.writer.size;
+        }
     }
     if (status == INGOT_SUCCESS && shop->binaries.writer.failed)
         status = error_out_of_memory(); /* the backend may have ignored a failed write */
@@ -271,33 +257,28 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
     return status;
 }
 
-/* Compiles once for all devices with equal identities. Returns INGOT_UNIMPLEMENTED if all identities differ. */
-static ingot_status_t build_by_class(struct workshop *shop, void **native)
-{
-    const struct ingot_program_desc *desc = shop->desc;
-
-    if (desc->device_count == 1 || shop->context->ops.load == NULL)
-        return INGOT_UNIMPLEMENTED;
-    ingot_status_t status = device_classes_init(&shop->classes, desc, &shop->arena);
-    if (status == INGOT_SUCCESS && shop->classes.class_count == desc->device_count)
-        return INGOT_UNIMPLEMENTED;
-    if (status == INGOT_SUCCESS)
-        status = compile_missing_binaries(shop);
-    return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
-}
-
-/* Makes the native program. If compiling once per class is impossible, for example because a device cannot be
- * identified or the driver returns no binary, compiles for all devices at once. */
+/* Makes the native program. Compiles once for all devices with equal identities. If that is impossible, for example
+ * because all differ, a device cannot be identified or the driver returns no binary, compiles for all devices at once.
+ */
 static ingot_status_t build_native(struct workshop *shop, void **native)
 {
-    const ingot_status_t status = build_by_class(shop, native);
+    const struct ingot_program_desc *desc = shop->desc;
+    ingot_status_t status = INGOT_UNIMPLEMENTED;
 
+    if (desc->device_count > 1 && shop->context->ops.load != NULL)
+        status = device_classes_init(&shop->classes, desc, &shop->arena);
+    if (status == INGOT_SUCCESS && shop->classes.class_count == desc->device_count)
+        status = INGOT_UNIMPLEMENTED;
+    if (status == INGOT_SUCCESS)
+        status = compile_missing_binaries(shop);
+    if (status == INGOT_SUCCESS)
+        status = load_binaries(shop, native);
     if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED || status == INGOT_OUT_OF_MEMORY)
         return status;
     shop->log.writer.size = 0;
     shop->device_bytes = 0;
     shop->build_ns = 0;
-    return compile_program(shop, shop->desc->device_count, shop->desc->device_indices, native);
+    return compile_program(shop, desc->device_count, desc->device_indices, native);
 }
 
 /* Makes the program from its parts. Takes over the native program, even on failure. */
@@ -309,34 +290,6 @@ static ingot_status_t finish_program(struct workshop *shop, struct program_parts
                               : shop->device_bytes;
     parts->native_reason = native_reason(shop);
     return program_create(program, shop->desc, parts);
-}
-
-/* Sorts the kernel names, because backends list them in any order, and programs and blobs keep them sorted. */
-static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char **names)
-{
-    const struct bytes_writer *given = &shop->names.writer;
-    size_t count = 0;
-
-    if (given->size != 0 && given->bytes[given->size - 1] != '\0')
-        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name is not terminated");
-    for (size_t i = 0; i < given->size; ++i)
-        count += given->bytes[i] == '\0';
-    const char **each = arena_take(&shop->arena, count * sizeof(*each));
-    char *sorted = arena_take(&shop->arena, given->size);
-    if (sorted == NULL)
-        return error_out_of_memory();
-    const char *name = (const char *)given->bytes;
-    for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
-        each[i] = name;
-    texts_sort(count, each);
-    *names = sorted;
-    *size = given->size;
-    for (size_t i = 0; i < count; ++i) {
-        const size_t length = strlen(each[i]) + 1;
-        memcpy(sorted, each[i], length);
-        sorted += length;
-    }
-    return INGOT_SUCCESS;
 }
 
 /* Fills in what is known only after a build: the kernel names, from the backend, and the log, from the compiler. */
@@ -352,7 +305,30 @@ static ingot_status_t describe_built(struct workshop *shop, struct program_parts
     parts->log_size = shop->log.writer.size;
     parts->log = (const char *)shop->log.writer.bytes;
     parts->build_ns = shop->build_ns;
-    return sort_names(shop, &parts->names_size, &parts->names);
+    /* Backends list kernel names in any order, and programs and blobs keep them sorted. */
+    const struct bytes_writer *given = &shop->names.writer;
+    size_t count = 0;
+
+    if (given->size != 0 && given->bytes[given->size - 1] != '\0')
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name is not terminated");
+    for (size_t i = 0; i < given->size; ++i)
+        count += given->bytes[i] == '\0';
+    const char **each = arena_take(&shop->arena, count * sizeof(*each));
+    char *sorted = arena_take(&shop->arena, given->size);
+    if (sorted == NULL)
+        return error_out_of_memory();
+    const char *name = (const char *)given->bytes;
+    for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
+        each[i] = name;
+    texts_sort(count, each);
+    parts->names = sorted;
+    parts->names_size = given->size;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t length = strlen(each[i]) + 1;
+        memcpy(sorted, each[i], length);
+        sorted += length;
+    }
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc)

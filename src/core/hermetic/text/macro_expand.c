@@ -116,17 +116,6 @@ static void read_parameters(struct arena *arena, struct macro_body *body, struct
         add_parameter(arena, body, &last, &variable_part);
 }
 
-static const char *unsupported_in(const struct macro_body *body)
-{
-    for (const struct macro_token *at = body->tokens; at != NULL; at = at->next) {
-        if (token_is(&at->token, "__VA_OPT__"))
-            return "it uses __VA_OPT__";
-        if (body->variadic && token_is(&at->token, ",") && at->next != NULL && at->next->token.kind == TOKEN_HASH_HASH)
-            return "it joins a comma to its arguments";
-    }
-    return NULL;
-}
-
 /* Returns the parsed definition, which the first call makes in the arena. Returns NULL if out of memory. */
 static struct macro_body *macro_body_of(struct arena *arena, struct macro_definition *definition)
 {
@@ -143,7 +132,14 @@ static struct macro_body *macro_body_of(struct arena *arena, struct macro_defini
         read_parameters(arena, body, &scanner);
     body->tokens = macro_tokens_read(arena, &scanner);
     if (body->unsupported == NULL)
-        body->unsupported = scanner.problem != NULL ? scanner.problem : unsupported_in(body);
+        body->unsupported = scanner.problem;
+    for (const struct macro_token *at = body->tokens; at != NULL && body->unsupported == NULL; at = at->next) {
+        if (token_is(&at->token, "__VA_OPT__"))
+            body->unsupported = "it uses __VA_OPT__";
+        else if (body->variadic && token_is(&at->token, ",") && at->next != NULL &&
+                 at->next->token.kind == TOKEN_HASH_HASH)
+            body->unsupported = "it joins a comma to its arguments";
+    }
     definition->body = body;
     return body;
 }
