@@ -67,8 +67,8 @@ static void get_facts(int file, const struct stat *before, struct os_file_facts 
     const struct os_file_state state = state_of(&after);
     facts->was_steady = memcmp(&state, &facts->state, sizeof(state)) == 0;
     const uint32_t type = fstatfs(file, &system) == 0 ? (uint32_t)system.f_type : 0;
-    /* True if the file system reports every change of a file immediately. Other file systems may be remote, cache
-     * attributes, renumber files, or take times from an image. A write through a memory mapping does not change a
+    /* These file systems report every change of a file immediately. Others may be remote, cache attributes, renumber
+     * files, or take times from an image. A write through a memory mapping does not change a
      * file's times in a tmpfs, and changes them late in ZFS. */
     facts->tells_changes =
         type == EXT_2_3_4 || type == XFS || type == OVERLAYFS || type == btrfs || type == f2fs || type == bcachefs;

@@ -58,28 +58,6 @@ static void put_text(struct bytes_writer *line, const char *field, size_t most, 
     json_put_string(line, strnlen(text, most), (const uint8_t *)text, true);
 }
 
-static void write_line(int file, const ingot_event_t *event)
-{
-    struct bytes_writer line;
-    json_begin(&line);
-    bytes_put_text(&line, "{\"ingot\":");
-    json_put_text(&line, event_kind_name(event->kind));
-    put_text(&line, "status", SIZE_MAX, ingot_status_name(event->status));
-    /* no %f, which prints the decimal separator of the application's locale */
-    bytes_print(&line, ",\"us\":%" PRIu64 ".%03" PRIu64 ",\"bytes\":%zu", event->duration_ns / NS_PER_US,
-                event->duration_ns % NS_PER_US, event->bytes);
-    put_text(&line, "group", MOST_GROUP, event->group);
-    put_text(&line, "name", MOST_NAME, event->name);
-    put_text(&line, "reason", MOST_REASON, event->reason);
-    bytes_put_text(&line, "}\n");
-    const struct write_signals held = write_signals_hold();
-    if (!line.failed && write(file, line.bytes, line.size) < 0) {
-        /* a failure to write the trace is ignored */
-    }
-    write_signals_allow(&held);
-    bytes_writer_fini(&line);
-}
-
 void trace_emit(const struct trace *trace, const ingot_event_t *event)
 {
     if (trace->counted != NULL)
@@ -95,6 +73,24 @@ void trace_emit(const struct trace *trace, const ingot_event_t *event)
         trace->callback(&told, trace->user);
         error_restore(&kept);
     }
-    if (trace->file >= 0 && (!trace->owns_file || kept_file_is_open(&trace->own)))
-        write_line(trace->file, event);
+    if (trace->file >= 0 && (!trace->owns_file || kept_file_is_open(&trace->own))) {
+        struct bytes_writer line;
+        json_begin(&line);
+        bytes_put_text(&line, "{\"ingot\":");
+        json_put_text(&line, event_kind_name(event->kind));
+        put_text(&line, "status", SIZE_MAX, ingot_status_name(event->status));
+        /* no %f, which prints the decimal separator of the application's locale */
+        bytes_print(&line, ",\"us\":%" PRIu64 ".%03" PRIu64 ",\"bytes\":%zu", event->duration_ns / NS_PER_US,
+                    event->duration_ns % NS_PER_US, event->bytes);
+        put_text(&line, "group", MOST_GROUP, event->group);
+        put_text(&line, "name", MOST_NAME, event->name);
+        put_text(&line, "reason", MOST_REASON, event->reason);
+        bytes_put_text(&line, "}\n");
+        const struct write_signals held = write_signals_hold();
+        if (!line.failed && write(trace->file, line.bytes, line.size) < 0) {
+            /* a failure to write the trace is ignored */
+        }
+        write_signals_allow(&held);
+        bytes_writer_fini(&line);
+    }
 }

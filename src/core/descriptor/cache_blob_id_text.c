@@ -153,21 +153,6 @@ static void visit_difference(struct comparison *comparison, const char *path, co
         comparison->visit(comparison->user, text, text + expected_start, text + found_start);
 }
 
-static void visit_differences(struct comparison *comparison, const struct field_list *expected,
-                              const struct field_list *found)
-{
-    for (const struct field *field = expected->first; field != NULL; field = field->next) {
-        const struct field *other = find_field(found, field->path);
-        if (other == NULL ||
-            !(field->size == other->size && (field->size == 0 || memcmp(field->value, other->value, field->size) == 0)))
-            visit_difference(comparison, field->path, field, other);
-    }
-    for (const struct field *field = found->first; field != NULL; field = field->next) {
-        if (find_field(expected, field->path) == NULL)
-            visit_difference(comparison, field->path, NULL, field);
-    }
-}
-
 ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *expected, size_t found_size,
                                            const uint8_t *found, ingot_cache_blob_id_difference_t visit, void *user)
 {
@@ -182,8 +167,18 @@ ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *
     if (status == INGOT_SUCCESS)
         status = read_fields(&found_fields, found_size, found);
     /* equal ids have no differences, even if they repeat a path */
-    if (status == INGOT_SUCCESS && (expected_size != found_size || memcmp(expected, found, found_size) != 0))
-        visit_differences(&comparison, &expected_fields, &found_fields);
+    if (status == INGOT_SUCCESS && (expected_size != found_size || memcmp(expected, found, found_size) != 0)) {
+        for (const struct field *field = expected_fields.first; field != NULL; field = field->next) {
+            const struct field *other = find_field(&found_fields, field->path);
+            if (other == NULL || !(field->size == other->size &&
+                                   (field->size == 0 || memcmp(field->value, other->value, field->size) == 0)))
+                visit_difference(&comparison, field->path, field, other);
+        }
+        for (const struct field *field = found_fields.first; field != NULL; field = field->next) {
+            if (find_field(&expected_fields, field->path) == NULL)
+                visit_difference(&comparison, field->path, NULL, field);
+        }
+    }
     if (comparison.texts.failed)
         status = error_out_of_memory();
     arena_fini(&expected_fields.arena);

@@ -115,23 +115,6 @@ static ingot_status_t check_sources(const struct ingot_context *context, const i
     return source_check_headers(info->header_count, info->headers);
 }
 
-static ingot_status_t check_name_expressions(const struct ingot_context *context, const ingot_program_info_t *info)
-{
-    if (info->name_expression_count == 0)
-        return INGOT_SUCCESS;
-    if (info->name_expressions == NULL)
-        return error_null_argument("name_expressions");
-    if (info->name_expression_count > UINT16_MAX)
-        return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 name expressions");
-    for (size_t i = 0; i < info->name_expression_count; ++i) {
-        if (info->name_expressions[i] == NULL || *info->name_expressions[i] == '\0')
-            return error_set(INGOT_INVALID_ARGUMENTS, "name expression %zu is NULL or empty", i);
-    }
-    if (context->ops.takes_name_expressions == NULL || !context->ops.takes_name_expressions(context->state))
-        return error_set(INGOT_UNIMPLEMENTED, "the backend %s does not support name expressions", context->ops.name);
-    return INGOT_SUCCESS;
-}
-
 /* Returns INGOT_INVALID_ARGUMENTS for a malformed part of `info`, and INGOT_UNIMPLEMENTED for a feature that the
  * backend lacks. Duplicate constants, devices and name expressions are detected later, when they are sorted. */
 static ingot_status_t check_info(const struct ingot_context *context, const ingot_program_info_t *info)
@@ -160,7 +143,19 @@ static ingot_status_t check_info(const struct ingot_context *context, const ingo
             return error_set(INGOT_INVALID_ARGUMENTS, "the context has no device %u",
                              (unsigned)info->device_indices[i]);
     }
-    return check_name_expressions(context, info);
+    if (info->name_expression_count == 0)
+        return INGOT_SUCCESS;
+    if (info->name_expressions == NULL)
+        return error_null_argument("name_expressions");
+    if (info->name_expression_count > UINT16_MAX)
+        return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 name expressions");
+    for (size_t i = 0; i < info->name_expression_count; ++i) {
+        if (info->name_expressions[i] == NULL || *info->name_expressions[i] == '\0')
+            return error_set(INGOT_INVALID_ARGUMENTS, "name expression %zu is NULL or empty", i);
+    }
+    if (context->ops.takes_name_expressions == NULL || !context->ops.takes_name_expressions(context->state))
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s does not support name expressions", context->ops.name);
+    return INGOT_SUCCESS;
 }
 
 /* ---- the block ---- */

@@ -29,41 +29,36 @@ enum {
 
 /* ---- writing ---- */
 
-struct writing {
-    struct bytes_writer *out;
-    enum request_form form;
-    const struct request *request;
-};
-
 /* Writes sources, or headers, which have no kind. */
-static void put_views(const struct writing *writing, size_t count, const ingot_source_view_t *views, bool are_sources)
+static void put_views(struct bytes_writer *out, enum request_form form, const struct request *request, bool are_sources)
 {
-    const bool has_names = !are_sources || writing->form == REQUEST_OF_TEXTS || writing->request->names_matter;
-    const bool makes_digests = writing->request->form == REQUEST_OF_TEXTS;
+    const size_t count = are_sources ? request->build.source_count : request->build.header_count;
+    const ingot_source_view_t *views = are_sources ? request->build.sources : request->build.headers;
+    const bool has_names = !are_sources || form == REQUEST_OF_TEXTS || request->names_matter;
+    const bool makes_digests = request->form == REQUEST_OF_TEXTS;
     uint8_t digest[DIGEST_SIZE];
-    bytes_put_u32(writing->out, (uint32_t)count);
+    bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count; ++i) {
         if (are_sources)
-            bytes_put_u32(writing->out, (uint32_t)views[i].kind);
-        bytes_put_framed_text(writing->out, has_names ? views[i].name : "");
-        if (writing->form == REQUEST_OF_TEXTS) {
-            bytes_put_framed(writing->out, views[i].size, views[i].bytes);
+            bytes_put_u32(out, (uint32_t)views[i].kind);
+        bytes_put_framed_text(out, has_names ? views[i].name : "");
+        if (form == REQUEST_OF_TEXTS) {
+            bytes_put_framed(out, views[i].size, views[i].bytes);
             continue;
         }
         if (makes_digests)
             digest_of(views[i].size, views[i].bytes, digest);
-        bytes_put(writing->out, DIGEST_SIZE, makes_digests ? digest : views[i].bytes);
+        bytes_put(out, DIGEST_SIZE, makes_digests ? digest : views[i].bytes);
     }
 }
 
 void request_write(struct bytes_writer *out, enum request_form form, const struct request *request)
 {
-    const struct writing writing = {out, form, request};
     const ingot_build_request_t *build = &request->build;
     bytes_put_u32(out, (uint32_t)form);
     bytes_put_u32(out, request->names_matter ? REQUEST_NAMES_MATTER : 0);
-    put_views(&writing, build->source_count, build->sources, true);
-    put_views(&writing, build->header_count, build->headers, false);
+    put_views(out, form, request, true);
+    put_views(out, form, request, false);
     bytes_put_framed_text(out, build->compile_options);
     bytes_put_framed_text(out, build->link_options);
     bytes_put_u32(out, 0); /* reserved */
@@ -160,57 +155,53 @@ static size_t get_views(struct reading *reading, const ingot_source_view_t **vie
     return count;
 }
 
-static void get_request(struct reading *reading, struct request *request)
-{
-    ingot_build_request_t *build = &request->build;
-    size_t directory_size = 0;
-    const uint32_t form = bytes_get_u32(&reading->in);
-    const uint32_t flags = bytes_get_u32(&reading->in);
-    refuse(reading, form != (uint32_t)reading->form, "it has texts instead of digests, or the reverse");
-    refuse(reading, (flags & ~(uint32_t)REQUEST_NAMES_MATTER) != 0, "it has unknown flags");
-    request->names_matter = (flags & REQUEST_NAMES_MATTER) != 0;
-    const bool has_names = request->names_matter || reading->form == REQUEST_OF_TEXTS;
-    build->source_count = get_views(reading, &build->sources, true, has_names);
-    build->header_count = get_views(reading, &build->headers, false, true);
-    build->compile_options = get_string(reading);
-    build->link_options = get_string(reading);
-    refuse(reading, bytes_get_u32(&reading->in) != 0, "its reserved number is not 0");
-    build->spec_constant_count = get_count(reading, UINT32_MAX, LEAST_CONSTANT);
-    ingot_spec_constant_t *constants = arena_take(reading->arena, build->spec_constant_count * sizeof(*constants));
-    for (size_t i = 0; constants != NULL && i < build->spec_constant_count && is_good(reading); ++i) {
-        size_t size = 0;
-        constants[i].id = bytes_get_u32(&reading->in);
-        constants[i].value = bytes_get_framed(&reading->in, &size);
-        refuse(reading, size != 1 && size != 2 && size != 4 && size != 8, "a constant has a wrong size");
-        refuse(reading, i != 0 && constants[i].id <= constants[i - 1].id, "its constants are not in order");
-        constants[i].size = (uint32_t)size;
-    }
-    build->spec_constants = constants;
-    build->name_expression_count = get_count(reading, MAX_COUNT, sizeof(uint64_t));
-    const char **names = arena_take(reading->arena, build->name_expression_count * sizeof(*names));
-    for (size_t i = 0; names != NULL && i < build->name_expression_count && is_good(reading); ++i) {
-        names[i] = get_string(reading);
-        refuse(reading, names[i][0] == '\0', "a name expression is empty");
-        refuse(reading, i != 0 && strcmp(names[i], names[i - 1]) <= 0, "its name expressions are not in order");
-    }
-    build->name_expressions = names;
-    request->directory = bytes_get_framed(&reading->in, &directory_size);
-    if (directory_size == 0)
-        request->directory = NULL;
-    refuse(reading, directory_size != 0 && directory_size != DIGEST_SIZE, "its directory is not a digest");
-    if (reading->form == REQUEST_OF_TEXTS)
-        request->files = bytes_get_framed(&reading->in, &request->files_size);
-    refuse(reading, !blob_files_are_whole(request->files_size, request->files), "its list of files is malformed");
-    refuse(reading, bytes_left(&reading->in) != 0, "it has bytes after its last field");
-}
-
 ingot_status_t request_read(struct request *request, enum request_form form, struct arena *arena, size_t size,
                             const uint8_t *bytes)
 {
     struct reading reading = {.arena = arena, .form = form};
     *request = (struct request){.form = form, .build = {.struct_size = sizeof(request->build)}};
     bytes_reader_init(&reading.in, size, bytes);
-    get_request(&reading, request);
+    ingot_build_request_t *build = &request->build;
+    size_t directory_size = 0;
+    const uint32_t found_form = bytes_get_u32(&reading.in);
+    const uint32_t flags = bytes_get_u32(&reading.in);
+    refuse(&reading, found_form != (uint32_t)form, "it has texts instead of digests, or the reverse");
+    refuse(&reading, (flags & ~(uint32_t)REQUEST_NAMES_MATTER) != 0, "it has unknown flags");
+    request->names_matter = (flags & REQUEST_NAMES_MATTER) != 0;
+    const bool has_names = request->names_matter || form == REQUEST_OF_TEXTS;
+    build->source_count = get_views(&reading, &build->sources, true, has_names);
+    build->header_count = get_views(&reading, &build->headers, false, true);
+    build->compile_options = get_string(&reading);
+    build->link_options = get_string(&reading);
+    refuse(&reading, bytes_get_u32(&reading.in) != 0, "its reserved number is not 0");
+    build->spec_constant_count = get_count(&reading, UINT32_MAX, LEAST_CONSTANT);
+    ingot_spec_constant_t *constants = arena_take(arena, build->spec_constant_count * sizeof(*constants));
+    for (size_t i = 0; constants != NULL && i < build->spec_constant_count && is_good(&reading); ++i) {
+        size_t value_size = 0;
+        constants[i].id = bytes_get_u32(&reading.in);
+        constants[i].value = bytes_get_framed(&reading.in, &value_size);
+        refuse(&reading, value_size != 1 && value_size != 2 && value_size != 4 && value_size != 8,
+               "a constant has a wrong size");
+        refuse(&reading, i != 0 && constants[i].id <= constants[i - 1].id, "its constants are not in order");
+        constants[i].size = (uint32_t)value_size;
+    }
+    build->spec_constants = constants;
+    build->name_expression_count = get_count(&reading, MAX_COUNT, sizeof(uint64_t));
+    const char **names = arena_take(arena, build->name_expression_count * sizeof(*names));
+    for (size_t i = 0; names != NULL && i < build->name_expression_count && is_good(&reading); ++i) {
+        names[i] = get_string(&reading);
+        refuse(&reading, names[i][0] == '\0', "a name expression is empty");
+        refuse(&reading, i != 0 && strcmp(names[i], names[i - 1]) <= 0, "its name expressions are not in order");
+    }
+    build->name_expressions = names;
+    request->directory = bytes_get_framed(&reading.in, &directory_size);
+    if (directory_size == 0)
+        request->directory = NULL;
+    refuse(&reading, directory_size != 0 && directory_size != DIGEST_SIZE, "its directory is not a digest");
+    if (form == REQUEST_OF_TEXTS)
+        request->files = bytes_get_framed(&reading.in, &request->files_size);
+    refuse(&reading, !blob_files_are_whole(request->files_size, request->files), "its list of files is malformed");
+    refuse(&reading, bytes_left(&reading.in) != 0, "it has bytes after its last field");
     if (arena->failed)
         return error_out_of_memory();
     if (reading.problem != NULL)
@@ -259,12 +250,14 @@ __attribute__((format(printf, 5, 6))) static void visit_field(const struct visit
     visit->visit(visit->user, path, size, value, is_text);
 }
 
-static void visit_views(const struct visit *visit, bool is_text, size_t count, const ingot_source_view_t *views,
-                        bool are_sources)
+static void visit_views(const struct visit *visit, const struct request *request, bool are_sources)
 {
     static const char *const kinds[] = {
         [INGOT_SOURCE_OPENCL_C] = "opencl_c", [INGOT_SOURCE_SPIRV] = "spirv",     [INGOT_SOURCE_CUDA_CPP] = "cuda_cpp",
         [INGOT_SOURCE_PTX] = "ptx",           [INGOT_SOURCE_HIP_CPP] = "hip_cpp", [INGOT_SOURCE_HIP_CODE] = "hip_code"};
+    const size_t count = are_sources ? request->build.source_count : request->build.header_count;
+    const ingot_source_view_t *views = are_sources ? request->build.sources : request->build.headers;
+    const bool is_text = request->form == REQUEST_OF_TEXTS;
     const char *start = are_sources ? "source" : "header";
     for (size_t i = 0; i < count; ++i) {
         if (are_sources) {
@@ -286,9 +279,8 @@ void request_visit(const struct request *request, ingot_cache_blob_id_visit_t to
 {
     const ingot_build_request_t *build = &request->build;
     const struct visit visit = {to, user};
-    const bool is_text = request->form == REQUEST_OF_TEXTS;
-    visit_views(&visit, is_text, build->source_count, build->sources, true);
-    visit_views(&visit, is_text, build->header_count, build->headers, false);
+    visit_views(&visit, request, true);
+    visit_views(&visit, request, false);
     visit_field(&visit, strlen(build->compile_options), build->compile_options, true, "compile_options");
     visit_field(&visit, strlen(build->link_options), build->link_options, true, "link_options");
     for (size_t i = 0; i < build->spec_constant_count; ++i) {
@@ -392,29 +384,6 @@ ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const s
     return request->compile_options != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Replaces the texts of a request by their digests. */
-static void take_digests(struct request *request, const struct ingot_program_desc *desc, struct arena *arena)
-{
-    ingot_build_request_t *build = &request->build;
-    const size_t count = build->source_count + build->header_count;
-    ingot_source_view_t *views = arena_take(arena, count * sizeof(*views));
-    struct text_digests digests;
-    (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
-    for (size_t i = 0; views != NULL && i < count; ++i) {
-        const uint8_t *digest = i < build->source_count ? text_digests_next(&digests) : NULL;
-        uint8_t *of_source = digest == NULL ? arena_take(arena, DIGEST_SIZE) : NULL;
-        if (of_source != NULL)
-            source_get_digest(desc->sources[i], of_source);
-        views[i] = build->sources[i]; /* the headers' views follow the sources' */
-        views[i].size = DIGEST_SIZE;
-        views[i].bytes = digest != NULL ? digest : of_source;
-    }
-    build->sources = views;
-    build->headers = views + build->source_count;
-    request->names_matter = digests.names_matter;
-    request->directory = digests.directory;
-}
-
 ingot_status_t desc_request_write(struct bytes_writer *out, const struct ingot_program_desc *desc)
 {
     struct request request = {.form = REQUEST_OF_DIGESTS};
@@ -424,7 +393,25 @@ ingot_status_t desc_request_write(struct bytes_writer *out, const struct ingot_p
     if (status == INGOT_SUCCESS)
         status = desc_request_keep_options(&request.build, desc, &arena);
     if (status == INGOT_SUCCESS) {
-        take_digests(&request, desc, &arena);
+        /* the texts are replaced by their digests */
+        ingot_build_request_t *build = &request.build;
+        const size_t count = build->source_count + build->header_count;
+        ingot_source_view_t *views = arena_take(&arena, count * sizeof(*views));
+        struct text_digests digests;
+        (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
+        for (size_t i = 0; views != NULL && i < count; ++i) {
+            const uint8_t *digest = i < build->source_count ? text_digests_next(&digests) : NULL;
+            uint8_t *of_source = digest == NULL ? arena_take(&arena, DIGEST_SIZE) : NULL;
+            if (of_source != NULL)
+                source_get_digest(desc->sources[i], of_source);
+            views[i] = build->sources[i]; /* the headers' views follow the sources' */
+            views[i].size = DIGEST_SIZE;
+            views[i].bytes = digest != NULL ? digest : of_source;
+        }
+        build->sources = views;
+        build->headers = views + build->source_count;
+        request.names_matter = digests.names_matter;
+        request.directory = digests.directory;
         if (!arena.failed)
             request_write(out, REQUEST_OF_DIGESTS, &request);
         status = arena.failed || out->failed ? error_out_of_memory() : INGOT_SUCCESS;

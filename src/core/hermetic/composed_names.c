@@ -45,19 +45,15 @@ static bool is_composable(const struct composition *composition)
 
 /* ---- which names may be parts ---- */
 
-/* The macros that use ##, and those whose definitions name one of these. A caller can give some of them arguments:
- * those that have parameters, and those that may expand to the name of one that has. */
-struct pasters {
+/* A search of all texts for parts. */
+struct part_search {
+    /* The macros that use ##, and those whose definitions name one of these. A caller can give some of them arguments:
+     * those that have parameters, and those that may expand to the name of one that has. */
     struct macro_table names;
     struct macro_table callable;
-    size_t count; /* of names in both tables */
-    bool is_lost; /* true if calls cannot be followed, so every name may be a part */
-};
-
-/* What to do with the names of a text. */
-struct part_search {
-    struct pasters *pasters;
-    struct composition *compositions; /* NULL: only look for pasters */
+    size_t count;                     /* of names in both tables */
+    bool is_lost;                     /* true if calls cannot be followed, so every name may be a part */
+    struct composition *compositions; /* NULL: only look for these macros */
     size_t composition_count;
     struct scanner scanner;
 };
@@ -73,19 +69,18 @@ static bool has_name(const struct macro_table *table, const struct token *token)
     return token->kind == TOKEN_IDENTIFIER && macro_table_find(table, token->size, token->start) != NULL;
 }
 
-static void add_paster_name(struct pasters *pasters, struct macro_table *table, const struct token *name)
+static void add_paster_name(struct part_search *search, struct macro_table *table, const struct token *name)
 {
     if (name->kind != TOKEN_IDENTIFIER || has_name(table, name))
         return;
     (void)macro_table_define(table, macro_name_of(name->size, name->start), 0, "");
-    ++pasters->count;
+    ++search->count;
 }
 
 /* Reads a definition, up to the end of the line. Each name in it may be a part of a special name. `token` is the
  * macro's name. */
 static void read_definition(struct part_search *search, struct token *token)
 {
-    struct pasters *pasters = search->pasters;
     const struct token name = *token;
     struct token before = *token;
     size_t depth = 0;
@@ -96,27 +91,27 @@ static void read_definition(struct part_search *search, struct token *token)
     is_callable = token_is(token, "(") && !token->space_before;
     for (; !token_ends_line(token); scanner_next(&search->scanner, token)) {
         note_name(search, token);
-        pastes = pastes || token->kind == TOKEN_HASH_HASH || has_name(&pasters->names, token);
+        pastes = pastes || token->kind == TOKEN_HASH_HASH || has_name(&search->names, token);
         is_callable = is_callable ||
-                      (before.start != name.start && has_name(&pasters->callable, &before) && !token_is(token, "("));
+                      (before.start != name.start && has_name(&search->callable, &before) && !token_is(token, "("));
         depth += token_is(token, "(");
-        pasters->is_lost = pasters->is_lost || (depth == 0 && token_is(token, ")"));
+        search->is_lost = search->is_lost || (depth == 0 && token_is(token, ")"));
         depth -= depth != 0 && token_is(token, ")");
         before = *token;
     }
-    is_callable = is_callable || (before.start != name.start && has_name(&pasters->callable, &before));
-    pasters->is_lost = pasters->is_lost || depth != 0; /* a call may get its parentheses from this macro */
+    is_callable = is_callable || (before.start != name.start && has_name(&search->callable, &before));
+    search->is_lost = search->is_lost || depth != 0; /* a call may get its parentheses from this macro */
     if (pastes)
-        add_paster_name(pasters, &pasters->names, &name);
+        add_paster_name(search, &search->names, &name);
     if (pastes && is_callable)
-        add_paster_name(pasters, &pasters->callable, &name);
+        add_paster_name(search, &search->callable, &name);
 }
 
 /* Reads the name of a paster, and its arguments if it has any. All names in these may be parts. If they do not end in
  * this text, or if a paster that needs arguments has none here, any name may be one. */
 static void read_call(struct part_search *search, struct token *token)
 {
-    const bool needs_arguments = has_name(&search->pasters->callable, token);
+    const bool needs_arguments = has_name(&search->callable, token);
     size_t depth = 0;
     do {
         scanner_next(&search->scanner, token);
@@ -132,7 +127,7 @@ static void read_call(struct part_search *search, struct token *token)
         if (depth == 0)
             return;
     }
-    search->pasters->is_lost = true;
+    search->is_lost = true;
 }
 
 static void search_text(struct part_search *search, const struct clean_text *text, bool cplusplus)
@@ -141,7 +136,7 @@ static void search_text(struct part_search *search, const struct clean_text *tex
     bool is_line_start = true;
     scanner_init(&search->scanner, text, text->start, cplusplus);
     scanner_next(&search->scanner, &token);
-    for (; search->pasters->is_lost && token.kind != TOKEN_END; scanner_next(&search->scanner, &token))
+    for (; search->is_lost && token.kind != TOKEN_END; scanner_next(&search->scanner, &token))
         note_name(search, &token);
     while (token.kind != TOKEN_END) {
         const bool was_line_start = is_line_start;
@@ -160,7 +155,7 @@ static void search_text(struct part_search *search, const struct clean_text *tex
                 scanner_next(&search->scanner, &token);
             if (token.kind == TOKEN_IDENTIFIER)
                 scanner_next(&search->scanner, &token);
-        } else if (search->compositions != NULL && has_name(&search->pasters->names, &token)) {
+        } else if (search->compositions != NULL && has_name(&search->names, &token)) {
             read_call(search, &token);
         } else {
             scanner_next(&search->scanner, &token);
@@ -186,15 +181,14 @@ static void search_all(const struct source_graph *graph, struct part_search *sea
  * uses ## itself or through others. */
 static void find_compositions(struct source_graph *graph, size_t count, struct composition *compositions)
 {
-    struct pasters pasters = {.count = 0};
-    struct part_search search = {.pasters = &pasters};
+    struct part_search search = {.count = 0};
     size_t before;
-    macro_table_init(&pasters.names, &graph->scratch);
-    macro_table_init(&pasters.callable, &graph->scratch);
+    macro_table_init(&search.names, &graph->scratch);
+    macro_table_init(&search.callable, &graph->scratch);
     do { /* a definition may name a paster that is defined later */
-        before = pasters.count;
+        before = search.count;
         search_all(graph, &search);
-    } while (pasters.count != before);
+    } while (search.count != before);
     search.compositions = compositions;
     search.composition_count = count;
     for (size_t i = 0; i < count; ++i) {
@@ -202,32 +196,8 @@ static void find_compositions(struct source_graph *graph, size_t count, struct c
             note_part(&compositions[i], strlen(predefined_parts[j]), predefined_parts[j]);
     }
     search_all(graph, &search);
-    if (pasters.is_lost || graph->scratch.failed)
+    if (search.is_lost || graph->scratch.failed)
         search_all(graph, &search);
-}
-
-static void check_special_names(struct source_graph *graph)
-{
-    struct composition compositions[MAX_NAMES];
-    enum special kinds[MAX_NAMES];
-    size_t count = 0;
-    const char *name;
-    for (size_t i = 0; count < MAX_NAMES && (name = name_special_at(i, &kinds[count])) != NULL; ++i) {
-        /* Compilers know __pragma only in Microsoft mode, whose options make a program native. Its parts are in CUDA
-         * headers. */
-        if (strcmp(name, "__pragma") == 0)
-            continue;
-        compositions[count++] = (struct composition){.name = name, .size = strlen(name)};
-    }
-    find_compositions(graph, count, compositions);
-    for (size_t i = 0; i < count && graph->limit == NULL; ++i) {
-        if (!is_composable(&compositions[i]))
-            continue;
-        if (kinds[i] == SPECIAL_FILE)
-            graph->names_matter = true;
-        else
-            graph->limit = arena_print(&graph->arena, "macros may compose a name from parts: %s", compositions[i].name);
-    }
 }
 
 bool graph_may_compose(struct source_graph *graph, const char *name)
@@ -247,6 +217,27 @@ void graph_check_composed_names(struct source_graph *graph)
     /* the message of assert contains the name of the file */
     if (graph->brings_assert && !graph->names_matter && graph_may_compose(graph, "assert"))
         graph->names_matter = true;
-    if (graph->has_beginning)
-        check_special_names(graph);
+    if (graph->has_beginning) {
+        struct composition compositions[MAX_NAMES];
+        enum special kinds[MAX_NAMES];
+        size_t count = 0;
+        const char *name;
+        for (size_t i = 0; count < MAX_NAMES && (name = name_special_at(i, &kinds[count])) != NULL; ++i) {
+            /* Compilers know __pragma only in Microsoft's mode, whose options make a program native. Its parts are in
+             * CUDA's own headers. */
+            if (strcmp(name, "__pragma") == 0)
+                continue;
+            compositions[count++] = (struct composition){.name = name, .size = strlen(name)};
+        }
+        find_compositions(graph, count, compositions);
+        for (size_t i = 0; i < count && graph->limit == NULL; ++i) {
+            if (!is_composable(&compositions[i]))
+                continue;
+            if (kinds[i] == SPECIAL_FILE)
+                graph->names_matter = true;
+            else
+                graph->limit =
+                    arena_print(&graph->arena, "macros may compose a name from parts: %s", compositions[i].name);
+        }
+    }
 }

@@ -270,20 +270,6 @@ static void check_final_texts(struct source_graph *graph)
         graph->limit = "the program depends on the current directory (-g)";
 }
 
-/* Checks that no text uses the names of the macros that replace #pragma once. */
-static void check_mark_names(struct source_graph *graph)
-{
-    static const char prefix[] = "INGOT_ONCE_";
-    bool has_once = false;
-    for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
-        has_once = has_once || text->facts.has_once;
-    for (const struct graph_text *text = graph->first; has_once && text != NULL; text = text->next) {
-        if (text->facts.clean.size != 0 &&
-            memmem(text->facts.clean.start, text->facts.clean.size, prefix, sizeof(prefix) - 1) != NULL)
-            graph->limit = "a text uses names that begin with INGOT_ONCE_";
-    }
-}
-
 /* ---- reasons and gaps ---- */
 
 static const char *name_of(const struct graph_text *text)
@@ -352,7 +338,16 @@ static ingot_status_t walk_sources_and_files(struct hermetic *hermetic, struct s
     struct inline_walk walk;
     bytes_writer_init(&gap, graph->arena.allocator);
     graph_find_equal_files(graph);
-    check_mark_names(graph);
+    /* No text may use the names of the macros that replace #pragma once. */
+    static const char prefix[] = "INGOT_ONCE_";
+    bool has_once = false;
+    for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
+        has_once = has_once || text->facts.has_once;
+    for (const struct graph_text *text = graph->first; has_once && text != NULL; text = text->next) {
+        if (text->facts.clean.size != 0 &&
+            memmem(text->facts.clean.start, text->facts.clean.size, prefix, sizeof(prefix) - 1) != NULL)
+            graph->limit = "a text uses names that begin with INGOT_ONCE_";
+    }
     graph_check_file_names(graph);
     ingot_status_t status = inline_walk_init(&walk, graph, &hermetic->texts);
     if (status == INGOT_SUCCESS)
@@ -435,26 +430,6 @@ void hermetic_fini(struct hermetic *hermetic)
     hermetic->reason = hermetic->gap = hermetic->assembly = NULL;
 }
 
-/* Writes the digests of the texts, unless all are the sources themselves and names do not matter. */
-static void put_digests(struct hermetic *hermetic, const struct hermetic_input *input)
-{
-    struct bytes_writer *digests = &hermetic->digests;
-    bool is_needed = hermetic->names_matter;
-    const char *text = (const char *)hermetic->texts.bytes;
-    text_digests_begin(digests, hermetic->names_matter, hermetic->has_directory ? hermetic->directory : NULL);
-    for (size_t i = 0; i < input->source_count; ++i) {
-        const ingot_source_view_t *source = &input->sources[i];
-        const size_t size = strlen(text);
-        const bool is_source = !hermetic_kind_has_includes(source->kind) ||
-                               (size == source->size && (size == 0 || memcmp(text, source->bytes, size) == 0));
-        text_digests_put(digests, hermetic->names_matter, source->name, is_source ? NULL : text, size);
-        is_needed = is_needed || !is_source;
-        text += size + 1;
-    }
-    if (!is_needed)
-        digests->size = 0;
-}
-
 ingot_status_t hermetic_resolve(struct hermetic *hermetic, const struct hermetic_input *input)
 {
     struct source_graph graph;
@@ -472,7 +447,23 @@ ingot_status_t hermetic_resolve(struct hermetic *hermetic, const struct hermetic
         known_file_release(text->file);
     arena_fini(&graph.scratch);
     arena_fini(&graph.arena);
-    if (status == INGOT_SUCCESS && hermetic->reason == NULL && !input->is_final)
-        put_digests(hermetic, input);
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && !input->is_final) {
+        /* The digests of the texts, unless all are the sources themselves and names do not matter. */
+        struct bytes_writer *digests = &hermetic->digests;
+        bool is_needed = hermetic->names_matter;
+        const char *text = (const char *)hermetic->texts.bytes;
+        text_digests_begin(digests, hermetic->names_matter, hermetic->has_directory ? hermetic->directory : NULL);
+        for (size_t i = 0; i < input->source_count; ++i) {
+            const ingot_source_view_t *source = &input->sources[i];
+            const size_t size = strlen(text);
+            const bool is_source = !hermetic_kind_has_includes(source->kind) ||
+                                   (size == source->size && (size == 0 || memcmp(text, source->bytes, size) == 0));
+            text_digests_put(digests, hermetic->names_matter, source->name, is_source ? NULL : text, size);
+            is_needed = is_needed || !is_source;
+            text += size + 1;
+        }
+        if (!is_needed)
+            digests->size = 0;
+    }
     return hermetic->digests.failed ? INGOT_OUT_OF_MEMORY : status;
 }

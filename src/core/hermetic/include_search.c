@@ -19,44 +19,6 @@ const char include_not_certain[] = "may mean more than one text";
 
 /* ---- files ---- */
 
-static struct graph_text *text_of_file(struct source_graph *graph, const char *path)
-{
-    struct graph_text **bucket = &graph->buckets[hash128_of(strlen(path), path).low % PATH_BUCKETS];
-    for (struct graph_text *text = *bucket; text != NULL; text = text->in_bucket) {
-        if (strcmp(text->path, path) == 0)
-            return text->absent ? NULL : text;
-    }
-    if (graph->limit != NULL)
-        return NULL;
-    struct graph_text *text = graph_add_text(graph, TEXT_FILE, path);
-    if (text == NULL)
-        return NULL;
-    text->in_bucket = *bucket;
-    *bucket = text;
-    const uint64_t left = MAX_TOTAL_BYTES - graph->total_bytes;
-    const ingot_status_t status =
-        witness_read_file(graph->witness, text->path, (size_t)left, graph_reading(graph), &text->file);
-    if (status == INGOT_OUT_OF_MEMORY) {
-        graph->status = INGOT_OUT_OF_MEMORY;
-    } else if (status == INGOT_NOT_FOUND) {
-        text->absent = true;
-    } else if (status == INGOT_NO_SPACE) {
-        graph->limit = "more than 256 MiB are included";
-    } else if (status != INGOT_SUCCESS) {
-        text->facts.problem = "content";
-        text->facts.problem_clause = "which could not be read";
-    } else {
-        const struct bytes_writer *content = &text->file->content;
-        ++graph->file_count;
-        graph->total_bytes += content->size;
-        text->bytes = content->size != 0 ? (const char *)content->bytes : "";
-        text->size = content->size;
-    }
-    if (graph->file_count > MAX_INCLUDED_FILES)
-        graph->limit = "more than 10000 files are included";
-    return text->absent ? NULL : text;
-}
-
 /* ---- embedded headers ---- */
 
 const char *include_normal_path(struct arena *arena, const char *path)
@@ -105,17 +67,52 @@ static void note_found_header(struct search *search, struct graph_text *header)
 static struct graph_text *look_in(struct search *search, size_t directory_size, const char *directory)
 {
     struct source_graph *graph = search->graph;
-    const char *slash = directory_size != 0 && directory[directory_size - 1] != '/' ? "/" : "";
-    const char *path =
-        arena_print(&graph->arena, "%.*s%s%s", (int)directory_size, directory, slash, search->name->text);
+    char *path = arena_take(&graph->arena, directory_size + search->name->size + 2);
     if (path == NULL)
         return NULL;
+    char *end = mempcpy(path, directory, directory_size);
+    if (directory_size != 0 && end[-1] != '/')
+        *end++ = '/';
+    memcpy(end, search->name->text, search->name->size);
     const char *wanted = graph->header_count != 0 ? include_normal_path(&graph->arena, path) : NULL;
     for (size_t i = 0; wanted != NULL && i < graph->header_count; ++i) {
         if (strcmp(wanted, graph->headers[i]->normal) == 0)
             note_found_header(search, graph->headers[i]);
     }
-    return text_of_file(graph, path);
+    struct graph_text **bucket = &graph->buckets[hash128_of(strlen(path), path).low % PATH_BUCKETS];
+    for (struct graph_text *text = *bucket; text != NULL; text = text->in_bucket) {
+        if (strcmp(text->path, path) == 0)
+            return text->absent ? NULL : text;
+    }
+    if (graph->limit != NULL)
+        return NULL;
+    struct graph_text *text = graph_add_text(graph, TEXT_FILE, path);
+    if (text == NULL)
+        return NULL;
+    text->in_bucket = *bucket;
+    *bucket = text;
+    const uint64_t left = MAX_TOTAL_BYTES - graph->total_bytes;
+    const ingot_status_t status =
+        witness_read_file(graph->witness, text->path, (size_t)left, graph_reading(graph), &text->file);
+    if (status == INGOT_OUT_OF_MEMORY) {
+        graph->status = INGOT_OUT_OF_MEMORY;
+    } else if (status == INGOT_NOT_FOUND) {
+        text->absent = true;
+    } else if (status == INGOT_NO_SPACE) {
+        graph->limit = "more than 256 MiB are included";
+    } else if (status != INGOT_SUCCESS) {
+        text->facts.problem = "content";
+        text->facts.problem_clause = "which could not be read";
+    } else {
+        const struct bytes_writer *content = &text->file->content;
+        ++graph->file_count;
+        graph->total_bytes += content->size;
+        text->bytes = content->size != 0 ? (const char *)content->bytes : "";
+        text->size = content->size;
+    }
+    if (graph->file_count > MAX_INCLUDED_FILES)
+        graph->limit = "more than 10000 files are included";
+    return text->absent ? NULL : text;
 }
 
 /* An order in which a compiler may search the directories. */

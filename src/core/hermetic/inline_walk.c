@@ -144,13 +144,12 @@ static void put_target(struct inline_walk *walk, const struct position *position
     target->shown = walk->graph->names_matter ? target->path : event->spelled;
     put_marker(walk, 1, target->shown, is_nested ? " 1\n" : "\n");
     /* A guard prevents a second inclusion if its macro is defined, and nothing undefines it. */
-    const struct macro *guard =
-        target->facts.guard == NULL
-            ? NULL
-            : macro_table_find(&walk->graph->macros, target->facts.guard_size, target->facts.guard);
-    struct assumption *assumption = target->facts.has_once || (guard != NULL && !guard->is_undefined)
-                                        ? arena_take(&walk->graph->arena, sizeof(*assumption))
-                                        : NULL;
+    const struct macro *guard = NULL;
+    struct assumption *assumption = NULL;
+    if (target->facts.guard != NULL)
+        guard = macro_table_find(&walk->graph->macros, target->facts.guard_size, target->facts.guard);
+    if (target->facts.has_once || (guard != NULL && !guard->is_undefined))
+        assumption = arena_take(&walk->graph->arena, sizeof(*assumption));
     if (assumption != NULL) {
         *assumption = (struct assumption){walk->assumed, target};
         walk->assumed = assumption;

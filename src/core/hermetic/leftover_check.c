@@ -75,21 +75,17 @@ static const char *raw_string_end(struct reader *reader, const char *quote)
     return NULL;
 }
 
-static const char *comment_end(const struct reader *reader, const char *at)
-{
-    const bool is_line = at[1] == '/';
-    const char *end = memmem(at + 2, (size_t)(reader->end - at) - 2, is_line ? "\n" : "*/", is_line ? 1 : 2);
-    if (end == NULL)
-        return reader->end;
-    return is_line ? end : end + 2;
-}
-
 /* Returns the end of the comment or literal that begins at `at`, or NULL if none begins there. */
 static const char *end_of_hidden(struct reader *reader, const char *at)
 {
     const char before = at == reader->start ? ' ' : at[-1];
-    if (has_word_at(at, reader->end, "//") || has_word_at(at, reader->end, "/*"))
-        return comment_end(reader, at);
+    if (has_word_at(at, reader->end, "//") || has_word_at(at, reader->end, "/*")) {
+        const bool is_line = at[1] == '/';
+        const char *end = memmem(at + 2, (size_t)(reader->end - at) - 2, is_line ? "\n" : "*/", is_line ? 1 : 2);
+        if (end == NULL)
+            return reader->end;
+        return is_line ? end : end + 2;
+    }
     if (*at == '"')
         return reader->raw_strings && before == 'R' ? raw_string_end(reader, at) : literal_end(reader, at);
     /* in C++, a quote in a number separates digits */

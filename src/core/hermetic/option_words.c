@@ -74,25 +74,6 @@ static const char *shell_word_end(const char *from, char *out, size_t *size, str
     return p;
 }
 
-static bool read_shell_word(struct option_reader *reader, struct word *word)
-{
-    size_t size = 0;
-    reader->at = shell_word_end(word->start, NULL, &size, word);
-    word->size = (size_t)(reader->at - word->start);
-    word->text_size = size;
-    if (!word->has_quotes)
-        return true;
-    char *text = arena_take(reader->arena, size + 1);
-    if (text == NULL)
-        return false;
-    (void)shell_word_end(word->start, text, &size, word);
-    word->text = text;
-    if (size == 0)
-        word->problem = odd_quotes; /* compilers drop an empty word, so an option before it would take the next word
-                                     * as its value */
-    return true;
-}
-
 static bool next_word(struct option_reader *reader, struct word *word)
 {
     const bool is_shell = reader->rules->option_quotes == INGOT_QUOTES_SHELL;
@@ -101,8 +82,23 @@ static bool next_word(struct option_reader *reader, struct word *word)
     *word = (struct word){.start = reader->at, .text = reader->at};
     if (*reader->at == 0)
         return false;
-    if (is_shell)
-        return read_shell_word(reader, word);
+    if (is_shell) {
+        size_t size = 0;
+        reader->at = shell_word_end(word->start, NULL, &size, word);
+        word->size = (size_t)(reader->at - word->start);
+        word->text_size = size;
+        if (!word->has_quotes)
+            return true;
+        char *text = arena_take(reader->arena, size + 1);
+        if (text == NULL)
+            return false;
+        (void)shell_word_end(word->start, text, &size, word);
+        word->text = text;
+        if (size == 0)
+            word->problem = odd_quotes; /* compilers drop an empty word, so an option before it would take the next word
+                                         * as its value */
+        return true;
+    }
     reader->at = agreed_word_end(word->start, reader->rules->option_quotes == INGOT_QUOTES_DOUBLE, word);
     word->size = word->text_size = (size_t)(reader->at - word->start);
     return true;
@@ -181,26 +177,6 @@ static bool take_off_quotes(struct option *option)
     return true;
 }
 
-static void check_directory(struct option *option, const ingot_text_rules_t *rules)
-{
-    static const char *const not_plain = "whose directory compilers may read differently";
-    if (option->has_quotes && rules->option_quotes == INGOT_QUOTES_DOUBLE && take_off_quotes(option))
-        option->has_quotes = false;
-    const char first = option->value_size != 0 ? option->value[0] : 0;
-    if (first == 0 || first == '-' || first == '=' || first == ' ' || option->value[option->value_size - 1] == ' ')
-        mark_option_unknown(option, not_plain); /* NVRTC, for example, removes trailing blanks */
-    for (size_t i = 0; i < option->value_size; ++i) {
-        const unsigned char c = (unsigned char)option->value[i];
-        if (c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\')
-            mark_option_unknown(option, not_plain);
-    }
-    if (option->has_quotes && rules->option_quotes != INGOT_QUOTES_SHELL)
-        mark_option_unknown(option, not_plain);
-    /* hipRTC takes --offload-arch= for an architecture wherever it stands in a word. */
-    if (memmem(option->value, option->value_size, "arch=", 5) != NULL)
-        mark_option_unknown(option, not_plain);
-}
-
 static void read_option_value(struct option_reader *reader, const struct name *name, const struct word *word,
                               struct option *option)
 {
@@ -220,8 +196,24 @@ static void read_option_value(struct option_reader *reader, const struct name *n
         option->has_quotes = option->has_quotes || next.has_quotes;
         option->size = (size_t)(next.start + next.size - option->start);
     }
-    if (option->kind == OPTION_DIRECTORY)
-        check_directory(option, reader->rules);
+    if (option->kind == OPTION_DIRECTORY) {
+        static const char *const not_plain = "whose directory compilers may read differently";
+        if (option->has_quotes && reader->rules->option_quotes == INGOT_QUOTES_DOUBLE && take_off_quotes(option))
+            option->has_quotes = false;
+        const char first = option->value_size != 0 ? option->value[0] : 0;
+        if (first == 0 || first == '-' || first == '=' || first == ' ' || option->value[option->value_size - 1] == ' ')
+            mark_option_unknown(option, not_plain); /* NVRTC, for example, removes trailing blanks */
+        for (size_t i = 0; i < option->value_size; ++i) {
+            const unsigned char c = (unsigned char)option->value[i];
+            if (c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\')
+                mark_option_unknown(option, not_plain);
+        }
+        if (option->has_quotes && reader->rules->option_quotes != INGOT_QUOTES_SHELL)
+            mark_option_unknown(option, not_plain);
+        /* hipRTC takes --offload-arch= for an architecture wherever it stands in a word. */
+        if (memmem(option->value, option->value_size, "arch=", 5) != NULL)
+            mark_option_unknown(option, not_plain);
+    }
 }
 
 bool option_next(struct option_reader *reader, struct option *option)

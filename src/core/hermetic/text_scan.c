@@ -61,17 +61,6 @@ static struct text_event *add_event(struct scan *scan, enum event_kind kind)
     return add_event_at(scan, kind, scan->directive);
 }
 
-/* Adds a definition. If `definition` is NULL, adds an #undef. */
-static void add_macro(struct scan *scan, const struct token *name, const char *definition, size_t size)
-{
-    struct scanned_macro *macro = arena_take(scan->arena, sizeof(*macro));
-    if (macro == NULL)
-        return;
-    *macro = (struct scanned_macro){NULL, macro_name_of(name->size, name->start), definition, size};
-    *scan->text->last_macro = macro;
-    scan->text->last_macro = &macro->next;
-}
-
 /* Reads the file name at the scanner's position, and moves past it. Returns false if there is none. */
 static bool read_header_name(struct scan *scan, struct text_event *event)
 {
@@ -186,7 +175,13 @@ static void read_macro(struct scan *scan, bool is_defined)
         memcmp(scan->guard.start, name.start, name.size) == 0)
         scan->guard_is_open = true;
     const char *from = name.start + name.size;
-    add_macro(scan, &name, is_defined ? from : NULL, is_defined ? (size_t)(read_line(scan) - from) : 0);
+    struct scanned_macro *macro = arena_take(scan->arena, sizeof(*macro));
+    if (macro == NULL)
+        return;
+    *macro = (struct scanned_macro){NULL, macro_name_of(name.size, name.start), is_defined ? from : NULL,
+                                    is_defined ? (size_t)(read_line(scan) - from) : 0};
+    *scan->text->last_macro = macro;
+    scan->text->last_macro = &macro->next;
 }
 
 /* Returns the name that #ifndef NAME, #if !defined NAME or #if !defined(NAME) tests, if nothing else is on the line. */
@@ -255,18 +250,6 @@ static bool has_token_prefix(const struct token *token, const char *beginning)
     return token->size >= length && memcmp(token->start, beginning, length) == 0;
 }
 
-static void read_gap(struct scan *scan, const struct token *name)
-{
-    struct text_event *event = add_event(scan, EVENT_GAP);
-    (void)read_line(scan);
-    if (event == NULL)
-        return;
-    event->operand = name->start;
-    event->operand_size = name->size;
-    event->gap = "is not followed";
-    event->end = offset_of(scan, scan->scanner.at);
-}
-
 static void read_condition(struct scan *scan, const struct token *name)
 {
     scan->in_condition = true;
@@ -328,17 +311,25 @@ static void read_directive(struct scan *scan, const struct token *hash)
     ++scan->directives;
     if (scan->depth == 0 && (scan->directives > 1 || scan->had_tokens) && !has_token_prefix(&name, "if"))
         scan->guard_is_broken = true;
-    if (token_is(&name, "include"))
+    if (token_is(&name, "include")) {
         read_include(scan);
-    else if (has_token_prefix(&name, "include") || has_token_prefix(&name, "import") ||
-             has_token_prefix(&name, "embed"))
-        read_gap(scan, &name);
-    else if (token_is(&name, "define") || token_is(&name, "undef"))
+    } else if (has_token_prefix(&name, "include") || has_token_prefix(&name, "import") ||
+               has_token_prefix(&name, "embed")) {
+        struct text_event *event = add_event(scan, EVENT_GAP);
+        (void)read_line(scan);
+        if (event != NULL) {
+            event->operand = name.start;
+            event->operand_size = name.size;
+            event->gap = "is not followed";
+            event->end = offset_of(scan, scan->scanner.at);
+        }
+    } else if (token_is(&name, "define") || token_is(&name, "undef")) {
         read_macro(scan, token_is(&name, "define"));
-    else if (token_is(&name, "line"))
+    } else if (token_is(&name, "line")) {
         scan->had_line = true;
-    else if (has_token_prefix(&name, "if") || has_token_prefix(&name, "el") || token_is(&name, "endif"))
+    } else if (has_token_prefix(&name, "if") || has_token_prefix(&name, "el") || token_is(&name, "endif")) {
         read_condition(scan, &name);
+    }
     (void)read_line(scan);
     if (token_is(&name, "warning") && text_is_on_two_lines(&scan->text->facts.clean, hash->start, scan->scanner.at))
         set_problem(scan, hash->start, "a #warning on two lines", "which compilers quote differently");
@@ -383,22 +374,6 @@ static bool text_has(const struct scan *scan, const char *part)
     return memmem(scan->text->facts.clean.start, scan->text->facts.clean.size, part, strlen(part)) != NULL;
 }
 
-/* Looks for .incbin and .include. Searches for dots with memchr, because they are rare and memmem would take ten
- * times as long. */
-static void check_assembler(struct scan *scan)
-{
-    const char *end = scan->text->facts.clean.start + scan->text->facts.clean.size;
-    bool has_include = false;
-    for (const char *p = scan->text->facts.clean.start; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
-        const size_t left = (size_t)(end - p);
-        has_include = has_include || (left >= 8 && memcmp(p, ".include", 8) == 0);
-        if (left >= 7 && memcmp(p, ".incbin", 7) == 0)
-            set_problem(scan, NULL, ".incbin", "with which an assembler reads files");
-    }
-    if (has_include && text_has(scan, "asm"))
-        set_problem(scan, NULL, ".include", "with which an assembler reads files");
-}
-
 /* True if the compiler may reject a byte order mark in a header. NVRTC accepts one at the beginning of a source but
  * not of a header, and clang accepts both. */
 static bool may_reject_byte_order_mark(const struct source_graph *graph)
@@ -430,7 +405,18 @@ static const struct text_scan *make_scan(const struct source_graph *graph, struc
     }
     if (source->origin != TEXT_SOURCE && may_reject_byte_order_mark(graph) && facts->clean.raw != source->bytes)
         set_problem(&scan, NULL, "a byte order mark", "which the compiler may not accept");
-    check_assembler(&scan);
+    /* Looks for .incbin and .include. Searches for dots with memchr, because they are rare and memmem would take ten
+     * times as long. */
+    const char *end = scan.text->facts.clean.start + scan.text->facts.clean.size;
+    bool has_include = false;
+    for (const char *p = scan.text->facts.clean.start; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
+        const size_t left = (size_t)(end - p);
+        has_include = has_include || (left >= 8 && memcmp(p, ".include", 8) == 0);
+        if (left >= 7 && memcmp(p, ".incbin", 7) == 0)
+            set_problem(&scan, NULL, ".incbin", "with which an assembler reads files");
+    }
+    if (has_include && text_has(&scan, "asm"))
+        set_problem(&scan, NULL, ".include", "with which an assembler reads files");
     text->names_matter = graph->brings_assert && text_has(&scan, "assert");
     scanner_init(&scan.scanner, &facts->clean, facts->clean.start, graph->cplusplus);
     scan.scanner.steps = &text->steps;
@@ -449,9 +435,22 @@ static const struct text_scan *make_scan(const struct source_graph *graph, struc
 
 /* ---- adding a scan to a graph ---- */
 
-/* Adds what the scan found to the graph. Events are copied, because their targets depend on the program. */
-static void take_scan(struct source_graph *graph, struct graph_text *text, const struct text_scan *scan)
+void graph_scan(struct source_graph *graph, struct graph_text *text)
 {
+    struct known_file *file = text->file;
+    const struct text_scan *scan = file != NULL ? file->scan : NULL;
+    if (scan == NULL) {
+        scan = make_scan(graph, file != NULL ? &file->arena : &graph->arena, text);
+        if (scan == NULL) {
+            graph->status = INGOT_OUT_OF_MEMORY;
+            return;
+        }
+        if (file != NULL) {
+            file->scan = scan;
+            known_file_share(graph->witness->files, file);
+        }
+    }
+    /* Adds what the scan found. Events are copied, because their targets depend on the program. */
     struct text_event *copies = arena_take(&graph->arena, scan->event_count * sizeof(*copies));
     if (copies == NULL)
         return;
@@ -473,22 +472,4 @@ static void take_scan(struct source_graph *graph, struct graph_text *text, const
     graph->has_beginning = graph->has_beginning || scan->has_beginning;
     graph->scan_steps += scan->steps;
     text->facts = scan->facts;
-}
-
-void graph_scan(struct source_graph *graph, struct graph_text *text)
-{
-    struct known_file *file = text->file;
-    const struct text_scan *scan = file != NULL ? file->scan : NULL;
-    if (scan == NULL) {
-        scan = make_scan(graph, file != NULL ? &file->arena : &graph->arena, text);
-        if (scan == NULL) {
-            graph->status = INGOT_OUT_OF_MEMORY;
-            return;
-        }
-        if (file != NULL) {
-            file->scan = scan;
-            known_file_share(graph->witness->files, file);
-        }
-    }
-    take_scan(graph, text, scan);
 }

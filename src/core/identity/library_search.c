@@ -155,27 +155,6 @@ static void consider_directory(struct candidate *candidate, const char *director
         consider_library_file(candidate, path);
 }
 
-/* Considers every file of this name that the linker's cache may list. Those for other machines count as absent. Only
- * the linker knows which one it takes if there are others, or one for newer processors. */
-static void consider_cache(struct candidate *candidate)
-{
-    const struct bytes_writer *cache = &candidate->search->cache;
-    const char *start = (const char *)cache->bytes;
-    const size_t size = strlen(candidate->name) + 1;
-    for (const char *at = start;
-         at != NULL && (at = memmem(at, cache->size - (size_t)(at - start), candidate->name, size)) != NULL; ++at) {
-        const char *path = at;
-        while (path != start && path[-1] != '\0')
-            --path;
-        if (path == at || at[-1] != '/')
-            continue;
-        for (; (path = strchr(path, '/')) != NULL && path < at; ++path) {
-            candidate->is_unsure = candidate->is_unsure || strstr(path, PROCESSOR_PART) != NULL;
-            consider_library_file(candidate, path);
-        }
-    }
-}
-
 /* Looks in a file's RUNPATH, where $ORIGIN is the directory of the file. */
 static void consider_runpath(struct candidate *candidate, const struct library_file *needed_by)
 {
@@ -213,8 +192,25 @@ enum library_place library_search_find(const struct library_search *search, cons
     }
     if (!candidate.is_unsure && needed_by != NULL && needed_by->runpath != NULL)
         consider_runpath(&candidate, needed_by);
-    if (!candidate.is_unsure && !is_decided)
-        consider_cache(&candidate);
+    if (!candidate.is_unsure && !is_decided) {
+        /* Considers every file of this name that the linker's cache may list. Those for other machines count as absent.
+         * Only the linker knows which one it takes if there are others, or one for newer processors. */
+        const struct bytes_writer *cache = &candidate.search->cache;
+        const char *start = (const char *)cache->bytes;
+        const size_t size = strlen(candidate.name) + 1;
+        for (const char *at = start;
+             at != NULL && (at = memmem(at, cache->size - (size_t)(at - start), candidate.name, size)) != NULL; ++at) {
+            const char *path = at;
+            while (path != start && path[-1] != '\0')
+                --path;
+            if (path == at || at[-1] != '/')
+                continue;
+            for (; (path = strchr(path, '/')) != NULL && path < at; ++path) {
+                candidate.is_unsure = candidate.is_unsure || strstr(path, PROCESSOR_PART) != NULL;
+                consider_library_file(&candidate, path);
+            }
+        }
+    }
     *file = candidate.file;
     return candidate.is_unsure ? LIBRARY_UNSURE : candidate.file != NULL ? LIBRARY_FOUND : LIBRARY_ABSENT;
 }

@@ -5,10 +5,10 @@
  * leader, makes the value of a key, and other threads, the followers, wait for it. If the leader fails for a reason
  * that may not affect another attempt, one follower becomes the leader and tries once more.
  *
- * A thread that requested what it is making would wait forever; flight_may_wait prevents this. Makers that wait for
- * each other are not detected. A forked child forgets its parent's flights, because their leaders do not exist in the
- * child. Locks: cache->lock guards flights, except for `result` and the fields after it. These are written before
- * `landed` is set under the lock, and are read afterwards.
+ * A thread that requested what it is making would wait forever, so it is refused. Makers that wait for each other are
+ * not detected. A forked child forgets its parent's flights, because their leaders do not exist in the child. Locks:
+ * cache->lock guards flights, except for `result` and the fields after it. These are written before `landed` is set
+ * under the lock, and are read afterwards.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H

@@ -141,23 +141,6 @@ void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocato
     memory_free(allocator, blob, sizeof(*blob));
 }
 
-/* Keeps the blob until the next call copies it out. If that is impossible for lack of memory, the next call asks the
- * driver again. */
-static void keep_blob(struct program_body *body, size_t size, uint8_t *bytes)
-{
-    const ingot_allocator_t *allocator = &body->desc->context->allocator;
-    struct kept_blob *blob = memory_allocate(allocator, sizeof(*blob));
-
-    if (blob == NULL) {
-        memory_free(allocator, bytes, size);
-        return;
-    }
-    *blob = (struct kept_blob){size, bytes};
-    /* release: pairs with the acquire of the thread that takes the blob. acquire: if another thread kept a blob
-     * meanwhile, it is freed here. */
-    program_free_blob(atomic_exchange_explicit(&body->blob, blob, memory_order_acq_rel), allocator);
-}
-
 ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_t *size, uint8_t *cache_blob)
 {
     if (program == NULL || size == NULL)
@@ -175,9 +158,17 @@ ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_
             return status;
     }
     const ingot_status_t status = bytes_copy_out(blob_size, blob, size, cache_blob);
-    if (status != INGOT_SUCCESS || cache_blob == NULL)
-        keep_blob(body, blob_size, blob);
-    else
+    /* Keeps the blob until the next call copies it out. If that is impossible for lack of memory, the next call asks
+     * the driver again. */
+    const bool is_wanted = status != INGOT_SUCCESS || cache_blob == NULL;
+    kept = is_wanted ? memory_allocate(allocator, sizeof(*kept)) : NULL;
+    if (kept == NULL) {
         memory_free(allocator, blob, blob_size);
+        return status;
+    }
+    *kept = (struct kept_blob){blob_size, blob};
+    /* release: pairs with the acquire of the thread that takes the blob. acquire: if another thread kept a blob
+     * meanwhile, it is freed here. */
+    program_free_blob(atomic_exchange_explicit(&body->blob, kept, memory_order_acq_rel), allocator);
     return status;
 }

@@ -12,16 +12,6 @@ static bool is_blank_in_line(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
 }
 
-/* True if compilers may disagree about a splice: its backslash is followed by blanks, and a directive or a comment
- * is next to it. */
-static bool is_doubtful(const char *backslash, const char *next, const char *end, bool commented)
-{
-    const bool spaced = next - backslash > 3 || (next - backslash == 3 && next[-2] != '\r');
-    while (next < end && is_blank_in_line(*next))
-        ++next;
-    return spaced && (commented || (next < end && (*next == '#' || *next == '%')));
-}
-
 size_t text_count_lines(const char *from, const char *to)
 {
     size_t lines = 0;
@@ -101,30 +91,16 @@ static const char *find_problem(const struct clean_text *text, const char **at, 
         commented = commented || memmem(from, (size_t)(splice - from), "//", 2) != NULL;
         ++*splices;
         *at = splice;
-        if (is_doubtful(splice, splice + length, end, commented))
+        /* True if compilers may disagree about a splice: its backslash is followed by blanks, and a directive or a
+         * comment is next to it. */
+        const char *next = splice + length;
+        const bool spaced = next - splice > 3 || (next - splice == 3 && next[-2] != '\r');
+        while (next < end && is_blank_in_line(*next))
+            ++next;
+        if (spaced && (commented || (next < end && (*next == '#' || *next == '%'))))
             return "blanks after a backslash at the end of a line";
     }
     return NULL;
-}
-
-static void join_lines(struct clean_text *clean, char *out)
-{
-    const char *end = clean->start + clean->size;
-    const char *from = clean->start;
-    const char *splice;
-    size_t length = 0;
-    size_t size = 0;
-    clean->splice_count = 0;
-    while ((splice = find_splice(from, end, &length)) != NULL) {
-        memcpy(out + size, from, (size_t)(splice - from));
-        size += (size_t)(splice - from);
-        from = splice + length;
-        clean->resumes[clean->splice_count] = (size_t)(from - clean->start);
-        clean->splices[clean->splice_count++] = size;
-    }
-    memcpy(out + size, from, (size_t)(end - from));
-    clean->start = out;
-    clean->size = size + (size_t)(end - from);
 }
 
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line)
@@ -146,10 +122,26 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
     char *out = arena_take(arena, size);
     clean->splices = arena_take(arena, splices * sizeof(size_t));
     clean->resumes = arena_take(arena, splices * sizeof(size_t));
-    if (out == NULL || clean->splices == NULL || clean->resumes == NULL)
+    if (out == NULL || clean->splices == NULL || clean->resumes == NULL) {
         *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the caller checks arena->failed */
-    else
-        join_lines(clean, out);
+    } else {                                                        /* joins the lines */
+        const char *end = clean->start + clean->size;
+        const char *from = clean->start;
+        const char *splice;
+        size_t length = 0;
+        size_t out_size = 0;
+        clean->splice_count = 0;
+        while ((splice = find_splice(from, end, &length)) != NULL) {
+            memcpy(out + out_size, from, (size_t)(splice - from));
+            out_size += (size_t)(splice - from);
+            from = splice + length;
+            clean->resumes[clean->splice_count] = (size_t)(from - clean->start);
+            clean->splices[clean->splice_count++] = out_size;
+        }
+        memcpy(out + out_size, from, (size_t)(end - from));
+        clean->start = out;
+        clean->size = out_size + (size_t)(end - from);
+    }
     return NULL;
 }
 
@@ -335,16 +327,6 @@ static bool is_raw_prefix(const char *start, size_t size)
            (size == 3 && start[0] == 'u' && start[1] == '8');
 }
 
-static enum token_kind scan_identifier(struct scanner *scanner)
-{
-    const char *start = scanner->at;
-    scanner->at += text_name_length((size_t)(scanner->end - start), start);
-    if (peek_character(scanner, 0) != '"' || !is_raw_prefix(start, (size_t)(scanner->at - start)))
-        return TOKEN_IDENTIFIER;
-    scan_raw_string(scanner);
-    return TOKEN_STRING;
-}
-
 static enum token_kind scan_number(struct scanner *scanner)
 {
     while (scanner->at < scanner->end) {
@@ -367,8 +349,25 @@ static enum token_kind scan_number(struct scanner *scanner)
     return TOKEN_NUMBER;
 }
 
-static enum token_kind scan_punctuator(struct scanner *scanner)
+static enum token_kind scan_one(struct scanner *scanner)
 {
+    const char c = *scanner->at;
+    if (in_name(c) && !is_digit(c)) {
+        const char *start = scanner->at;
+        scanner->at += text_name_length((size_t)(scanner->end - start), start);
+        if (peek_character(scanner, 0) != '"' || !is_raw_prefix(start, (size_t)(scanner->at - start)))
+            return TOKEN_IDENTIFIER;
+        scan_raw_string(scanner);
+        return TOKEN_STRING;
+    }
+    if (is_digit(c) || (c == '.' && is_digit(peek_character(scanner, 1))))
+        return scan_number(scanner);
+    if (c == '"' || c == '\'')
+        return scan_literal(scanner);
+    if (c == '\n') {
+        ++scanner->at;
+        return TOKEN_NEWLINE;
+    }
     if (*scanner->at == '#') {
         const bool twice = peek_character(scanner, 1) == '#';
         scanner->at += twice ? 2 : 1;
@@ -383,22 +382,6 @@ static enum token_kind scan_punctuator(struct scanner *scanner)
     }
     ++scanner->at;
     return TOKEN_OTHER;
-}
-
-static enum token_kind scan_one(struct scanner *scanner)
-{
-    const char c = *scanner->at;
-    if (in_name(c) && !is_digit(c))
-        return scan_identifier(scanner);
-    if (is_digit(c) || (c == '.' && is_digit(peek_character(scanner, 1))))
-        return scan_number(scanner);
-    if (c == '"' || c == '\'')
-        return scan_literal(scanner);
-    if (c == '\n') {
-        ++scanner->at;
-        return TOKEN_NEWLINE;
-    }
-    return scan_punctuator(scanner);
 }
 
 void scanner_next(struct scanner *scanner, struct token *token)
