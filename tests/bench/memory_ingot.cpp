@@ -3,14 +3,14 @@
  */
 #include "bench/memory_ingot.h"
 
-#include <ingot/backend.h>
-
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+
+#include "support/empty_backend.h"
 
 namespace memory_bench
 {
@@ -21,31 +21,13 @@ namespace
 constexpr const char kKernelNames[] = "add\0broadcast\0convolve\0gather\0matmul\0reduce\0softmax\0transpose";
 constexpr const char *kKernel = "matmul";
 constexpr ingot_source_kind_t kKind = INGOT_SOURCE_OWN_TEXT;
-char nothing; /* every native program and kernel is a pointer to it */
 
 ingot_backend_ops_t noop_operations()
 {
-    ingot_backend_ops_t ops{};
-    ops.struct_size = sizeof(ops);
-    ops.name = "noop";
-    ops.destroy = [](void *) {};
-    ops.identify_device = [](void *, uint32_t, ingot_identity_t *identity) {
-        return ingot_identity_add(identity, "device_name", 4, "noop");
-    };
-    ops.accepts = [](void *, ingot_source_kind_t kind) { return kind == kKind ? 1 : 0; };
-    ops.build = [](void *, const ingot_build_request_t *, size_t, const uint32_t *, ingot_sink_t *, void **program) {
-        *program = &nothing;
-        return INGOT_SUCCESS;
-    };
-    ops.destroy_program = [](void *, void *) {};
+    ingot_backend_ops_t ops = empty_backend("noop");
     ops.get_kernel_names = [](void *, void *, ingot_sink_t *names) {
         return ingot_sink_write(names, sizeof(kKernelNames), kKernelNames);
     };
-    ops.create_kernel = [](void *, void *, uint32_t, const char *, void **kernel) {
-        *kernel = &nothing;
-        return INGOT_SUCCESS;
-    };
-    ops.destroy_kernel = [](void *, void *) {};
     /* Without rules, the options of the descriptors would be unknown, and equal descriptors would not share their
      * program. */
     ops.get_text_rules = [](void *, ingot_text_rules_t *rules) {
@@ -220,7 +202,7 @@ NoopContext::NoopContext(size_t max_programs, const ingot_allocator_t *allocator
     source.kind = kKind;
     source.bytes = text;
     source.size = sizeof(text) - 1;
-    require(ingot_context_create(&context_, &ops, &nothing, 1, &info) == INGOT_SUCCESS, "no context");
+    require(ingot_context_create(&context_, &ops, this, 1, &info) == INGOT_SUCCESS, "no context");
     require(ingot_source_create(&source_, &source) == INGOT_SUCCESS, "no source");
 }
 

@@ -11,8 +11,8 @@
 extern "C" {
 #include "core/artifact/artifact_blob.h"
 #include "core/base/digest.h"
-#include "support/id_texts.h"
 }
+#include "support/id_texts.h"
 #include "support/not_copied.h"
 
 namespace
@@ -142,16 +142,6 @@ std::string text_of(const ingot_buffer_t &value)
     return std::string(reinterpret_cast<const char *>(value.bytes), value.size);
 }
 
-std::string describe_blob(const Bytes &blob)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, nullptr));
-    std::string text(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, text.data()));
-    text.pop_back();
-    return text;
-}
-
 } // namespace
 
 TEST(ArtifactKey, IdIsThatOfTheGoldenFile)
@@ -230,24 +220,6 @@ TEST(ArtifactKey, DifferencesAreExplainedByField)
     EXPECT_NE(std::string::npos, text.find(R"({"field": "key.long.blake2b", "expected": null)")) << text;
     EXPECT_EQ(std::string::npos, text.find("key.source")) << text;
     EXPECT_EQ("[]", explain_ids(wanted.id(), wanted.id()));
-}
-
-TEST(ArtifactKey, CutAndChangedIdsAreRefusedOrDiffer)
-{
-    Key key("triton", golden_fields());
-    const Bytes id = key.id();
-    for (size_t i = 0; i < id.size(); ++i) {
-        size_t size = 0;
-        const Bytes cut(id.begin(), id.begin() + static_cast<ptrdiff_t>(i));
-        const ingot_status_t status = ingot_cache_blob_id_describe(cut.size(), cut.data(), &size, nullptr);
-        /* an id that is cut between two fields is the id of another key */
-        EXPECT_TRUE(status == INGOT_BLOB_TRUNCATED || status == INGOT_SUCCESS) << i;
-        Bytes changed = id;
-        changed[i] ^= 1;
-        if (ingot_cache_blob_id_describe(changed.size(), changed.data(), &size, nullptr) == INGOT_SUCCESS) {
-            EXPECT_NE(describe_id(id), describe_id(changed)) << i;
-        }
-    }
 }
 
 TEST(ArtifactBlob, GoldenFilesAreReadForEver)

@@ -2,11 +2,10 @@
  * compiler_change_test.cpp - tests that a program is not stored if its compiler's data files or environment variables
  * changed after the context read them. The compiler of these tests copies a file and a variable into its binaries.
  */
-#include <cstring>
-
 #include <ingot/private/backend.h>
 #include <ingot/private/program.h>
 
+#include "support/empty_backend.h"
 #include "support/reference_context.h"
 #include "support/scratch_directory.h"
 #include "support/whole_file.h"
@@ -47,21 +46,14 @@ ingot_status_t identify(void *state, uint32_t, ingot_identity_t *identity)
 
 ingot_backend_ops_t make_ops()
 {
-    ingot_backend_ops_t ops;
-    std::memset(&ops, 0, sizeof(ops));
-    ops.struct_size = sizeof(ops);
-    ops.name = "copying";
-    ops.destroy = [](void *) {};
+    ingot_backend_ops_t ops = empty_backend("copying");
     ops.identify_device = identify;
-    ops.accepts = [](void *, ingot_source_kind_t kind) { return kind == kKind ? 1 : 0; };
     ops.build = [](void *state, const ingot_build_request_t *, size_t, const uint32_t *, ingot_sink_t *,
                    void **program) {
         compiler_of(state)->binary = compiler_of(state)->compile();
         *program = state;
         return INGOT_SUCCESS;
     };
-    ops.destroy_program = [](void *, void *) {};
-    ops.get_kernel_names = [](void *, void *, ingot_sink_t *) { return INGOT_SUCCESS; };
     ops.get_binary = [](void *state, void *, uint32_t, ingot_sink_t *binary) {
         const Compiler *compiler = compiler_of(state);
         const std::string bytes = compiler->is_late ? compiler->compile() : compiler->binary;
@@ -73,8 +65,6 @@ ingot_backend_ops_t make_ops()
         *program = state;
         return INGOT_SUCCESS;
     };
-    ops.create_kernel = [](void *, void *, uint32_t, const char *, void **) { return INGOT_UNIMPLEMENTED; };
-    ops.destroy_kernel = [](void *, void *) {};
     return ops;
 }
 
@@ -119,15 +109,9 @@ protected:
         return Program(program);
     }
 
-    static ingot_status_t take(const Program &program)
-    {
-        size_t size = 0;
-        return ingot_program_get_cache_blob(program.get(), &size, nullptr);
-    }
-
     void expect_refused(const Program &program, const char *reason)
     {
-        EXPECT_EQ(INGOT_NOT_CACHEABLE, take(program));
+        EXPECT_EQ(INGOT_NOT_CACHEABLE, has_blob(program));
         EXPECT_STREQ(reason, ingot_last_error_detail());
         EXPECT_EQ(reason, reason_) << "by an event";
     }
@@ -144,9 +128,9 @@ protected:
 TEST_F(CompilerChange, OfNothingLeavesProgramsCacheable)
 {
     const Program program = build(make_desc("a"));
-    EXPECT_EQ(INGOT_SUCCESS, take(program));
+    EXPECT_EQ(INGOT_SUCCESS, has_blob(program));
     setenv("INGOT_TEST_ANOTHER_SETTING", "1", 1);
-    EXPECT_EQ(INGOT_SUCCESS, take(build(make_desc("b"))));
+    EXPECT_EQ(INGOT_SUCCESS, has_blob(build(make_desc("b"))));
     unsetenv("INGOT_TEST_ANOTHER_SETTING");
 }
 
@@ -164,7 +148,7 @@ TEST_F(CompilerChange, OfAFileRefusesWhatIsBuiltAfterwards)
     std::filesystem::rename(compiler_.path + ".old", compiler_.path);
     expect_refused(during, kFile);
     context_ = make_context();
-    EXPECT_EQ(INGOT_SUCCESS, take(build(make_desc("b")))) << "in the next process";
+    EXPECT_EQ(INGOT_SUCCESS, has_blob(build(make_desc("b")))) << "in the next process";
 }
 
 TEST_F(CompilerChange, OfAFileInPlaceIsSeen)
@@ -187,7 +171,7 @@ TEST_F(CompilerChange, BetweenTheBuildAndTheBlobRefusesTheBlobForGood)
     expect_refused(program, kSetting);
     unsetenv(kVariable);
     expect_refused(program, kSetting);
-    EXPECT_EQ(INGOT_SUCCESS, take(build(make_desc("b"))));
+    EXPECT_EQ(INGOT_SUCCESS, has_blob(build(make_desc("b"))));
 }
 
 TEST_F(CompilerChange, OfAVariableRefusesWhatIsBuiltMeanwhile)
@@ -195,9 +179,9 @@ TEST_F(CompilerChange, OfAVariableRefusesWhatIsBuiltMeanwhile)
     const Program before = build(make_desc("a"));
     setenv(kVariable, "fast", 1);
     expect_refused(build(make_desc("b")), kSetting);
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, take(before));
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, has_blob(before));
     unsetenv(kVariable);
-    EXPECT_EQ(INGOT_SUCCESS, take(build(make_desc("c"))));
+    EXPECT_EQ(INGOT_SUCCESS, has_blob(build(make_desc("c"))));
 }
 
 /* The id is requested only after the change. */
@@ -205,7 +189,7 @@ TEST_F(CompilerChange, IsSeenIfNoIdWasRequestedBefore)
 {
     const Program program = build(make_desc("a"));
     setenv(kVariable, "fast", 1);
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, take(program));
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, has_blob(program));
 }
 
 } // namespace

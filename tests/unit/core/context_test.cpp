@@ -5,6 +5,7 @@
 
 #include <ingot/private/program.h>
 
+#include "support/empty_backend.h"
 #include "support/environment.h"
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
@@ -47,29 +48,10 @@ ingot_cache_stats_t limits_of_environment(const ingot_context_info_t &info = ING
     return stats_of(device.make(info, true));
 }
 
-/* Makes a context whose backend is never asked to build, and whose compiler reads options from an environment
- * variable. */
+/* Makes a context whose compiler reads options from an environment variable. */
 Context context_with_option_variable()
 {
-    ingot_backend_ops_t ops{};
-    ops.struct_size = sizeof(ops);
-    ops.name = "variable";
-    ops.destroy = [](void *) {};
-    ops.identify_device = [](void *, uint32_t, ingot_identity_t *identity) {
-        return ingot_identity_add(identity, "device_name", 4, "none");
-    };
-    ops.accepts = [](void *, ingot_source_kind_t kind) { return kind == INGOT_SOURCE_OWN_TEXT ? 1 : 0; };
-    ops.build = [](void *, const ingot_build_request_t *, size_t, const uint32_t *, ingot_sink_t *, void **) {
-        return INGOT_BUILD_FAILED;
-    };
-    ops.destroy_program = [](void *, void *) {};
-    ops.get_kernel_names = [](void *, void *, ingot_sink_t *) { return INGOT_SUCCESS; };
-    ops.create_kernel = [](void *, void *, uint32_t, const char *, void **) { return INGOT_NOT_FOUND; };
-    ops.destroy_kernel = [](void *, void *) {};
-    ops.get_binary = [](void *, void *, uint32_t, ingot_sink_t *) { return INGOT_UNIMPLEMENTED; };
-    ops.load = [](void *, const ingot_build_request_t *, size_t, const uint32_t *, const ingot_binary_t *, void **) {
-        return INGOT_UNIMPLEMENTED;
-    };
+    ingot_backend_ops_t ops = empty_backend("variable");
     ops.get_text_rules = [](void *, ingot_text_rules_t *rules) {
         static const char *const variables[] = {"CONTEXT_TEST_OPTIONS", nullptr};
         rules->option_variables = variables;
@@ -86,13 +68,7 @@ std::vector<uint8_t> id_in_directory(const std::filesystem::path &directory)
     std::filesystem::current_path(directory);
     const Context context = context_with_option_variable();
     const Source source = make_source("int x;", "x.c", INGOT_SOURCE_OWN_TEXT);
-    const ingot_source_t sources[] = {source.get()};
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = sources;
-    info.source_count = 1;
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
-    const std::vector<uint8_t> id = id_of(Desc(desc));
+    const std::vector<uint8_t> id = id_of(describe_source(context.get(), source.get()));
     std::filesystem::current_path(before);
     return id;
 }

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "support/byte_parts.h"
+#include "support/id_texts.h"
 #include "support/reference_context.h"
 
 extern "C" {
@@ -111,16 +112,6 @@ std::string golden_path(const std::string &name)
     return std::string(INGOT_SOURCE_DIR "/tests/golden/blob/") + name;
 }
 
-std::string describe(const Bytes &id)
-{
-    size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
-    std::string json(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, json.data()));
-    json.pop_back();
-    return json;
-}
-
 } // namespace
 
 TEST(Format, IdIsWhatTheDocumentSays)
@@ -128,7 +119,7 @@ TEST(Format, IdIsWhatTheDocumentSays)
     ReferenceDevice device;
     const Context context = device.make();
     const Bytes id = id_of(program_text().make(context));
-    EXPECT_EQ(describe(id_by_hand()), describe(id));
+    EXPECT_EQ(describe_id(id_by_hand()), describe_id(id));
     EXPECT_EQ(id_by_hand(), id);
 }
 
@@ -143,7 +134,7 @@ TEST(Format, NameExpressionsEndAnIdSorted)
     const Bytes id = id_of(program.make(context));
     const Bytes expressions = join({number(2, 4), framed(text("ns::add")), framed(text("scale<int>"))});
     EXPECT_EQ(id_of_request(device_field(), request_by_hand(expressions)), id);
-    EXPECT_NE(std::string::npos, describe(id).find("\"name_expression[1]\": \"scale<int>\"")) << describe(id);
+    EXPECT_NE(std::string::npos, describe_id(id).find("\"name_expression[1]\": \"scale<int>\"")) << describe_id(id);
     program.name_expressions = {"ns::add", "scale<int>"};
     EXPECT_EQ(id, id_of(program.make(context)));
 }
@@ -190,7 +181,7 @@ TEST(Format, GoldenFilesAreReadForEver)
     const Bytes id = read_file(golden_path("id-v1.bin"));
     EXPECT_EQ(id_by_hand(), id);
     const Bytes json = read_file(golden_path("id-v1.json"));
-    EXPECT_EQ(std::string(json.begin(), json.end()), describe(id));
+    EXPECT_EQ(std::string(json.begin(), json.end()), describe_id(id));
 
     const Bytes stored = read_file(golden_path("blob-v1.bin"));
     EXPECT_EQ(blob_by_hand(text("no code"), kNames, text("test"), kBuildTime, kFiles), stored);
@@ -244,10 +235,7 @@ TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
 {
     const Bytes device = join({framed(text("a")), framed(text("1")), framed(text("a")), framed(text("2"))});
     const Bytes id = id_of_request(device, request_by_hand());
-    char json[8] = "";
-    size_t size = sizeof(json);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(id.size(), id.data(), id.size(), id.data(), &size, json));
-    EXPECT_STREQ("[]", json);
+    EXPECT_EQ("[]", explain_ids(id, id));
 }
 
 /* Compares two ids with many specialization constants, of which the first and the last are in one id only. */
@@ -264,14 +252,10 @@ TEST(Format, IdsOfThousandsOfFieldsAreExplained)
     }
     const Bytes wanted = id_of_request(device_field(), request_of(of_wanted, number(0, 4)));
     const Bytes found = id_of_request(device_field(), request_of(of_found, number(0, 4)));
-    std::string json(1000, ' ');
-    size_t size = json.size();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(wanted.size(), wanted.data(), found.size(), found.data(),
-                                                         &size, json.data()));
-    EXPECT_STREQ(R"([{"field": "spec_constant[0]", "expected": "0000000000000000", "found": null}, )"
-                 R"({"field": "spec_constant[77]", "expected": "4d00000000000000", "found": "0100000000000000"}, )"
-                 R"({"field": "spec_constant[200000]", "expected": null, "found": "400d030000000000"}])",
-                 json.c_str());
+    EXPECT_EQ(R"([{"field": "spec_constant[0]", "expected": "0000000000000000", "found": null}, )"
+              R"({"field": "spec_constant[77]", "expected": "4d00000000000000", "found": "0100000000000000"}, )"
+              R"({"field": "spec_constant[200000]", "expected": null, "found": "400d030000000000"}])",
+              explain_ids(wanted, found));
 }
 
 TEST(Format, KernelNamesEndAndAscend)

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 
 #include "support/failing_allocator.h"
+#include "support/id_texts.h"
 #include "support/old_header.h"
 #include "support/own_mounts.h"
 #include "support/threads.h"
@@ -676,13 +677,9 @@ TEST(ProbesFormat, IsDescribed)
     EXPECT_EQ("probes.library=" + std::string(32, 'l') + ";probes.reader=" + number(0x1122334455667788u, 8) +
                   ";probes.request=" + std::string(32, 'r') + ";",
               fields);
-    char text[512] = "";
-    size_t size = sizeof(text);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(
-                                 kContent.size(), reinterpret_cast<const uint8_t *>(kContent.data()), &size, text));
-    EXPECT_STREQ("{\"probes\": [{\"no_file\": \"inc/x.h\"}, {\"file\": \"lib/x.h\"}, {\"no_directory\": \"missing\"}, "
-                 "{\"directory\": \"lib\"}, {\"current_directory\": \"/home\"}], \"result_bytes\": 10}",
-                 text);
+    EXPECT_EQ("{\"probes\": [{\"no_file\": \"inc/x.h\"}, {\"file\": \"lib/x.h\"}, {\"no_directory\": \"missing\"}, "
+              "{\"directory\": \"lib\"}, {\"current_directory\": \"/home\"}], \"result_bytes\": 10}",
+              describe_blob({kContent.begin(), kContent.end()}));
 }
 
 TEST(ProbesFormat, RefusesWhatIsMalformed)

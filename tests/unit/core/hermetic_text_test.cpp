@@ -126,12 +126,6 @@ TEST_F(HermeticText, IsTheSameForAGuardThatIsUndefinedAgain)
     expect_same_tokens("#include \"g.h\"\n#include \"undef.h\"\n#include \"g.h\"\nint last;\n");
 }
 
-TEST_F(HermeticText, IsTheSameForAGuardThatIsDefinedBefore)
-{
-    write("g.h", "#ifndef G\n#define G\nint g;\n#endif\n");
-    expect_same_tokens("#define G\n#include \"g.h\"\n#include \"g.h\"\nint last;\n");
-}
-
 TEST_F(HermeticText, IsTheSameForPragmaOnce)
 {
     write("d/x.h", "#pragma once\nint x;\n");
@@ -168,24 +162,6 @@ TEST_F(HermeticText, IsTheSameForSelfInclusion)
     expect_same_tokens("#ifndef SELF\n#define SELF\n#include \"native.cl\"\n#else\nint inner;\n#endif\nint last;\n");
 }
 
-TEST_F(HermeticText, IsTheSameForOddEndsOfFiles)
-{
-    write("open.h", "int open");
-    write("comment.h", "int c; // comment");
-    write("block.h", "int d; /* block */");
-    write("empty.h", "");
-    write("hash.h", "#define H 1");
-    write("crlf.h", "#ifndef C_H\r\n#define C_H\r\nint cr;\r\n#define LONG \\\r\n  7\r\n#endif\r\n");
-    write("bom.h", "\xef\xbb\xbfint bom;\n");
-    write("null.h", std::string("int n;\n\0int m;\n", 15));
-    for (const char *name : {"open.h", "comment.h", "block.h", "empty.h", "hash.h", "crlf.h", "bom.h"}) {
-        const std::string include = "#include \"" + std::string(name) + "\"";
-        expect_same_tokens("int a;\n" + include + "\n;int b = LONG H;\n");
-        expect_same_tokens(include);
-        expect_same_tokens("\xef\xbb\xbf" + include + "\r\nint b;\r\n" + include + "\r\n");
-    }
-}
-
 TEST_F(HermeticText, IsTheSameForIncludesInTheMiddleOfThings)
 {
     write("list.h", "1, 2,\n3\n");
@@ -206,13 +182,6 @@ TEST_F(HermeticText, IsTheSameForLinesAndNames)
                        "int c = __LINE__;\n#if 1\n\n#include <dir/y.h>\n#else\n#endif\nint d = __LINE__;\n");
     expect_same_tokens("int a;\\\n\n#include \\\n \"x.h\"\nint b = __LINE__;\n/* 1\n2 */ #include \"x.h\"\n"
                        "int b = __LINE__;\n#pragma once\nint c = __LINE__;\n");
-}
-
-TEST_F(HermeticText, IsTheSameForSystemHeaders)
-{
-    write("s.h", "#pragma GCC system_header\nint s = __LINE__;\n#include \"t.h\"\nint u = __LINE__;\n");
-    write("t.h", "int t = __LINE__;\n");
-    expect_same_tokens("#include \"s.h\"\nint a = __LINE__;\n#include \"t.h\"\n#include \"s.h\"\n");
 }
 
 TEST_F(HermeticText, FailsWhereAGapIsReached)

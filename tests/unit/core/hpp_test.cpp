@@ -142,13 +142,6 @@ TEST_F(Hpp, CopiesOfAnErrorHaveASentenceOfTheirOwn)
     EXPECT_STREQ("another", first.detail());
 }
 
-TEST_F(Hpp, SaysWhyAProgramIsNotCacheable)
-{
-    const ingot::program_desc desc = describe("kernel add x __DATE__ +\n");
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, status_of([&] { desc.get_cache_blob_id(); }));
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "__DATE__"));
-}
-
 TEST_F(Hpp, LookupIsEmptyWhereNothingIsInMemory)
 {
     const ingot::program_desc desc = describe();
@@ -199,11 +192,6 @@ TEST_F(Hpp, KernelsAreMutexes)
         }
     });
     EXPECT_EQ(8000, sum);
-}
-
-TEST_F(Hpp, KeepsTheLimitsOfTheCache)
-{
-    EXPECT_EQ(uint64_t{INGOT_CACHE_DEFAULT_PROGRAMS}, context.cache_stats().max_programs);
 }
 
 } // namespace

@@ -132,19 +132,6 @@ TEST(MemoryCacheLimits, BytesNeverOverflow)
     EXPECT_EQ((std::vector<int>{4}), harness.present(9));
 }
 
-TEST(MemoryCacheLimits, ManyGroups)
-{
-    Harness harness({10000, 0, 0});
-    for (int key = 0; key < 2000; ++key)
-        harness.touch(key, std::to_string(key / 2).c_str());
-    EXPECT_EQ(1000u, harness.counts().groups);
-    for (int group = 0; group < 1000; group += 2)
-        memory_cache_clear(harness.get(), std::to_string(group).c_str(), EVICTED_CLEAR);
-    EXPECT_EQ(500u, harness.counts().groups);
-    for (int key = 0; key < 2000; ++key)
-        EXPECT_EQ((key / 2) % 2 == 1, harness.contains(key)) << key;
-}
-
 TEST(MemoryCacheClear, ClosedCacheServesAndKeepsNothing)
 {
     Harness harness;

@@ -113,22 +113,6 @@ TEST_F(ProgramTest, BuildsOnceAndComputes)
     EXPECT_EQ(1u, stats.programs);
 }
 
-TEST_F(ProgramTest, OutlivesItsContextAndEviction)
-{
-    Program program = create_program(ProgramText().make(context));
-    Kernel kernel = create_kernel(program, "twice");
-    clear(context);
-    EXPECT_EQ(0u, stats_of(context).programs);
-    context.reset();
-    EXPECT_EQ(0u, device.counts.states_destroyed);
-    program.reset();
-    EXPECT_EQ(8, run(kernel, 4)) << "a kernel holds its program";
-    kernel.reset();
-    EXPECT_EQ(0, device.counts.live_programs);
-    EXPECT_EQ(0, device.counts.live_kernels);
-    EXPECT_EQ(1u, device.counts.states_destroyed);
-}
-
 TEST_F(ProgramTest, IsForgottenAloneAndOnceAndLivesOnWhereItIsHeld)
 {
     const Desc desc = ProgramText().make(context);
@@ -162,26 +146,6 @@ TEST_F(ProgramTest, KnowsWhetherItIsFromABlob)
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_forget(program.get()));
     ASSERT_EQ(INGOT_SUCCESS, load_program(desc, blob, &program));
     EXPECT_TRUE(is_from_cache_blob(program.get()));
-}
-
-TEST_F(ProgramTest, IsNotKeptWhenTheCacheIsOffOrTheFlagSaysSo)
-{
-    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
-    capacity.flags = INGOT_CACHE_OFF;
-    const Context off = device.make_limited(capacity);
-    const Desc desc = ProgramText().make(off);
-    EXPECT_EQ(10, run(create_kernel(create_program(desc), "twice"), 5));
-    EXPECT_NE(nullptr, create_program(desc));
-    EXPECT_EQ(2u, device.counts.builds);
-    EXPECT_EQ(0, device.counts.live_programs);
-
-    const Desc uncached = not_kept().make(context);
-    EXPECT_NE(nullptr, create_program(uncached));
-    EXPECT_NE(nullptr, create_program(uncached));
-    EXPECT_EQ(4u, device.counts.builds);
-    EXPECT_EQ(0u, stats_of(context).programs);
-    EXPECT_EQ(2u, stats_of(context).misses);
-    EXPECT_EQ(2u, stats_of(context).builds);
 }
 
 TEST_F(ProgramTest, TellsOfEvents)

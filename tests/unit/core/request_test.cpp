@@ -194,11 +194,6 @@ TEST(Request, DamagedOnesAreRefused)
     Bytes longer = kept;
     longer.push_back(0);
     EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_request_get_digest(longer.size(), longer.data(), found));
-    for (size_t i = 0; i < kept.size(); ++i) {
-        Bytes changed = kept;
-        changed[i] ^= 0xff;
-        (void)ingot_request_get_digest(changed.size(), changed.data(), found);
-    }
     Bytes later = kept;
     later[8] = 2;
     EXPECT_EQ(INGOT_BLOB_VERSION, ingot_request_get_digest(later.size(), later.data(), found));

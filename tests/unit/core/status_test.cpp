@@ -5,6 +5,7 @@
 
 #include <ingot/object_cache.h>
 
+#include "support/empty_backend.h"
 #include "support/reference_context.h"
 
 extern "C" {
@@ -32,16 +33,6 @@ TEST(Version, IsThatOfTheHeaderWithARevision)
                                  std::to_string(INGOT_VERSION_PATCH) + "+";
     EXPECT_EQ(0u, std::string(ingot_version()).find(expected)) << ingot_version();
     EXPECT_GT(std::string(ingot_version()).size(), expected.size());
-}
-
-TEST(ErrorDetail, BelongsToItsThread)
-{
-    EXPECT_EQ(INGOT_IO_ERROR, ingot_set_error_detail(INGOT_IO_ERROR, "here %d", 1));
-    std::thread([] {
-        EXPECT_STREQ("", ingot_last_error_detail());
-        ingot_set_error_detail(INGOT_BUSY, "there");
-    }).join();
-    EXPECT_STREQ("here 1", ingot_last_error_detail());
 }
 
 TEST(ErrorDetail, IsCutWhenTooLongAndMayQuoteItself)
@@ -111,39 +102,10 @@ TEST(ErrorDetail, SurvivesTheReleaseOfAnObjectWhoseDestructorFails)
 
 TEST(ErrorDetail, SurvivesTheReleaseOfEverythingThatABackendMade)
 {
-    static int made;
-    struct Careless { /* a backend whose destroy functions all make a call that fails */
-        static void destroy(void *) { fail_quietly(); }
-        static ingot_status_t identify(void *, uint32_t, ingot_identity_t *identity)
-        {
-            return ingot_identity_add(identity, "a", 1, "b");
-        }
-        static int accepts(void *, ingot_source_kind_t) { return 1; }
-        static ingot_status_t build(void *, const ingot_build_request_t *, size_t, const uint32_t *, ingot_sink_t *,
-                                    void **program)
-        {
-            *program = &made;
-            return INGOT_SUCCESS;
-        }
-        static void destroy_program(void *, void *) { fail_quietly(); }
-        static ingot_status_t names(void *, void *, ingot_sink_t *sink) { return ingot_sink_write(sink, 2, "k"); }
-        static ingot_status_t kernel(void *, void *, uint32_t, const char *, void **kernel)
-        {
-            *kernel = &made;
-            return INGOT_SUCCESS;
-        }
-    };
-    ingot_backend_ops_t ops{};
-    ops.struct_size = sizeof(ops);
-    ops.name = "careless";
-    ops.destroy = Careless::destroy;
-    ops.identify_device = Careless::identify;
-    ops.accepts = Careless::accepts;
-    ops.build = Careless::build;
-    ops.destroy_program = Careless::destroy_program;
-    ops.get_kernel_names = Careless::names;
-    ops.create_kernel = Careless::kernel;
-    ops.destroy_kernel = Careless::destroy_program;
+    ingot_backend_ops_t ops = empty_backend("careless"); /* all that it destroys makes a call that fails */
+    ops.destroy = [](void *) { fail_quietly(); };
+    ops.destroy_program = ops.destroy_kernel = [](void *, void *) { fail_quietly(); };
+    ops.get_kernel_names = [](void *, void *, ingot_sink_t *sink) { return ingot_sink_write(sink, 2, "k"); };
     ingot_context_t context = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_create(&context, &ops, &ops, 1, nullptr));
     Context owned(context);
