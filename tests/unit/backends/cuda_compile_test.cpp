@@ -147,28 +147,6 @@ TEST(CudaCompile, TakesTheArchitectureThatAnOptionNames)
     }
 }
 
-TEST(CudaCompile, TakesHeadersByNameAndFilesByDirectory)
-{
-    Compilation by_name{{cuda(std::string("#include <deep/amount.h>\n") + kPlain)}};
-    by_name.headers = {{INGOT_SOURCE_HEADER, "#define AMOUNT 3\n", "deep/amount.h"}};
-    ASSERT_EQ(INGOT_SUCCESS, by_name.run()) << ingot_last_error_detail();
-    std::ofstream("amount_of_file.h") << "#define AMOUNT 3\n";
-    Compilation by_directory{{cuda(std::string("#include <amount_of_file.h>\n") + kPlain)}};
-    for (const char *option : {"-I.", "-I .", "--include-path=.", "-I\".\""}) {
-        by_directory.compile_options = option;
-        EXPECT_EQ(INGOT_SUCCESS, by_directory.run()) << option << ": " << ingot_last_error_detail();
-    }
-}
-
-TEST(CudaCompile, LinksSeveralSources)
-{
-    Compilation both{{cuda(kCalling), cuda(kHelper)}};
-    ASSERT_EQ(INGOT_SUCCESS, both.run()) << ingot_last_error_detail();
-    EXPECT_EQ(Names{"call"}, both.kernels());
-    EXPECT_EQ(90, both.architecture());
-    EXPECT_FALSE(rtc_code_is_relocatable(&cuda_cubin, both.image.size(), both.image.data()));
-}
-
 TEST(CudaCompile, LinksOneSourceWithLinkOptionsOrMadeRelocatable)
 {
     Compilation one{{cuda(kPlain)}};

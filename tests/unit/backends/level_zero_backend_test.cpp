@@ -219,18 +219,6 @@ TEST(LevelZeroContextCreate, FailsCleanlyAtEveryAllocation)
     });
 }
 
-TEST(LevelZeroContextCreate, MeetsNothingOfAContextThatWasAtTheSameAddress)
-{
-    for (int round = 0; round < 3; ++round) {
-        const ze_context_handle_t native = driver().make_context();
-        Context context = make(nullptr, native);
-        (void)build(context);
-        EXPECT_EQ(1u, stats_of(context).builds);
-        context.reset();
-        EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextDestroy(native));
-    }
-}
-
 TEST(LevelZeroNative, GivesTheModuleOfEachDeviceAndTheKernelBack)
 {
     const Context context = make();
@@ -286,45 +274,6 @@ static std::string code_with(const char *options)
 TEST(LevelZeroBuild, CompilesWithTheProgramsOptions)
 {
     EXPECT_NE(code_with(nullptr), code_with("-ze-opt-disable"));
-}
-
-TEST(LevelZeroBuild, RefusesWhatIsNotSpirvBeforeTheDriverEndsTheProcessOverIt)
-{
-    Table table({"two_kernels"});
-    const std::string damaged = table.modules[0];
-    for (const std::string &bytes : {std::string("not a module, whatever it may be"), damaged.substr(0, 16),
-                                     damaged.substr(0, damaged.size() - 12), damaged + "1234", damaged + "1"}) {
-        void *program = nullptr;
-        table.sources[0].bytes = bytes.data();
-        table.sources[0].size = bytes.size();
-        EXPECT_EQ(INGOT_BUILD_FAILED, table.build(&program));
-        EXPECT_EQ(nullptr, program);
-        EXPECT_NE(std::string::npos, table.log.text().find("source 0 is not a SPIR-V module")) << table.log.text();
-    }
-}
-
-TEST(LevelZeroBuild, RefusesASpecializationConstantOfAnotherSize)
-{
-    Table table({"two_kernels"});
-    const std::vector<uint32_t> module = spirv_module::specialized();
-    const uint64_t value = 7;
-    const ingot_spec_constant_t constant = {3, sizeof(value), &value};
-    void *program = nullptr;
-    table.sources[0].bytes = module.data();
-    table.sources[0].size = module.size() * sizeof(module[0]);
-    table.request.spec_constants = &constant;
-    table.request.spec_constant_count = 1;
-    EXPECT_EQ(INGOT_BUILD_FAILED, table.build(&program));
-    EXPECT_TRUE(last_error_has("specialization constant 3 cannot have 8 bytes")) << ingot_last_error_detail();
-}
-
-TEST(LevelZeroBuild, TooMuchLocalMemoryIsTheProgramsOwnFailure)
-{
-    Table table({"much_local"});
-    void *program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, table.build(&program)) << ingot_last_error_detail();
-    EXPECT_EQ(nullptr, program);
-    EXPECT_NE(0, ingot_last_error_code()) << ingot_last_error_detail();
 }
 
 TEST(LevelZeroBuild, FailsCleanlyAtEveryAllocation)

@@ -63,38 +63,6 @@ TEST_F(ArtifactStore, ReturnsWhatWasPut)
     EXPECT_EQ("-INGOT_NOT_FOUND", cache.load(key));
 }
 
-TEST_F(ArtifactStore, KeepsPartsLabelAndTimes)
-{
-    Cache cache(info_);
-    const ArtifactKey key("a");
-    const ingot_artifact_part_t parts[] = {{"a.cubin", 3}, {"empty", 0}, {"a.json", 2}};
-    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
-    info.label = "add_kernel";
-    info.make_time_ms = 12;
-    info.part_count = 3;
-    info.parts = parts;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_put(cache.get(), key.get(), &info, 5, "xyz{}"));
-    ingot_buffer_t value = INGOT_BUFFER_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_get(cache.get(), key.get(), &value));
-    ingot_artifact_info_t found = INGOT_ARTIFACT_INFO_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_get_info(&value, &found));
-    EXPECT_STREQ("add_kernel", found.label);
-    EXPECT_STREQ("test", found.kind);
-    EXPECT_EQ(12u, found.make_time_ms);
-    ASSERT_EQ(3u, found.part_count);
-    EXPECT_STREQ("a.json", found.parts[2].name);
-    EXPECT_EQ("xyz{}", take(&value));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_put(cache.get(), key.get(), &info, 4, "xyz{"));
-}
-
-TEST_F(ArtifactStore, AnyBytesRoundTripThroughADirectory)
-{
-    Cache cache(info_);
-    expect_round_trips(&cache, &cache);
-    Cache later(info_);
-    EXPECT_EQ("INGOTART", later.load(ArtifactKey("unusual 9")));
-}
-
 TEST_F(ArtifactStore, AnyBytesRoundTripThroughSealsAndAChain)
 {
     info_.flags = 0;

@@ -75,12 +75,6 @@ TEST_F(CacheLevelZero, BuildsOnceAndThenLoads)
     }
 }
 
-TEST_F(CacheLevelZero, ANullCacheCallsTheDriver)
-{
-    ASSERT_EQ(INGOT_SUCCESS, create(nullptr, desc()));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
-}
-
 TEST_F(CacheLevelZero, PassesOnWhatItDoesNotCache)
 {
     uint32_t id = 0;

@@ -419,13 +419,6 @@ TEST_F(CacheOpencl, LeavesALaunchOfTheSecondProcessNothingToCompile)
     }
 }
 
-TEST_F(CacheOpencl, SixteenThreadsCompileEachProgramOnce)
-{
-    const begun_opencl::Counts counts = begun_opencl::run_children(CACHE_CHILD, 1, 16, 3, scratch_.path().string());
-    EXPECT_EQ(3, counts.built);
-    EXPECT_EQ(16 * 3 - 3, counts.loaded);
-}
-
 TEST_F(CacheOpencl, EightProcessesOfThreadsCompileEachProgramOnce)
 {
     const begun_opencl::Counts counts = begun_opencl::run_children(CACHE_CHILD, 8, 4, 3, scratch_.path().string());

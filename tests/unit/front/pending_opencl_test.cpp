@@ -115,19 +115,6 @@ TEST_F(PendingOpencl, BecomesReadyWhenSomebodyElseStoresIt)
     EXPECT_EQ(1, builds_);
 }
 
-TEST_F(PendingOpencl, TwentyAreBegunAndThenTaken)
-{
-    const ingot::cache cache = open();
-    std::vector<ingot_pending_t> pending;
-    for (int i = 0; i < 20; ++i)
-        pending.push_back(begin(cache.get(), source_of(i)));
-    EXPECT_EQ(20u, wish_count());
-    for (ingot_pending_t each : pending)
-        EXPECT_EQ(INGOT_ORIGIN_BUILD, take(each));
-    EXPECT_EQ(20, builds_);
-    EXPECT_EQ(0u, wish_count());
-}
-
 TEST_F(PendingOpencl, CompilesWithoutACacheWhenTaken)
 {
     ingot_pending_t pending = begin(nullptr, source_of(1));
@@ -414,13 +401,6 @@ TEST_F(PendingOpenclDroppedElsewhere, WhileAnotherThreadMakesIt)
 }
 
 /* ---- processes ---- */
-
-TEST_F(PendingOpencl, TwoProcessesThatBeginOneListCompileEachProgramOnce)
-{
-    const Counts counts = run_children(CACHE_CHILD, 2, 1, 12, scratch_.path().string(), "begin");
-    EXPECT_EQ(12, counts.built);
-    EXPECT_EQ(12, counts.loaded);
-}
 
 TEST_F(PendingOpencl, FourProcessesOfThreadsThatBeginOneListCompileEachProgramOnce)
 {
