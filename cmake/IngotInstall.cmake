@@ -48,7 +48,7 @@ endforeach()
 set(ingot_conformance_dir ${CMAKE_INSTALL_DATADIR}/ingot/conformance)
 set(suite ${PROJECT_SOURCE_DIR}/tests/conformance)
 include(${suite}/IngotConformance.cmake)
-install(FILES ${INGOT_CONFORMANCE_SOURCES} ${suite}/children.h ${suite}/device_under_test.h ${suite}/impostor.h
+install(FILES ${INGOT_CONFORMANCE_SOURCES} ${suite}/children.h ${suite}/device_under_test.h
     ${suite}/objects.h ${suite}/IngotConformance.cmake DESTINATION ${ingot_conformance_dir} COMPONENT conformance)
 install(FILES ${PROJECT_SOURCE_DIR}/tests/support/child_process.h ${PROJECT_SOURCE_DIR}/tests/support/objects.h
     DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot/support COMPONENT conformance)

@@ -6,7 +6,7 @@ set(INGOT_CONFORMANCE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
 # The tests of what every backend must do. A backend adds one file, with its device_under_test().
 set(ingot_conformance_files
-    main.cpp children.cpp impostor.cpp id_test.cpp blob_test.cpp devices_test.cpp program_test.cpp)
+    main.cpp children.cpp id_test.cpp blob_test.cpp devices_test.cpp program_test.cpp)
 list(TRANSFORM ingot_conformance_files PREPEND ${INGOT_CONFORMANCE_DIR}/)
 set(INGOT_CONFORMANCE_SOURCES ${ingot_conformance_files} CACHE INTERNAL "")
 

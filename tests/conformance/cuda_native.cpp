@@ -1,7 +1,6 @@
 /* cuda_native.cpp - builds a program with NVRTC alone, as an application without Ingot does. */
 #include <nvrtc.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 #include <dlfcn.h>
@@ -35,7 +34,7 @@ template <typename Function> Function *function(Function *, const char *name)
 
 #define NVRTC(name) function(static_cast<decltype(&nvrtc##name)>(nullptr), "nvrtc" #name)
 
-/* Returns the names in lines like ".visible .entry name(", sorted, each followed by a space. */
+/* Returns the names in lines like ".visible .entry name(". */
 std::string entries_of(const std::string &ptx)
 {
     static const std::string mark = ".entry ";
@@ -44,11 +43,7 @@ std::string entries_of(const std::string &ptx)
         const size_t from = at + mark.size();
         names.push_back(ptx.substr(from, ptx.find_first_of("( \n", from) - from));
     }
-    std::sort(names.begin(), names.end());
-    std::string joined;
-    for (const std::string &name : names)
-        joined += name + " ";
-    return joined;
+    return joined(names);
 }
 
 } // namespace

@@ -32,6 +32,8 @@ struct ProgramText {
     std::vector<std::pair<uint32_t, uint32_t>> spec_constants{}; /* id, value of 4 bytes */
     std::vector<uint32_t> devices{};                             /* indices in the context; empty: all */
     std::string group{};
+    std::string source_name{}; /* of each source */
+    std::vector<const char *> name_expressions{};
 };
 
 /* Environment variables of a new process: name, value. */

@@ -153,3 +153,14 @@ TEST(LikeNative, WithSystemHeaders)
         {{"s.h", "#pragma GCC system_header\n#warning silent\n#include <t.h>\n#warning silent too\n" + kernel("s")},
          {"t.h", kernel("t")}})));
 }
+
+/* Headers that only code for the host includes do not make a program uncacheable. */
+TEST(LikeNative, WithHeadersOfTheHostBehindAGuard)
+{
+    const std::string guard = is_cuda() ? "#ifndef __CUDACC_RTC__\n" : "#ifndef __OPENCL_VERSION__\n";
+    const std::string guarded = guard + "#include <stdint.h>\n#include <stdlib.h>\n#endif\n";
+    EXPECT_TRUE(expect_like_native(with_files(guarded + kernel("direct"), {})));
+    EXPECT_TRUE(expect_like_native(with_files("#include <types.h>\n" + kernel("by_header"), {{"types.h", guarded}})));
+    EXPECT_TRUE(expect_like_native(with_files(guard + "#include \"host.h\"\n#endif\n" + kernel("by_host"),
+                                              {{"host.h", "#include <nowhere/host.h>\n"}})));
+}

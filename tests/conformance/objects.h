@@ -30,7 +30,8 @@ inline Desc describe(const Context &context, const ProgramText &text)
     std::vector<ingot_source_t> headers;
     std::vector<ingot_spec_constant_t> constants;
     for (const SourceText &source : text.sources) {
-        kept.push_back(make_source(source.bytes, nullptr, source.kind));
+        kept.push_back(
+            make_source(source.bytes, text.source_name.empty() ? nullptr : text.source_name.c_str(), source.kind));
         sources.push_back(kept.back().get());
     }
     for (const auto &[name, bytes] : text.headers) {
@@ -51,6 +52,8 @@ inline Desc describe(const Context &context, const ProgramText &text)
     info.device_indices = text.devices.empty() ? nullptr : text.devices.data();
     info.device_count = text.devices.size();
     info.group = text.group.empty() ? nullptr : text.group.c_str();
+    info.name_expressions = text.name_expressions.data();
+    info.name_expression_count = text.name_expressions.size();
     ingot_program_desc_t desc = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
     return Desc(desc);

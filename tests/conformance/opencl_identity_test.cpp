@@ -7,11 +7,71 @@
 #include <sys/stat.h>
 
 #include "conformance/children.h"
-#include "conformance/driver_copies.h"
 #include "support/elf_build_id.h"
+#include "support/opencl_driver_copy.h"
 #include "support/opencl_platform.h"
 
 using namespace conformance;
+
+/* ---- copies of drivers and libraries for a separate process ---- */
+
+/* Returns the absolute path for a path in the working directory. */
+static std::string absolute(const std::string &path)
+{
+    char directory[4096] = "";
+    EXPECT_NE(nullptr, getcwd(directory, sizeof(directory)));
+    return std::string(directory) + "/" + path;
+}
+
+/* Returns the file that contains a function of the driver. */
+static std::string driver_path()
+{
+    return opencl_driver_path().string();
+}
+
+static std::string file_name(const std::string &path)
+{
+    return path.substr(path.find_last_of('/') + 1);
+}
+
+static std::string new_directory()
+{
+    static int count = 0;
+    return "libraries-" + std::to_string(count++);
+}
+
+/* Returns environment variables with which a process uses this driver as its platform. */
+static Environment with_driver(const Bytes &driver)
+{
+    const auto variables = opencl_driver_at(absolute(new_directory()), driver);
+    return {variables.begin(), variables.end()};
+}
+
+/* Returns environment variables with which a process finds a copy of a library with another build-id. This process must
+ * be able to load the library by its name. */
+static Environment with_another_build_of(const std::string &name)
+{
+    return {{"LD_LIBRARY_PATH", path_with_another_build(name.c_str(), new_directory())}};
+}
+
+/* Returns environment variables for a process whose PoCL lies in `directory`, with its data in
+ * `directory`/share/pocl. */
+static Environment with_own_pocl(const std::string &directory)
+{
+    namespace fs = std::filesystem;
+    const fs::path libraries = fs::path(directory) / "lib" / "here";
+    const fs::path original = fs::path(driver_path()).parent_path();
+    fs::create_directories(libraries);
+    fs::create_directories(fs::path(directory) / "share");
+    fs::copy_file(driver_path(), libraries / file_name(driver_path()));
+    fs::create_directory_symlink(original / "pocl", libraries / "pocl");
+    fs::copy("/usr/share/pocl", fs::path(directory) / "share" / "pocl", fs::copy_options::recursive);
+    const std::string path = (libraries / file_name(driver_path())).string() + "\n";
+    write_file((libraries / "driver.icd").string(), Bytes(path.begin(), path.end()));
+    return {{"LD_LIBRARY_PATH", libraries.string()}, {"OCL_ICD_VENDORS", (libraries / "driver.icd").string()}};
+}
+
+/* ---- the tests ---- */
 
 static OpenclPlatform &platform()
 {

@@ -1,5 +1,6 @@
 /* opencl_native.cpp - builds a program with the OpenCL driver alone, as an application without Ingot does. */
 #include <memory>
+#include <sstream>
 #include <type_traits>
 
 #include "conformance/program_setup.h"
@@ -20,25 +21,17 @@ std::string log_of(cl_program program, cl_device_id device)
     return log.substr(0, log.find('\0'));
 }
 
-/* Returns the names of a program's kernels, sorted as in a blob, each followed by a space. */
 std::string kernels_of(cl_program program)
 {
     size_t size = 0;
     clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size);
     std::string names(size, 0);
     clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr);
-    std::vector<std::string> each(1);
-    for (const char c : names.substr(0, names.find('\0'))) {
-        if (c == ';')
-            each.emplace_back();
-        else
-            each.back() += c;
-    }
-    std::sort(each.begin(), each.end());
-    std::string sorted;
-    for (const std::string &name : each)
-        sorted += name.empty() ? "" : name + " ";
-    return sorted;
+    std::istringstream list(names.c_str());
+    std::vector<std::string> each;
+    for (std::string name; std::getline(list, name, ';');)
+        each.push_back(name);
+    return joined(each);
 }
 
 struct ProgramRelease {

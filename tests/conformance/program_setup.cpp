@@ -160,35 +160,21 @@ BuildResult Workplace::build_natively(const ProgramSetup &setup) const
 
 /* ---- in the child ---- */
 
-static std::string kernels_of(const Program &program)
+std::string joined(std::vector<std::string> names)
 {
-    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program.get(), &facts));
-    std::string names(facts.kernel_names, facts.kernel_names_size);
-    std::replace(names.begin(), names.end(), '\0', ' ');
-    return names;
+    std::string all;
+    std::sort(names.begin(), names.end());
+    for (const std::string &name : names)
+        all += name + " ";
+    return all;
 }
 
 static Desc describe(const Context &context, const ProgramSetup &setup)
 {
-    const Source source = make_source(setup.source, setup.name.empty() ? nullptr : setup.name.c_str(),
-                                      device_under_test().two_kernels().sources[0].kind);
-    std::vector<Source> kept;
-    std::vector<ingot_source_t> headers;
-    for (const auto &[name, text] : setup.headers) {
-        kept.push_back(make_source(text, name.c_str(), INGOT_SOURCE_HEADER));
-        headers.push_back(kept.back().get());
-    }
-    ingot_source_t sources[] = {source.get()};
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = sources;
-    info.source_count = 1;
-    info.headers = headers.data();
-    info.header_count = headers.size();
-    info.compile_options = setup.options.c_str();
-    ingot_program_desc_t made = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&made, context.get(), &info)) << ingot_last_error_detail();
-    return Desc(made);
+    const ingot_source_kind_t kind = device_under_test().two_kernels().sources[0].kind;
+    ProgramText text{{{kind, setup.source}}, setup.headers, setup.options};
+    text.source_name = setup.name;
+    return describe(context, text);
 }
 
 /* Builds a program with a store that records requests. */
@@ -207,7 +193,7 @@ static BuildResult build_with_store(const Desc &desc, const char *store)
         const Program owned(program);
         size_t size = 0;
         result.origin = origin == INGOT_ORIGIN_STORAGE ? "storage" : "built";
-        result.kernels = kernels_of(owned);
+        result.kernels = joined(kernel_names_of(owned));
         result.log = log_of(owned);
         if (ingot_program_get_cache_blob(program, &size, nullptr) != INGOT_SUCCESS)
             result.reason = ingot_last_error_detail();
@@ -345,6 +331,29 @@ bool expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, boo
     expect_true(second, second_native, second_built);
     expect_true(second, second_native, workplace.build(second)); /* loads what the build above stored */
     return first_built.is_cacheable() && second_built.is_cacheable();
+}
+
+std::string named(const std::string &name)
+{
+    return "#undef NAME\n#define NAME " + name + "\n";
+}
+
+bool expect_seen(ProgramSetup setup, const std::string &path)
+{
+    ProgramSetup second = setup;
+    setup.files.emplace_back(path, named("before"));
+    second.files.emplace_back(path, named("after"));
+    return expect_not_stale(setup, second);
+}
+
+void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other, bool must_differ)
+{
+    ProgramSetup second = setup;
+    setup.options = one;
+    second.options = other;
+    SCOPED_TRACE(one + " | " + other);
+    (void)expect_not_stale(setup, second, must_differ);
+    (void)expect_not_stale(second, setup, must_differ);
 }
 
 bool expect_like_native(const ProgramSetup &setup)

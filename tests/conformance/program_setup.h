@@ -64,6 +64,17 @@ bool expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, boo
  * true if it is cacheable; the second process must then have loaded it. */
 bool expect_like_native(const ProgramSetup &setup);
 
+/* Returns a text that defines the name of a kernel. */
+std::string named(const std::string &name);
+/* Expects that a program is not stale after the file at `path`, which named() gives it, was changed. Returns true if it
+ * is cacheable. */
+bool expect_seen(ProgramSetup setup, const std::string &path);
+/* Does as expect_not_stale with two option strings, in both orders. */
+void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other, bool must_differ = true);
+
+/* Returns the names of kernels as in a BuildResult: sorted as in a blob, each followed by a space. */
+std::string joined(std::vector<std::string> names);
+
 /* Implemented by the backend's file: returns what its compiler makes of the program, without Ingot. */
 BuildResult compile_natively(const ProgramSetup &setup);
 

@@ -12,23 +12,15 @@ static RtcDevice &device()
     return dynamic_cast<RtcDevice &>(device_under_test());
 }
 
-/* The suite's ProgramText has no name expressions. */
-static Desc describe_template(const Context &context, std::vector<const char *> expressions)
+static Desc describe_template(const Context &context, const std::vector<const char *> &expressions)
 {
-    const Source source =
-        make_source("namespace ns { template <typename T> __global__ void add(T *x) { x[threadIdx.x] += T(30); }\n"
-                    "__constant__ int table[4]; }\n"
-                    "extern \"C\" __global__ void plain(int *x) { x[threadIdx.x] += ns::table[0]; }\n",
-                    "template.cpp", device().kind());
-    ingot_source_t handle = source.get();
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &handle;
-    info.source_count = 1;
-    info.name_expressions = expressions.data();
-    info.name_expression_count = expressions.size();
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
-    return Desc(desc);
+    ProgramText text{{{device().kind(),
+                       "namespace ns { template <typename T> __global__ void add(T *x) { x[threadIdx.x] += T(30); }\n"
+                       "__constant__ int table[4]; }\n"
+                       "extern \"C\" __global__ void plain(int *x) { x[threadIdx.x] += ns::table[0]; }\n"}}};
+    text.source_name = "template.cpp";
+    text.name_expressions = expressions;
+    return describe(context, text);
 }
 
 static void expect_found_by_expression(const Context &context, const Program &program)

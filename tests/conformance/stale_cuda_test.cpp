@@ -8,30 +8,7 @@
 
 using namespace conformance;
 
-static std::string named(const std::string &name)
-{
-    return "#undef NAME\n#define NAME " + name + "\n";
-}
-
 const std::string kKernel = "extern \"C\" __global__ void NAME(int *x) { x[0] = 1; }\n";
-
-static void expect_seen(ProgramSetup setup, const std::string &path)
-{
-    ProgramSetup second = setup;
-    setup.files.emplace_back(path, named("before"));
-    second.files.emplace_back(path, named("after"));
-    (void)expect_not_stale(setup, second);
-}
-
-static void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
-{
-    ProgramSetup second = setup;
-    setup.options = one;
-    second.options = other;
-    SCOPED_TRACE(one + " | " + other);
-    (void)expect_not_stale(setup, second);
-    (void)expect_not_stale(second, setup);
-}
 
 TEST(Stale, ByAnEqualsSignBeforeADirectory)
 {
@@ -50,9 +27,9 @@ TEST(Stale, ByAnEmbeddedHeaderBesideAFile)
 {
     ProgramSetup setup{"#include <a.h>\n" + kKernel, "-Id -Ic", {{"d/a.h", "#include \"b.h\"\n"}}};
     setup.headers = {{"b.h", "#include <c.h>\n"}};
-    expect_seen(setup, "c/c.h");
+    (void)expect_seen(setup, "c/c.h");
     setup.files.emplace_back("d/b.h", named("file"));
-    expect_seen(setup, "c/c.h");
+    (void)expect_seen(setup, "c/c.h");
 }
 
 TEST(Stale, ByAnEmbeddedHeaderOfAnotherName)
@@ -60,8 +37,8 @@ TEST(Stale, ByAnEmbeddedHeaderOfAnotherName)
     for (const char *name : {"d/b.h", "./b.h"}) {
         ProgramSetup setup{"#include <a.h>\n" + kKernel, "-Id -Ic", {{"d/a.h", "#include \"b.h\"\n"}}};
         setup.headers = {{name, named("embedded")}};
-        expect_seen(setup, "d/b.h");
-        expect_seen(setup, "c/b.h");
+        (void)expect_seen(setup, "d/b.h");
+        (void)expect_seen(setup, "c/b.h");
     }
 }
 
@@ -93,12 +70,4 @@ TEST(Stale, ByWhatStandsBeforeAnInclude)
         }
     }
     EXPECT_LE(3u, seen);
-}
-
-TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)
-{
-    const std::string guarded = "#ifndef __CUDACC_RTC__\n#include <stdint.h>\n#include <stdlib.h>\n#endif\n";
-    EXPECT_TRUE(expect_like_native({guarded + "#define NAME direct\n" + kKernel}));
-    EXPECT_TRUE(expect_like_native(
-        {"#include <types.h>\n" + kKernel, "-I.", {{"types.h", guarded + "#define NAME by_header\n"}}}));
 }
