@@ -1,5 +1,6 @@
 /*
- * os_test.cpp - tests reading whole files.
+ * base_test.cpp - tests reading whole files; that the byte writer fails once and for all, and the protocol of sizes;
+ * and that Ingot's XXH3 gives the same results as the xxHash library, with every instruction set.
  */
 #include "support/scratch_directory.h"
 
@@ -12,9 +13,14 @@
 #include <fstream>
 #include <vector>
 
+#include <xxhash.h>
+
 extern "C" {
+#include "core/base/digest.h"
 #include "core/base/os_file.h"
+#include "util/xxh3/xxh3.h"
 }
+#include "support/failing_allocator.h"
 
 namespace
 {
@@ -121,3 +127,86 @@ TEST_F(ReadFile, ReadsNothingOfWhatIsTooLong)
 }
 
 } // namespace
+
+/* ---- bytes: the tests of each format cut and lengthen bytes, which the reader must refuse ---- */
+
+TEST(Bytes, FailsOnceAndStaysFailedWhenMemoryIsShort)
+{
+    FailingAllocator allocator(1);
+    bytes_writer writer;
+    bytes_writer_init(&writer, allocator.table());
+    bytes_put_u32(&writer, 1);
+    EXPECT_FALSE(writer.failed);
+    EXPECT_EQ(nullptr, bytes_reserve(&writer, 1 << 20));
+    EXPECT_TRUE(writer.failed);
+    bytes_put_u32(&writer, 2);
+    size_t size = 0;
+    EXPECT_EQ(nullptr, bytes_take(&writer, &size));
+    EXPECT_EQ(0u, allocator.live_count());
+}
+
+TEST(Bytes, RefusesAnImpossibleSize)
+{
+    FailingAllocator allocator;
+    bytes_writer writer;
+    bytes_writer_init(&writer, allocator.table());
+    EXPECT_EQ(nullptr, bytes_reserve(&writer, SIZE_MAX));
+    EXPECT_TRUE(writer.failed);
+    bytes_writer_fini(&writer);
+}
+
+TEST(SizeProtocol, CoversNullExactLargerAndSmaller)
+{
+    const char bytes[] = "abcd";
+    char out[8] = "-------";
+    size_t size = 99;
+    EXPECT_EQ(INGOT_SUCCESS, bytes_copy_out(4, bytes, &size, nullptr));
+    EXPECT_EQ(4u, size);
+    for (size = 0; size < 4;) {
+        const size_t given = size;
+        EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, bytes_copy_out(4, bytes, &size, out));
+        EXPECT_EQ(4u, size);
+        EXPECT_STREQ("-------", out);
+        size = given + 1;
+    }
+    EXPECT_EQ(INGOT_SUCCESS, bytes_copy_out(4, bytes, &size, out));
+    EXPECT_STREQ("abcd---", out);
+    size = 8;
+    EXPECT_EQ(INGOT_SUCCESS, bytes_copy_out(4, bytes, &size, out));
+    EXPECT_EQ(4u, size);
+}
+
+/* ---- digests ---- */
+
+/* Compares `hash` with the library on both sides of each size at which XXH3 changes its method, and at several
+ * alignments. */
+template <typename Hash> static void expect_equal(Hash hash)
+{
+    std::vector<uint8_t> bytes(300000);
+    for (size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+    for (const size_t size :
+         {0u, 1u, 3u, 4u, 8u, 9u, 16u, 17u, 128u, 129u, 240u, 241u, 1023u, 1024u, 1025u, 4096u, 299990u}) {
+        for (const size_t offset : {0u, 1u, 5u, 8u}) {
+            const XXH128_hash_t wanted = XXH3_128bits(bytes.data() + offset, size);
+            const auto found = hash(size, bytes.data() + offset);
+            EXPECT_EQ(wanted.low64, found.low) << size << " bytes at " << offset;
+            EXPECT_EQ(wanted.high64, found.high) << size << " bytes at " << offset;
+        }
+    }
+}
+
+TEST(Digest, IsXxh3)
+{
+    expect_equal(hash128_of);
+}
+
+TEST(Digest, IsXxh3WithAvx2)
+{
+    if (!xxh3_has_avx2())
+        GTEST_SKIP() << "Digest.IsXxh3 has all that there is";
+    expect_equal(xxh3_128_avx2);
+    const std::vector<uint8_t> bytes(1000, 7);
+    for (size_t size = 0; size <= bytes.size(); ++size)
+        EXPECT_EQ(XXH3_64bits(bytes.data(), size), xxh3_64_avx2(size, bytes.data())) << size;
+}
