@@ -34,6 +34,11 @@ inline std::string result_of(const Build &build)
     return build.is_built ? "built\n" + build.kernels + build.code : "failed";
 }
 
+/* Makes a build log comparable. Removes the folders from every path, in messages and in the lines of code that they
+ * show. Replaces the names that compilers invent for a source by a constant name: PoCL invents a temporary file's name,
+ * and Intel's compiler uses the build's number. */
+std::string log_without_names(const std::string &log);
+
 struct Description {
     bool is_cacheable = false;
     std::string id;     /* if cacheable */

@@ -4,7 +4,6 @@
  */
 #include <gtest/gtest.h>
 
-#include "hermetic/build_log.h"
 #include "hermetic/compilers.h"
 #include "hermetic/project.h"
 #include "support/scratch_directory.h"

@@ -28,8 +28,4 @@ std::string read_file(const std::string &path);
 /* project_generator.cpp: generates a project that depends only on the seed, the index and the language. */
 Project generate_project(uint64_t seed, uint64_t index, bool is_cuda);
 
-/* program_sets.cpp: the programs of examples/digits and of the package hashcat-data. */
-std::vector<Project> list_digits();
-std::vector<Project> list_hashcat(bool is_cpu);
-
 } // namespace hermetic
