@@ -11,11 +11,9 @@
  */
 #include "bench/bench_report.h"
 #include "bench/cuda_measure.h"
-#include "bench/cuda_opencl.h"
 #include "bench/measuring.h"
 #include "bench/sample.h"
 #include "bench/startup_measure.h"
-#include "bench/startup_whole.h"
 #include "support/scratch_directory.h"
 
 #include <cstring>
@@ -62,7 +60,6 @@ public:
         report.add("cuda_warm_over_driver", bench::geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
         report.add("cuda_warm_with_kernel_over_driver", bench::geometric_mean(kernel_ratios), "times",
                    bench::Goal::at_most, 1.10);
-        report.add("cuda_programs", static_cast<double>(ratios.size()), "");
     }
 
     /* Measures how long a process takes to make all programs of a set ready, with an empty store and a filled one. */
@@ -122,7 +119,7 @@ public:
         std::printf("  %-18s %10s %12s %8s | %9s %12s %8s\n", "us", "build", "driver's own", "bytes", "ingot",
                     "same binary", "bytes");
         for (size_t i = 0; i < own.size(); ++i) {
-            require(own[i].size() == 5 && loads[i].size() == 11, "a measuring process printed something else");
+            require(own[i].size() == 5 && loads[i].size() == 10, "a measuring process printed something else");
             const double built = std::stod(own[i][2]), driver = std::stod(own[i][3]);
             const double ingot = std::stod(loads[i][2]), same = std::stod(loads[i][4]);
             std::printf("  %-18s %10.0f %12.0f %8s | %9.1f %12.1f %8s\n", own[i][1].c_str(), built, driver,
@@ -143,13 +140,12 @@ private:
     void measure_opencl_parts(bench::Report &report)
     {
         const std::string store = folder_ + "/nvidia-digits-0";
-        Sample ingot, driver, context, identity;
+        Sample ingot, driver, identity;
         processes_.run("nvidia", "opencl-binaries", "digits", store);
         const auto run_ingot = [&] {
             const std::vector<std::string> fields = processes_.run("nvidia", "opencl-whole", "digits", store).back();
-            require(fields.size() == 5, "a measuring process printed something else");
-            context.values.push_back(std::stod(fields[2]));
-            identity.values.push_back(std::stod(fields[4]));
+            require(fields.size() == 3, "a measuring process printed something else");
+            identity.values.push_back(std::stod(fields[2]));
             return std::stod(fields[1]);
         };
         bench::take_turns(
@@ -157,7 +153,6 @@ private:
             [&] { return std::stod(processes_.run("nvidia", "opencl-whole-driver", "digits", store).back()[1]); },
             ingot, driver);
         report.add("nvidia_identity", identity.median(), "ms", bench::Goal::at_most, 1);
-        report.add("nvidia_first_context", context.median(), "ms");
         report.add("nvidia_whole_process_over_driver", bench::ratios_of(ingot, driver).median(), "times",
                    bench::Goal::at_most, 1.10);
     }

@@ -1,10 +1,11 @@
 /*
- * cuda_measure.cpp - measures builds and loads with CUDA, in the measuring processes of the CUDA benchmark.
+ * cuda_measure.cpp - measures builds and loads with CUDA, and with NVIDIA's OpenCL alone, in the measuring processes of
+ * the CUDA benchmark.
  */
 #include "bench/cuda_measure.h"
 
-#include "bench/cuda_programs.h"
 #include "bench/sample.h"
+#include "bench/startup_setup.h"
 #include "support/cuda_driver.h"
 
 #include <ingot/persist.h>
@@ -27,6 +28,40 @@ using bench::require;
 using bench::require_ingot;
 using bench::Sample;
 using Bytes = std::vector<uint8_t>;
+
+struct Row {
+    const char *name, *file, *options;
+    std::vector<const char *> expressions;
+};
+
+const std::vector<Row> kOthers = {
+    {"reduce sum", "reduce.cu", "", {"reduce<double>", "reduce<float>", "reduce<int>"}},
+    {"gemm 64 bias", "gemm.cu", "-DTILE=64 -DWORK=4 -DFUSE_BIAS", {}},
+    {"conv2d 3x3", "conv2d.cu", "-DKERNEL=3 -DCHANNELS=64", {}},
+    {"conv2d 7x7", "conv2d.cu", "-DKERNEL=7 -DCHANNELS=3", {}},
+    {"histogram", "histogram.cu", "-DBINS=256", {}},
+    {"attention", "attention.cu", "-DHEAD=64 -DTILE=32", {}},
+    {"sha256", "sha256.cu", "", {}},
+};
+
+/* Returns the programs of a set: those of the digits example, or others. Several share a source and differ in their
+ * options. */
+std::vector<ProgramFile> list_programs(const std::string &set)
+{
+    if (set == "digits") {
+        std::vector<ProgramFile> digits = startup::list_programs("8 CUDA layers", false);
+        for (ProgramFile &file : digits)
+            file.options += " -I " CUDA_INCLUDE_DIRECTORY;
+        return digits;
+    }
+    const std::string folder = INGOT_SOURCE_DIR "/tests/bench/cuda";
+    std::vector<ProgramFile> programs;
+    for (const Row &row : kOthers)
+        programs.push_back({row.name, folder + "/" + row.file,
+                            "--std=c++17 -I " + folder + " -I " CUDA_INCLUDE_DIRECTORY " " + row.options,
+                            row.expressions});
+    return programs;
+}
 
 /* The first GPU's CUDA context, which is made current in this thread, and Ingot's context for it. */
 struct Gpu {
@@ -217,6 +252,28 @@ std::string architecture_of(const Gpu &gpu)
     return "--gpu-architecture=compute_" + std::to_string(major) + std::to_string(minor);
 }
 
+void measure_program(const startup::Setup &setup, const ProgramFile &file)
+{
+    const std::string source = bench::text_of(file.path);
+    Sample built, loaded;
+    std::vector<uint8_t> binary;
+    for (int i = 0; i < 5; ++i) {
+        const Clock::time_point start = Clock::now();
+        cl_program program = startup::build_source(setup, source, file.options);
+        built.values.push_back(microseconds_since(start));
+        binary = startup::binary_of(program);
+        clReleaseProgram(program);
+    }
+    for (int i = 0; i < 11; ++i) {
+        const Clock::time_point start = Clock::now();
+        cl_program program = startup::load_binary(setup, binary, file.options);
+        loaded.values.push_back(microseconds_since(start));
+        clReleaseProgram(program);
+    }
+    std::printf("own\t%s\t%.3f\t%.3f\t%zu\n", file.name.c_str(), built.median(), loaded.median(), binary.size());
+    std::fflush(stdout);
+}
+
 } // namespace
 
 void measure_loads(const std::string &set)
@@ -270,6 +327,13 @@ void measure_own_cache(const std::string &set, const std::string &folder)
         CudaDriver::check(load(&module, nvrtc.compile(file, architecture_of(gpu)).c_str()), "loading PTX");
     }
     std::printf("own-cache\t%.3f\n", microseconds_since(start) / 1000);
+}
+
+void measure_driver_alone(const std::string &set, const std::string &store)
+{
+    const startup::Setup setup(store);
+    for (const ProgramFile &file : startup::list_programs(set, false))
+        measure_program(setup, file);
 }
 
 } // namespace cuda_bench

@@ -23,4 +23,8 @@ void measure_ready(const std::string &set, const std::string &store);
  * `folder`. The first such process fills the cache. Prints "own-cache", ms for all programs. */
 void measure_own_cache(const std::string &set, const std::string &folder);
 
+/* Prints a line for each program, with tabs between the fields: "own", the program's name, us of the build, us of
+ * loading the driver's own binary, size of that binary in bytes. */
+void measure_driver_alone(const std::string &set, const std::string &store);
+
 } // namespace cuda_bench

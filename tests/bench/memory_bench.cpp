@@ -26,7 +26,6 @@ namespace
 using Subjects = std::vector<std::unique_ptr<Subject>>;
 
 constexpr unsigned kMostThreads = 16;
-constexpr size_t kEntries[] = {1, 256, 4096};
 
 unsigned processors()
 {
@@ -130,37 +129,31 @@ private:
         if (counts.back() != most)
             counts.push_back(most);
 
-        std::printf("\nAll threads at once, uniformly many keys, ns an operation of the slowest thread\n");
-        for (size_t entries : kEntries) {
-            Subjects subjects;
-            subjects.push_back(make_floor());
-            subjects.push_back(make_hit(entries));
-            subjects.push_back(make_fast_kernel(entries));
-            subjects.push_back(make_content_hit(entries));
-            subjects.push_back(make_content_kernel(entries));
-            subjects.push_back(make_map(entries));
-            add(&subjects, make_urcu(entries));
-            add(&subjects, make_onednn(entries));
-            std::printf("  %-10s %-8s", "keys", "threads");
-            for (const auto &subject : subjects)
-                std::printf(" %18s", subject->name().c_str());
-            std::printf("\n");
-            std::vector<Samples> alone;
-            for (unsigned threads : counts) {
-                const std::vector<Samples> samples = measure_all(subjects, threads, {rounds_, 2});
-                std::printf("  %-10zu %-8u", entries, threads);
-                for (const Samples &own : samples)
-                    std::printf(" %11.1f +-%3.0f%%", median(own), 100 * spread(own));
-                std::printf("\n");
-                std::fflush(stdout);
-                if (entries != 1)
-                    continue;
-                report_threads(report, threads, samples);
-                alone = threads == 1 ? samples : alone;
-                if (threads == most)
-                    report_scaling(report, threads, alone, samples);
-            }
+        std::printf("\nAll threads at once, one key, ns an operation of the slowest thread\n  %-8s", "threads");
+        Subjects subjects;
+        subjects.push_back(make_floor());
+        subjects.push_back(make_hit(1));
+        subjects.push_back(make_fast_kernel(1));
+        subjects.push_back(make_content_hit(1));
+        subjects.push_back(make_content_kernel(1));
+        subjects.push_back(make_map(1));
+        add(&subjects, make_urcu(1));
+        add(&subjects, make_onednn(1));
+        for (const auto &subject : subjects)
+            std::printf(" %18s", subject->name().c_str());
+        std::vector<Samples> alone;
+        for (unsigned threads : counts) {
+            const std::vector<Samples> samples = measure_all(subjects, threads, {rounds_, 2});
+            std::printf("\n  %-8u", threads);
+            for (const Samples &own : samples)
+                std::printf(" %11.1f +-%3.0f%%", median(own), 100 * spread(own));
+            std::fflush(stdout);
+            report_threads(report, threads, samples);
+            alone = threads == 1 ? samples : alone;
+            if (threads == most)
+                report_scaling(report, threads, alone, samples);
         }
+        std::printf("\n");
     }
 
     static void report_scaling(bench::Report *report, unsigned threads, const std::vector<Samples> &alone,

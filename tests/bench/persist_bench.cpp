@@ -14,6 +14,10 @@
  * Everything is on one volume, with a warm page cache: in $INGOT_BENCH_DIR, or in /dev/shm if that is not set. --only
  * 4k, 64k, 1m, counts, processes, eviction or million measures one part.
  */
+#include <lmdb.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
 #include <cstring>
 #include <exception>
 
@@ -22,8 +26,8 @@
 
 #include "bench/bench_report.h"
 #include "bench/measuring.h"
+#include "bench/persist_floor.h"
 #include "bench/sample.h"
-#include "persist_peers.h"
 #include "support/scratch_directory.h"
 
 namespace
@@ -103,6 +107,129 @@ private:
     ingot_storage_t storage_ = nullptr;
 };
 
+/* The two peers are used as their documentation recommends. All stores in LMDB are in one transaction, because only
+ * loads are compared. SQLite has a write-ahead log, and otherwise default settings. */
+class Lmdb : NotCopied
+{
+public:
+    explicit Lmdb(const std::string &directory)
+    {
+        mkdir(directory.c_str(), 0700);
+        require(mdb_env_create(&environment_) == 0 && mdb_env_set_mapsize(environment_, size_t{8} << 30) == 0 &&
+                    mdb_env_open(environment_, directory.c_str(), MDB_NOSYNC, 0600) == 0 &&
+                    mdb_txn_begin(environment_, nullptr, 0, &transaction_) == 0 &&
+                    mdb_dbi_open(transaction_, nullptr, MDB_CREATE, &database_) == 0,
+                "lmdb open");
+    }
+    ~Lmdb()
+    {
+        mdb_txn_abort(transaction_);
+        mdb_env_close(environment_);
+    }
+    void store(const Bytes &id, const Bytes &blob)
+    {
+        MDB_val key = {id.size(), const_cast<uint8_t *>(id.data())};
+        MDB_val value = {blob.size(), const_cast<uint8_t *>(blob.data())};
+        require(mdb_put(transaction_, database_, &key, &value, 0) == 0, "lmdb put");
+    }
+    /* Copies the blob out and returns its checksum. */
+    uint64_t load(const Bytes &id)
+    {
+        const MDB_val value = look_up(id);
+        copy_.resize(value.mv_size);
+        std::memcpy(copy_.data(), value.mv_data, value.mv_size);
+        return bench::checksum(copy_.size(), copy_.data());
+    }
+    /* Returns a byte of the blob, without any copy or check that LMDB does not make itself. */
+    uint64_t touch(const Bytes &id)
+    {
+        const MDB_val value = look_up(id);
+        return static_cast<const uint8_t *>(value.mv_data)[value.mv_size / 2];
+    }
+
+private:
+    /* Returns the value as mapped memory, valid until the next look-up. */
+    MDB_val look_up(const Bytes &id)
+    {
+        if (!is_reading_) {
+            require(mdb_txn_commit(transaction_) == 0 &&
+                        mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &transaction_) == 0,
+                    "lmdb commit");
+            is_reading_ = true;
+        }
+        mdb_txn_reset(transaction_); /* each look-up in an application would have its own transaction */
+        require(mdb_txn_renew(transaction_) == 0, "lmdb renew");
+        MDB_val key = {id.size(), const_cast<uint8_t *>(id.data())};
+        MDB_val value;
+        require(mdb_get(transaction_, database_, &key, &value) == 0, "lmdb get");
+        return value;
+    }
+
+    MDB_env *environment_ = nullptr;
+    MDB_txn *transaction_ = nullptr;
+    MDB_dbi database_ = 0;
+    bool is_reading_ = false;
+    Bytes copy_;
+};
+
+class Sqlite : NotCopied
+{
+public:
+    explicit Sqlite(const std::string &path)
+    {
+        require(sqlite3_open(path.c_str(), &database_) == SQLITE_OK, "sqlite open");
+        run("PRAGMA journal_mode=WAL");
+        run("CREATE TABLE blobs(id BLOB PRIMARY KEY, blob BLOB) WITHOUT ROWID");
+        require(sqlite3_prepare_v2(database_, "INSERT INTO blobs VALUES(?,?)", -1, &insert_, nullptr) == SQLITE_OK &&
+                    sqlite3_prepare_v2(database_, "SELECT blob FROM blobs WHERE id=?", -1, &select_, nullptr) ==
+                        SQLITE_OK,
+                "sqlite prepare");
+        run("BEGIN");
+    }
+    ~Sqlite()
+    {
+        sqlite3_finalize(insert_);
+        sqlite3_finalize(select_);
+        sqlite3_close(database_);
+    }
+    void store(const Bytes &id, const Bytes &blob)
+    {
+        sqlite3_bind_blob(insert_, 1, id.data(), static_cast<int>(id.size()), SQLITE_STATIC);
+        sqlite3_bind_blob(insert_, 2, blob.data(), static_cast<int>(blob.size()), SQLITE_STATIC);
+        require(sqlite3_step(insert_) == SQLITE_DONE, "sqlite insert");
+        sqlite3_reset(insert_);
+    }
+    uint64_t load(const Bytes &id)
+    {
+        select(id);
+        copy_.resize(static_cast<size_t>(sqlite3_column_bytes(select_, 0)));
+        std::memcpy(copy_.data(), sqlite3_column_blob(select_, 0), copy_.size());
+        sqlite3_reset(select_);
+        return bench::checksum(copy_.size(), copy_.data());
+    }
+
+private:
+    void select(const Bytes &id)
+    {
+        if (!is_reading_)
+            run("COMMIT");
+        is_reading_ = true;
+        sqlite3_bind_blob(select_, 1, id.data(), static_cast<int>(id.size()), SQLITE_STATIC);
+        require(sqlite3_step(select_) == SQLITE_ROW, "sqlite select");
+    }
+
+    void run(const char *statement)
+    {
+        require(sqlite3_exec(database_, statement, nullptr, nullptr, nullptr) == SQLITE_OK, statement);
+    }
+
+    sqlite3 *database_ = nullptr;
+    sqlite3_stmt *insert_ = nullptr;
+    sqlite3_stmt *select_ = nullptr;
+    bool is_reading_ = false;
+    Bytes copy_;
+};
+
 struct Turn {
     bench::Sample *sample;
     unsigned count;
@@ -150,14 +277,14 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     bench::LoadFloor load_floor(folder / "files");
     bench::StoreFloor store_floor(folder / "floor");
     Storage store(folder / "store", UINT64_MAX);
-    const auto lmdb = bench::open_lmdb(folder / "lmdb");
-    const auto sqlite = bench::open_sqlite(folder / "sqlite");
+    Lmdb lmdb(folder / "lmdb");
+    Sqlite sqlite(folder / "sqlite");
     for (unsigned i = 0; i < count; ++i) {
         store.store(ids[i], blob);
         load_floor.copy_from(folder / "store", ids[i]);
         store_floor.store(i, ids[i], ids[i]); /* only the number of entries matters: these are never loaded */
-        lmdb->store(ids[i], blob);
-        sqlite->store(ids[i], blob);
+        lmdb.store(ids[i], blob);
+        sqlite.store(ids[i], blob);
     }
     require(ingot_persist_write_bundle(store.get(), (folder / "bundle").c_str(), nullptr, nullptr, nullptr) ==
                 INGOT_SUCCESS,
@@ -171,10 +298,10 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
         {&load_floors, count, [&](unsigned i) { sink ^= load_floor.load(i); }},
         {&loads, count, [&](unsigned i) { store.load(ids[i]); }},
         {&bundles, count, [&](unsigned i) { bundle.load(ids[i]); }},
-        {&lmdbs, count, [&](unsigned i) { sink ^= lmdb->touch(ids[i]); }},
+        {&lmdbs, count, [&](unsigned i) { sink ^= lmdb.touch(ids[i]); }},
         {&checked_bundles, count, [&](unsigned i) { sink ^= bundle.load_checked(ids[i]); }},
-        {&checked_lmdbs, count, [&](unsigned i) { sink ^= lmdb->load(ids[i]); }},
-        {&sqlites, sqlite_loads, [&](unsigned i) { sink ^= sqlite->load(ids[i]); }},
+        {&checked_lmdbs, count, [&](unsigned i) { sink ^= lmdb.load(ids[i]); }},
+        {&sqlites, sqlite_loads, [&](unsigned i) { sink ^= sqlite.load(ids[i]); }},
         {&store_floors, stores_a_round, [&](unsigned i) { store_floor.store(next + i, ids[next + i], blob); }},
         {&stores, stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); }},
     };

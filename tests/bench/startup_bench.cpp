@@ -12,40 +12,21 @@
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
-#include "bench/startup_front.h"
 #include "bench/startup_level_zero.h"
 #include "bench/startup_measure.h"
-#include "bench/startup_programs.h"
-#include "bench/startup_whole.h"
+#include "bench/startup_setup.h"
 #include "support/scratch_directory.h"
+
+#include <ingot/opencl.hpp>
 
 #include <cstring>
 
 namespace
 {
 
-using startup::require;
-
-constexpr size_t kSealedSize = 65536;
-
-struct Loads {
-    std::vector<double> ratios;
-    std::vector<double> secret_ratios; /* of blobs of at most kSealedSize, with a check of a seal by a secret key */
-    std::vector<double> signed_ratios; /* of the same blobs, with a check of a signature */
-    double storage_us = 0;
-    double ingot_us = 0;
-
-    void append(const Loads &other)
-    {
-        ratios.insert(ratios.end(), other.ratios.begin(), other.ratios.end());
-        secret_ratios.insert(secret_ratios.end(), other.secret_ratios.begin(), other.secret_ratios.end());
-        signed_ratios.insert(signed_ratios.end(), other.signed_ratios.begin(), other.signed_ratios.end());
-        storage_us += other.storage_us;
-        ingot_us += other.ingot_us;
-    }
-
-    double ratio() const { return bench::geometric_mean(ratios); }
-};
+using namespace startup;
+using bench::Clock;
+using bench::microseconds_since;
 
 struct Ready {
     double total_ms = 0;
@@ -70,7 +51,7 @@ public:
     {
         const std::string prefix = "opencl_" + device + "_";
         double cold_ms = 0, warm_ms = 0;
-        Loads all;
+        std::vector<double> ratios;
         own_cache_ms_ = beside_own_cache_ms_ = 0;
         ready_us_ = driver_ready_us_ = 0;
         for (const std::string set : {"digits", "hashcat"}) {
@@ -78,7 +59,7 @@ public:
             const std::string store = folder_ + "/" + device + "-" + set;
             const double cold = measure_cold(device, set, store, quick ? 3 : 1);
             const double warm = measure_warm(device, set, store + "-0", quick ? 5 : 3);
-            const Loads loads = measure_loads(device, set, store + "-0");
+            measure_loads(device, set, store + "-0", &ratios);
             report.add(prefix + set + "_cold", cold, "ms");
             report.add(prefix + set + "_warm", warm, "ms");
             report.add(prefix + set + "_cold_over_warm", cold / warm, "times", bench::Goal::at_least, cold_over_warm);
@@ -88,30 +69,14 @@ public:
             measure_own_cache(device, set, store + "-0", quick ? 5 : 3);
             cold_ms += cold;
             warm_ms += warm;
-            all.append(loads);
         }
-        const double count = static_cast<double>(all.ratios.size());
         report.add(prefix + "cold_over_warm", cold_ms / warm_ms, "times", bench::Goal::at_least, cold_over_warm);
-        report.add(prefix + "warm_over_driver", all.ratio(), "times", bench::Goal::at_most, 1.10);
-        add_sealed(prefix, all, report);
-        report.add(prefix + "load_mean", all.ingot_us / count, "us");
+        report.add(prefix + "warm_over_driver", bench::geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
         if (device == "pocl")
             report.add(prefix + "ready_over_driver", ready_us_ / driver_ready_us_, "times", bench::Goal::at_most, 1.10);
-        report.add(prefix + "storage_load_mean", all.storage_us / count, "us");
         report.add(prefix + "warm_over_driver_cache", beside_own_cache_ms_ / own_cache_ms_, "times",
                    bench::Goal::at_most, device == "pocl" ? 1.0 : 0.05); // PoCL links what both load anew
         measure_ids(device, report);
-    }
-
-    /* Adds the ratios with a check of the seal, for blobs of at most kSealedSize. They have no goal: the check's time
-     * does not depend on the driver, but the driver's time can be as short as 10 us. The table shows the times of the
-     * checks. */
-    static void add_sealed(const std::string &prefix, const Loads &loads, bench::Report &report)
-    {
-        if (loads.secret_ratios.empty())
-            return; /* all blobs are larger than kSealedSize */
-        report.add(prefix + "warm_over_driver_with_secret_64k", bench::geometric_mean(loads.secret_ratios), "times");
-        report.add(prefix + "warm_over_driver_with_signature_64k", bench::geometric_mean(loads.signed_ratios), "times");
     }
 
     /*
@@ -152,7 +117,7 @@ public:
         startup::compile_modules("digits", {}, folder);
         startup::compile_modules("hashcat", {"markov_le", "amp_a0", "m00000_a3-optimized", "m02000_a3-pure"}, folder);
         double build_us = 0, warm_us = 0;
-        Loads large;
+        std::vector<double> large;
         std::vector<double> fixed_us;
         std::printf("\nlevel_zero, SPIR-V modules, us\n  %-24s %12s %12s %7s %12s %7s %7s %10s\n", "", "build", "ingot",
                     "spread", "driver", "spread", "ratio", "bytes");
@@ -165,15 +130,15 @@ public:
             build_us += build;
             warm_us += ingot;
             if (std::stod(fields[7]) >= large_binary)
-                large.ratios.push_back(ingot / driver);
+                large.push_back(ingot / driver);
             else
                 fixed_us.push_back(ingot - driver);
         }
-        require(!large.ratios.empty() && !fixed_us.empty(), "no program was measured");
+        require(!large.empty() && !fixed_us.empty(), "no program was measured");
         report.add("level_zero_cold", build_us / 1000, "ms");
         report.add("level_zero_warm", warm_us / 1000, "ms");
         report.add("level_zero_cold_over_warm", build_us / warm_us, "times", bench::Goal::at_least, 100);
-        report.add("level_zero_warm_over_driver", large.ratio(), "times", bench::Goal::at_most, 1.10);
+        report.add("level_zero_warm_over_driver", bench::geometric_mean(large), "times", bench::Goal::at_most, 1.10);
         report.add("level_zero_fixed_cost", median(fixed_us), "us");
     }
 
@@ -275,22 +240,13 @@ private:
                                bench::Report &report)
     {
         const std::string prefix = "opencl_" + device + "_" + set + "_";
-        bench::Sample ingot, driver, context, open_store, identity;
-        const auto run_ingot = [&] {
-            const std::vector<double> times = run_for_numbers(device, "whole", set, store);
-            context.values.push_back(times[1]);
-            open_store.values.push_back(times[2]);
-            identity.values.push_back(times[3]);
-            return times[0];
-        };
+        bench::Sample ingot, driver;
         bench::take_turns(
-            11, run_ingot, [&] { return run_for_numbers(device, "whole-driver", set, store)[0]; }, ingot, driver);
+            11, [&] { return run_for_numbers(device, "whole", set, store)[0]; },
+            [&] { return run_for_numbers(device, "whole-driver", set, store)[0]; }, ingot, driver);
         const double ratio = summarize_ratios("whole process over the driver's", ingot, driver);
         std::printf("  whole process, ms: ingot %.2f, driver %.2f\n", ingot.median(), driver.median());
         report.add(prefix + "whole_process_over_driver", ratio, "times", bench::Goal::at_most, 1.10);
-        report.add(prefix + "first_context", context.median(), "ms");
-        report.add(prefix + "open_store", open_store.median(), "ms");
-        report.add(prefix + "identity", identity.median(), "ms");
     }
 
     /* Compares the front door with persist's own path: in one process, and in whole processes that run alternately. */
@@ -369,29 +325,23 @@ private:
         return ready;
     }
 
-    Loads measure_loads(const std::string &device, const std::string &set, const std::string &store)
+    /* Prints a row for each program, with the times of checking a seal by a secret key and by a signature, and adds its
+     * ratio. */
+    void measure_loads(const std::string &device, const std::string &set, const std::string &store,
+                       std::vector<double> *ratios)
     {
-        Loads loads;
-        std::printf("  %-24s %12s %7s %12s %7s %7s %10s %10s %8s %8s\n", "from a blob, us", "ingot", "spread", "driver",
-                    "spread", "ratio", "bytes", "storage", "secret", "signed");
+        std::printf("  %-24s %12s %7s %12s %7s %7s %10s %8s %8s\n", "from a blob, us", "ingot", "spread", "driver",
+                    "spread", "ratio", "bytes", "secret", "signed");
         for (const std::vector<std::string> &fields : processes_.run(device, "load", set, store)) {
-            require(fields.size() == 11 && fields[0] == "load", "a measuring process printed something else");
-            const double ingot = std::stod(fields[2]), driver = std::stod(fields[4]), ratio = ingot / driver;
-            const double secret = std::stod(fields[9]), sign = std::stod(fields[10]);
-            std::printf("  %-24s %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s %10.1f %8.1f %8.1f\n", fields[1].c_str(),
-                        ingot, 100 * std::stod(fields[3]), driver, 100 * std::stod(fields[5]), ratio, fields[6].c_str(),
-                        std::stod(fields[7]), secret, sign);
-            if (std::stoul(fields[8]) <= kSealedSize) {
-                loads.secret_ratios.push_back((ingot + secret) / driver);
-                loads.signed_ratios.push_back((ingot + sign) / driver);
-            }
-            loads.ratios.push_back(ratio);
-            loads.ingot_us += ingot;
-            loads.storage_us += std::stod(fields[7]);
+            require(fields.size() == 10 && fields[0] == "load", "a measuring process printed something else");
+            const double ingot = std::stod(fields[2]), driver = std::stod(fields[4]);
+            ratios->push_back(ingot / driver);
+            std::printf("  %-24s %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s %8.1f %8.1f\n", fields[1].c_str(), ingot,
+                        100 * std::stod(fields[3]), driver, 100 * std::stod(fields[5]), ratios->back(),
+                        fields[6].c_str(), std::stod(fields[8]), std::stod(fields[9]));
         }
-        require(!loads.ratios.empty(), "no program was measured");
+        require(!ratios->empty(), "no program was measured");
         std::fflush(stdout);
-        return loads;
     }
 
     std::string folder_;
@@ -402,23 +352,99 @@ private:
     double driver_ready_us_ = 0;     /* total of the same sets, with the driver alone */
 };
 
+/* ---- the measuring processes of the front door ---- */
+
+/* Creates all kernels of a program with the driver, and releases them. */
+void make_kernels(cl_program program)
+{
+    for (const cl_kernel kernel : kernels_of(program))
+        clReleaseKernel(kernel);
+}
+
+void make_by_front(const NativeSetup &setup, const ingot::cache &cache, const ProgramFile &file)
+{
+    const std::string source = bench::text_of(file.path);
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    cl_program program = ingot::opencl_build(cache, setup.native, {setup.device}, source, file.options, &origin);
+    require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");
+    make_kernels(program);
+    clReleaseProgram(program);
+}
+
+void make_by_persist(const Setup &setup, const ProgramFile &file)
+{
+    cl_program native = nullptr;
+    ingot_program_t program = load_from_store(setup, file);
+    require_ingot(ingot_opencl_program_get_native(program, &native), file.name);
+    make_kernels(native);
+    ingot_program_release(program);
+}
+
+double all_by_front(const NativeSetup &setup, const ingot::cache &cache, const std::vector<ProgramFile> &files)
+{
+    const Clock::time_point start = Clock::now();
+    for (const ProgramFile &file : files)
+        make_by_front(setup, cache, file);
+    return microseconds_since(start);
+}
+
+double all_by_persist(const Setup &setup, const std::vector<ProgramFile> &files)
+{
+    const Clock::time_point start = Clock::now();
+    for (const ProgramFile &file : files)
+        make_by_persist(setup, file);
+    return microseconds_since(start);
+}
+
+void measure_front_over_persist(const std::string &set, const std::string &store)
+{
+    const Setup setup(store);
+    const ingot::cache cache = ingot::cache::open(store);
+    const std::vector<ProgramFile> files = list_programs(set, is_cpu(setup.device));
+    bench::Sample front, persist;
+    for (const ProgramFile &file : files)
+        make_by_front(setup, cache, file);
+    const double once = all_by_persist(setup, files);
+    bench::take_turns(
+        std::clamp(static_cast<int>(1e6 / once), 7, 301), [&] { return all_by_front(setup, cache, files); },
+        [&] { return all_by_persist(setup, files); }, front, persist);
+    std::printf("front\t%.3f\t%.3f\n", front.median(), persist.median());
+}
+
+void measure_whole_process_of_front(const std::string &set, const std::string &store)
+{
+    const Clock::time_point start = Clock::now();
+    const NativeSetup setup;
+    const ingot::cache cache = ingot::cache::open(store);
+    (void)all_by_front(setup, cache, list_programs(set, is_cpu(setup.device)));
+    std::printf("whole\t%.4f\n", microseconds_since(start) / 1000);
+}
+
+void measure_whole_process_of_persist(const std::string &set, const std::string &store)
+{
+    const Clock::time_point start = Clock::now();
+    const Setup setup(store);
+    (void)all_by_persist(setup, list_programs(set, is_cpu(setup.device)));
+    std::printf("whole\t%.4f\n", microseconds_since(start) / 1000);
+}
+
 int measure_as_child(char **arguments)
 {
     const std::string set = arguments[1], store = arguments[2];
     const std::map<std::string, std::function<void()>> processes = {
-        {"ready", [&] { startup::measure_ready(set, store); }},
-        {"load", [&] { startup::measure_load(set, store); }},
-        {"over", [&] { startup::measure_ready_over_driver(set, store); }},
-        {"whole", [&] { startup::measure_whole_process(set, store); }},
-        {"front", [&] { startup::measure_front_over_persist(set, store); }},
-        {"whole-front", [&] { startup::measure_whole_process_of_front(set, store); }},
-        {"whole-persist", [&] { startup::measure_whole_process_of_persist(set, store); }},
-        {"whole-driver", [&] { startup::measure_whole_process_of_driver(set, store); }},
-        {"ids", [&] { startup::measure_ids(set, store); }},
-        {"reads", [&] { startup::measure_reads(set); }},
-        {"own-cache", [&] { startup::measure_own_cache(set, store); }},
-        {"modules", [&] { startup::measure_modules(set); }},
-        {"binaries", [&] { startup::write_binaries(set, store); }},
+        {"ready", [&] { measure_ready(set, store); }},
+        {"load", [&] { measure_load(set, store); }},
+        {"over", [&] { measure_ready_over_driver(set, store); }},
+        {"whole", [&] { measure_whole_process(set, store); }},
+        {"front", [&] { measure_front_over_persist(set, store); }},
+        {"whole-front", [&] { measure_whole_process_of_front(set, store); }},
+        {"whole-persist", [&] { measure_whole_process_of_persist(set, store); }},
+        {"whole-driver", [&] { measure_whole_process_of_driver(set, store); }},
+        {"ids", [&] { measure_ids(set, store); }},
+        {"reads", [&] { measure_reads(set); }},
+        {"own-cache", [&] { measure_own_cache(set, store); }},
+        {"modules", [&] { measure_modules(set); }},
+        {"binaries", [&] { write_binaries(set, store); }},
     };
     processes.at(arguments[0])();
     return 0;

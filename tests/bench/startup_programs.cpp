@@ -120,8 +120,10 @@ std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu)
 {
     if (set == "digits")
         return list_layers(digits_programs, "cl");
-    if (set == "100 layers" || set == "100 CUDA layers")
-        return list_layers(100, set == "100 layers" ? "cl" : "cu");
+    if (set == "100 layers")
+        return list_layers(100, "cl");
+    if (set == "8 CUDA layers" || set == "100 CUDA layers")
+        return list_layers(set[0] == '8' ? digits_programs : 100, "cu");
     require(set == "hashcat", "no set " + set);
     return list_hashcat(is_cpu);
 }

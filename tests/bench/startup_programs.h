@@ -18,7 +18,7 @@ using bench::require_ingot;
 /*
  * Returns the programs of a set, with the options that the application uses for this kind of device. The sets are
  * "digits"; "hashcat"; "100 layers", a program for each layer of the digits example's network and of wider networks;
- * and "100 CUDA layers", the same in CUDA.
+ * and "100 CUDA layers", or only the 8 of the example, in CUDA.
  */
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
 

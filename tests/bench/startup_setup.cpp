@@ -45,16 +45,12 @@ NativeSetup::~NativeSetup()
 
 Setup::Setup(const std::string &store_path)
 {
-    bench::Clock::time_point start = bench::Clock::now();
     require_ingot(ingot_opencl_context_create(&context, native, 1, &device, nullptr), "context");
-    context_us = bench::microseconds_since(start);
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = store_path.c_str();
     info.record_path = std::getenv("BENCH_RECORD");
-    start = bench::Clock::now();
     require_ingot(ingot_persist_open(&store, &info), "store");
     require_ingot(ingot_persist_remember_headers(store, context), "remember headers");
-    open_store_us = bench::microseconds_since(start);
     ingot_device_info_t device_info = INGOT_DEVICE_INFO_INIT;
     require_ingot(ingot_context_get_device_info(context, 0, &device_info), "device info");
     launches = device_info.generates_code_at_launch != 0;

@@ -25,7 +25,7 @@ struct NativeSetup : NotCopied {
 };
 
 /* The native objects, Ingot's context over them, and the store, which remembers what earlier processes learned about
- * included files. context_us and open_store_us are the times of making the context and of opening the store. */
+ * included files. */
 struct Setup : NativeSetup {
     explicit Setup(const std::string &store_path);
     ~Setup();
@@ -33,8 +33,6 @@ struct Setup : NativeSetup {
     ingot_context_t context = nullptr;
     ingot_storage_t store = nullptr;
     bool launches = false;
-    double context_us = 0;
-    double open_store_us = 0;
 };
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags = 0);

@@ -1,22 +1,65 @@
 /*
- * memory_onednn.cpp - measures oneDNN's primitive cache; see memory_peers.h.
+ * memory_peers.cpp - measures other caches: std::unordered_map with a lock, a cache that most programs begin with;
+ * liburcu's hash table; and oneDNN's primitive cache, with convolutions, its typical use. See memory_peers.h.
  *
- * It uses convolutions, the typical use of the cache.
+ * A look-up in liburcu's table alone writes no shared memory, but its result is valid only within the read section. To
+ * keep what it finds, a thread must take a reference, and the count of references is shared. So the measured operation
+ * includes taking and dropping a reference.
  */
 #include "bench/memory_peers.h"
 
-#ifdef HAVE_ONEDNN
-
-#include <dnnl.h>
-
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
 #include <vector>
+
+#ifdef HAVE_ONEDNN
+#include <dnnl.h>
+#endif
+#ifdef HAVE_URCU
+#include <urcu.h>
+#include <urcu/rculfhash.h>
+#endif
 
 namespace memory_bench
 {
 
 namespace
 {
+
+class Map : public Subject
+{
+public:
+    explicit Map(size_t entries) : Subject("unordered_map"), count_(entries)
+    {
+        for (size_t i = 0; i < entries; ++i)
+            map_.emplace(i, std::make_shared<int>(1));
+    }
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, count_);
+        int sum = 0;
+        for (size_t i = 0; i < operations; ++i) {
+            std::shared_ptr<int> held;
+            {
+                std::shared_lock<std::shared_mutex> lock(mutex_);
+                held = map_.find(picker.next())->second;
+            }
+            sum += *held;
+        }
+        require(static_cast<size_t>(sum) == operations % (UINT64_C(1) << 32), "the map lost something");
+    }
+
+private:
+    std::shared_mutex mutex_;
+    std::unordered_map<uint64_t, std::shared_ptr<int>> map_;
+    size_t count_;
+};
+
+#ifdef HAVE_ONEDNN
 
 void check(dnnl_status_t status)
 {
@@ -125,8 +168,92 @@ public:
     }
 };
 
+#endif
+#ifdef HAVE_URCU
+
+struct Node {
+    cds_lfht_node link;
+    uint64_t key;
+    std::atomic<long> references{1};
+};
+
+Node *node_of(cds_lfht_node *link)
+{
+    return reinterpret_cast<Node *>(link); /* the node's first member */
+}
+
+int is_key(cds_lfht_node *link, const void *key)
+{
+    return node_of(link)->key == *static_cast<const uint64_t *>(key);
+}
+
+unsigned long hash_of(uint64_t key)
+{
+    return static_cast<unsigned long>(key * UINT64_C(0x9e3779b97f4a7c15) >> 16);
+}
+
+class Urcu : public Subject
+{
+public:
+    explicit Urcu(size_t entries) : Subject(name_with_keys("liburcu", entries)), nodes_(entries)
+    {
+        size_t buckets = 64;
+        while (buckets < 2 * entries)
+            buckets *= 2;
+        table_ = cds_lfht_new(buckets, buckets, 0, 0, nullptr);
+        require(table_ != nullptr, "liburcu made no table");
+        rcu_register_thread();
+        rcu_read_lock();
+        for (size_t i = 0; i < entries; ++i) {
+            nodes_[i].key = i;
+            cds_lfht_add(table_, hash_of(i), &nodes_[i].link);
+        }
+        rcu_read_unlock();
+    }
+    ~Urcu() override
+    {
+        rcu_read_lock();
+        for (Node &node : nodes_)
+            cds_lfht_del(table_, &node.link);
+        rcu_read_unlock();
+        synchronize_rcu();
+        cds_lfht_destroy(table_, nullptr);
+        rcu_unregister_thread();
+    }
+    void enter() override { rcu_register_thread(); }
+    void leave() override { rcu_unregister_thread(); }
+
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, nodes_.size());
+        for (size_t i = 0; i < operations; ++i) {
+            const uint64_t key = picker.next();
+            cds_lfht_iter iter;
+            rcu_read_lock();
+            cds_lfht_lookup(table_, hash_of(key), is_key, &key, &iter);
+            Node *const node = node_of(cds_lfht_iter_get_node(&iter));
+            require(node != nullptr, "liburcu lost something");
+            node->references.fetch_add(1, std::memory_order_relaxed);
+            rcu_read_unlock();
+            node->references.fetch_sub(1, std::memory_order_acq_rel);
+        }
+    }
+
+private:
+    std::vector<Node> nodes_;
+    cds_lfht *table_ = nullptr;
+};
+
+#endif
+
 } // namespace
 
+std::unique_ptr<Subject> make_map(size_t entries)
+{
+    return std::make_unique<Map>(entries);
+}
+
+#ifdef HAVE_ONEDNN
 std::unique_ptr<Subject> make_onednn(size_t entries)
 {
     return std::make_unique<Onednn>(name_with_keys("oneDNN", entries), entries);
@@ -136,14 +263,7 @@ std::unique_ptr<Subject> make_onednn_content(size_t entries)
 {
     return std::make_unique<OnednnContent>(entries);
 }
-
-} // namespace memory_bench
-
 #else
-
-namespace memory_bench
-{
-
 std::unique_ptr<Subject> make_onednn(size_t)
 {
     return nullptr;
@@ -153,7 +273,18 @@ std::unique_ptr<Subject> make_onednn_content(size_t)
 {
     return nullptr;
 }
+#endif
+
+#ifdef HAVE_URCU
+std::unique_ptr<Subject> make_urcu(size_t entries)
+{
+    return std::make_unique<Urcu>(entries);
+}
+#else
+std::unique_ptr<Subject> make_urcu(size_t)
+{
+    return nullptr;
+}
+#endif
 
 } // namespace memory_bench
-
-#endif
