@@ -5,11 +5,8 @@
  * The compiler takes up to 8 ms, so that a kill can come before, during or after the compilation and the storing of the
  * blob. In every tenth trial the compiler waits for the kill, so that some builds are certainly taken over.
  */
-#include <sys/mman.h>
-
 #include <atomic>
 #include <csignal>
-#include <new>
 #include <random>
 #include <thread>
 
@@ -41,15 +38,10 @@ class Trial
 public:
     Trial() : scratch_(fast_volume()), path_((scratch_.path() / "store").string())
     {
-        void *memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
-            throw std::bad_alloc();
-        board_ = new (memory) Board;
         info_.path = path_.c_str();
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
-    ~Trial() { munmap(board_, sizeof(Board)); }
 
     /* Starts the processes, whose compilers call compile(), and waits until one of them compiles. */
     void start(const std::function<void()> &compile)
@@ -97,7 +89,7 @@ private:
     ScratchDirectory scratch_;
     std::string path_;
     ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
-    Board *board_ = nullptr;
+    const forked_child::Shared<Board> board_;
     std::vector<pid_t> children_;
 };
 

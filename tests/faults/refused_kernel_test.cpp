@@ -15,19 +15,13 @@ using namespace store_fixture;
 namespace
 {
 
-HeldStorage open_store(const fs::path &path, uint32_t flags = 0)
+Store open_store(const fs::path &path, uint32_t flags = 0)
 {
-    const std::string text = path.string();
-    ingot_persist_info_t info = info_at(text);
+    ingot_persist_info_t info = info_at(path);
     info.store_mode = INGOT_PERSIST_STORE_NOW;
     info.flags = flags;
     info.lock_timeout_ms = 60000;
-    return opened([&](ingot_storage_t *made) { return ingot_persist_open(made, &info); });
-}
-
-uint64_t rejected_by(const HeldStorage &storage)
-{
-    return storage.stats().rejected;
+    return Store(info);
 }
 
 /* A session whose driver refuses to make kernels until it has compiled a program itself. */
@@ -41,6 +35,15 @@ struct Picky : Session {
     }
     ingot_status_t refusal = INGOT_BACKEND_ERROR;
 };
+
+/* Requests a kernel, which must fail. */
+ingot_status_t refusal(const Desc &desc, ingot_storage_t storage, const char *name = "twice", uint32_t device = 0)
+{
+    ingot_kernel_t kernel = nullptr;
+    const ingot_status_t status = ingot_persist_kernel_create(&kernel, desc.get(), storage, device, name, nullptr);
+    EXPECT_EQ(nullptr, kernel);
+    return status;
+}
 
 /* Requests a kernel that works. Returns where its program came from. */
 ingot_origin_t ask(const Desc &desc, const HeldStorage &storage)
@@ -61,7 +64,7 @@ ingot_origin_t ask(const Session &session, const HeldStorage &storage)
     return ask(session.describe(), storage);
 }
 
-class RefusedKernel : public testing::Test
+class RefusedKernel : public StoreTest
 {
 protected:
     void fill(const HeldStorage &storage)
@@ -74,12 +77,8 @@ protected:
     {
         const HeldStorage made = open_store(scratch_.path() / "made");
         fill(made);
-        return bundle_of(made, bundle_path_);
+        return bundle_of(made, scratch_.path() / "bundle");
     }
-
-    ScratchDirectory scratch_;
-    fs::path root_ = scratch_.path() / "store";
-    std::string bundle_path_ = (scratch_.path() / "bundle").string();
 };
 
 } // namespace
@@ -90,7 +89,7 @@ TEST_F(RefusedKernel, DropsTheEntryAndCompilesAndStoresTheProgram)
     for (const ingot_status_t refusal : {INGOT_BACKEND_ERROR, INGOT_BLOB_REJECTED}) {
         fill(storage);
         const fs::file_time_type stored = fs::last_write_time(entries_of(root_).at(0) / "kernel.bin");
-        const uint64_t rejected = rejected_by(storage);
+        const uint64_t rejected = storage.stats().rejected;
         Picky picky;
         picky.refusal = refusal;
         const Desc desc = picky.describe();
@@ -100,7 +99,7 @@ TEST_F(RefusedKernel, DropsTheEntryAndCompilesAndStoresTheProgram)
         EXPECT_EQ(1u, picky.seen.count(INGOT_EVENT_LOAD, INGOT_BLOB_REJECTED));
         EXPECT_EQ(1u, picky.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
         EXPECT_EQ(0u, picky.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
-        EXPECT_EQ(rejected + 1, rejected_by(storage));
+        EXPECT_EQ(rejected + 1, storage.stats().rejected);
         EXPECT_LT(stored, fs::last_write_time(entries_of(root_).at(0) / "kernel.bin"));
         EXPECT_EQ(INGOT_ORIGIN_MEMORY, ask(desc, storage));
         Session next;
@@ -135,16 +134,12 @@ TEST_F(RefusedKernel, CompilesNothingForAMissingKernelABadDeviceOrLackOfMemory)
     fill(storage);
     Picky picky;
     const Desc desc = picky.describe();
-    ingot_kernel_t kernel = nullptr;
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "thrice", nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 7, "twice", nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, refusal(desc, storage.get(), "thrice"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, refusal(desc, storage.get(), "twice", 7));
     picky.refusal = INGOT_OUT_OF_MEMORY;
-    EXPECT_EQ(INGOT_OUT_OF_MEMORY,
-              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "twice", nullptr));
-    EXPECT_EQ(nullptr, kernel);
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, refusal(desc, storage.get()));
     EXPECT_EQ(0u, picky.counts.builds);
-    EXPECT_EQ(0u, rejected_by(storage));
+    EXPECT_EQ(0u, storage.stats().rejected);
 }
 
 TEST_F(RefusedKernel, CompilesOnceIfTheCompiledProgramIsRefusedToo)
@@ -153,26 +148,21 @@ TEST_F(RefusedKernel, CompilesOnceIfTheCompiledProgramIsRefusedToo)
     Session session;
     session.fail("create_kernel", INGOT_BACKEND_ERROR);
     const Desc desc = session.describe();
-    ingot_kernel_t kernel = nullptr;
     for (int i = 0; i < 3; ++i)
-        EXPECT_EQ(INGOT_BACKEND_ERROR,
-                  ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "twice", nullptr));
+        EXPECT_EQ(INGOT_BACKEND_ERROR, refusal(desc, storage.get()));
     EXPECT_EQ(1u, session.counts.builds);
     Session loads;
     loads.before = session.before;
     const Desc again = loads.describe();
     for (int i = 0; i < 3; ++i)
-        EXPECT_EQ(INGOT_BACKEND_ERROR,
-                  ingot_persist_kernel_create(&kernel, again.get(), storage.get(), 0, "twice", nullptr));
+        EXPECT_EQ(INGOT_BACKEND_ERROR, refusal(again, storage.get()));
     EXPECT_EQ(1u, loads.counts.builds);
-    EXPECT_EQ(1u, rejected_by(storage));
+    EXPECT_EQ(1u, storage.stats().rejected);
 }
 
 TEST_F(RefusedKernel, ReplacesTheBlobOfASingleFile)
 {
-    ingot_storage_t file = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str(), nullptr));
-    const HeldStorage storage(file);
+    const HeldStorage storage = open_file(scratch_.path() / "file");
     fill(storage);
     Picky picky;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, storage));
@@ -244,13 +234,10 @@ TEST_F(RefusedKernel, RejectsMissingArguments)
     const HeldStorage storage = open_store(root_);
     Session session;
     const Desc desc = session.describe();
-    ingot_kernel_t kernel = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
               ingot_persist_kernel_create(nullptr, desc.get(), storage.get(), 0, "twice", nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_persist_kernel_create(&kernel, nullptr, storage.get(), 0, "twice", nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_kernel_create(&kernel, desc.get(), nullptr, 0, "twice", nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, refusal(Desc(), storage.get()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, refusal(desc, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, refusal(desc, storage.get(), nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_forget(nullptr));
 }

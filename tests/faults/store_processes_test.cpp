@@ -9,6 +9,7 @@
 #include "support/traced_child.h"
 
 using namespace store_fixture;
+using StoreProcesses = StoreTest;
 
 namespace
 {
@@ -62,10 +63,6 @@ void expect_no_leftovers(const fs::path &root)
     EXPECT_EQ(0u, leftovers_in(root));
     EXPECT_EQ(bytes_in(root), total_of(root));
 }
-
-class StoreProcesses : public StoreTest
-{
-};
 
 } // namespace
 
@@ -261,8 +258,7 @@ void die_while_storing(const fs::path &root)
 
 TEST_F(StoreProcesses, WhatAKilledProcessLeftGoesAfterAnHour)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    const Store store = store_with(root_, numbered_id(0), kBlob);
     ingot_persist_verification_t found = {};
 
     ASSERT_NO_FATAL_FAILURE(die_while_storing(root_));
@@ -292,8 +288,7 @@ TEST_F(StoreProcesses, WhatAKilledProcessLeftGoesAfterAnHour)
 
 TEST_F(StoreProcesses, WhatALivingProcessPreparesStays)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    const Store store = store_with(root_, numbered_id(0), kBlob);
     unsigned stopped = 0;
     const auto outcome = traced_child::run_and_stop_before_calls(
         [&] { return static_cast<int>(Store(root_).put(numbered_id(1), kBlob)); },
@@ -314,8 +309,7 @@ TEST_F(StoreProcesses, WhatALivingProcessPreparesStays)
 /* A process that was stopped for more than an hour while it stored. */
 TEST_F(StoreProcesses, AnEntryWhosePreparationTookTooLongIsPreparedAgain)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    const Store store = store_with(root_, numbered_id(0), kBlob);
     bool is_deleted = false;
     const auto outcome = traced_child::run_and_stop_before_calls(
         [&] { return static_cast<int>(Store(root_).put(numbered_id(1), kBlob)); },

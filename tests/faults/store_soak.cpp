@@ -11,7 +11,6 @@
  * done. The exit status is 0, or 1 after the reason was printed.
  */
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -20,6 +19,7 @@
 #include <random>
 #include <thread>
 
+#include "support/forked_child.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -224,10 +224,8 @@ int main(int count, char **arguments)
     std::vector<std::string> roots = {(scratch.path() / "store").string()};
     for (int i = 4; i < count; ++i)
         roots.push_back((fs::path(arguments[i]) / scratch.path().filename() / "store").string());
-    void *shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return 1;
-    auto *board = new (shared) Board;
+    const forked_child::Shared<Board> shared;
+    Board *board = &*shared;
     unsigned kills = 0;
     std::printf("seed %u\n", seed);
     const bool has_ended = run_processes(board, roots, seconds, &random, has_kills ? &kills : nullptr);

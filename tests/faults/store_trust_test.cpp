@@ -13,16 +13,13 @@
 using namespace store_fixture;
 using forked_child::kNobody;
 using forked_child::run_as_nobody;
+using StoreTrust = StoreTest;
 
 namespace
 {
 
 const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 1000);
-
-class StoreTrust : public StoreTest
-{
-};
 
 } // namespace
 
@@ -77,10 +74,9 @@ TEST_F(StoreTrust, SaysAnotherOwnerAndTheRemedy)
 
 TEST_F(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
 {
-    ScratchDirectory scratch;
-    const fs::path missing = scratch.path() / "missing";
+    const fs::path missing = scratch_.path() / "missing";
     const std::string path = (missing / "x").string();
-    Store store(scratch.path() / "store");
+    Store store(root_);
     ingot_storage_t storage = nullptr;
     EXPECT_EQ(INGOT_NOT_FOUND, Store(missing / "x").status());
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "the parent directory of")) << ingot_last_error_detail();
@@ -96,22 +92,20 @@ TEST_F(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
 TEST_F(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
 {
     SKIP_UNLESS_ROOT();
-    ScratchDirectory scratch;
-    fs::permissions(scratch.path(), fs::perms::all);
-    const fs::path root = scratch.path() / "store";
-    const std::string path = root.string();
-    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
-    fs::permissions(root, fs::perms(0755));
-    for (const auto &entry : fs::recursive_directory_iterator(root))
+    fs::permissions(scratch_.path(), fs::perms::all);
+    const std::string path = root_.string();
+    ASSERT_EQ(INGOT_SUCCESS, Store(root_).put(kId, kBlob));
+    fs::permissions(root_, fs::perms(0755));
+    for (const auto &entry : fs::recursive_directory_iterator(root_))
         fs::permissions(entry.path(), fs::perms(entry.is_directory() ? 0755 : 0644));
     EXPECT_EQ(0, run_as_nobody([&] {
                   ingot_persist_info_t info = info_at(path);
                   info.flags = INGOT_PERSIST_READ_ONLY;
                   if (Store(info).load(kId) != INGOT_SUCCESS)
                       return 1;
-                  return Store(root).status() == INGOT_UNTRUSTED ? 0 : 2;
+                  return Store(root_).status() == INGOT_UNTRUSTED ? 0 : 2;
               }));
-    ASSERT_EQ(0, chown((entries_of(root).at(0) / "key.bin").c_str(), 1, 1)); /* one file now has another owner */
+    ASSERT_EQ(0, chown((entries_of(root_).at(0) / "key.bin").c_str(), 1, 1)); /* one file now has another owner */
     EXPECT_EQ(0, run_as_nobody([&] {
                   ingot_persist_info_t info = info_at(path);
                   info.flags = INGOT_PERSIST_READ_ONLY;
@@ -122,12 +116,10 @@ TEST_F(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
 TEST_F(StoreTrust, ABundleMayBeRootsAndNotAThirdUsers)
 {
     SKIP_UNLESS_ROOT();
-    ScratchDirectory scratch;
-    fs::permissions(scratch.path(), fs::perms::all);
-    const std::string path = (scratch.path() / "programs.ingot").string();
+    fs::permissions(scratch_.path(), fs::perms::all);
+    const std::string path = (scratch_.path() / "programs.ingot").string();
     {
-        Store store(scratch.path() / "store");
-        ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+        const Store store = store_with(root_, kId, kBlob);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
     }
     const auto load = [&] {
@@ -151,47 +143,44 @@ TEST_F(StoreTrust, ABundleMayBeRootsAndNotAThirdUsers)
 
 TEST_F(StoreTrust, RefusesARootThatIsAFile)
 {
-    ScratchDirectory scratch;
-    write_file(scratch.path() / "file", bytes_of("x"));
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "file").status());
+    write_file(scratch_.path() / "file", bytes_of("x"));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch_.path() / "file").status());
 }
 
 /* Another user who may write to the directory of a link could exchange it. */
 TEST_F(StoreTrust, FollowsALinkAsRootOnlyIfNobodyElseCanHaveMadeIt)
 {
-    ScratchDirectory scratch;
-    const fs::path real = scratch.path() / "real";
+    const fs::path real = scratch_.path() / "real";
     fs::create_directory(real);
     fs::permissions(real, fs::perms::owner_all);
-    fs::create_directory_symlink("real", scratch.path() / "relative");
-    fs::create_directory_symlink(scratch.path() / "relative", scratch.path() / "link");
+    fs::create_directory_symlink("real", scratch_.path() / "relative");
+    fs::create_directory_symlink(scratch_.path() / "relative", scratch_.path() / "link");
     for (const fs::perms open : {fs::perms::group_write, fs::perms::others_write}) {
-        fs::permissions(scratch.path(), open, fs::perm_options::add);
+        fs::permissions(scratch_.path(), open, fs::perm_options::add);
         for (const char *name : {"link", "link/"}) {
-            EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / name).status());
+            EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch_.path() / name).status());
             EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "symbolic link")) << ingot_last_error_detail();
         }
-        fs::permissions(scratch.path(), open, fs::perm_options::remove);
+        fs::permissions(scratch_.path(), open, fs::perm_options::remove);
     }
     EXPECT_TRUE(fs::is_empty(real));
     for (const char *name : {"link", "link/", "relative"}) {
-        const Store store(scratch.path() / name);
+        const Store store(scratch_.path() / name);
         EXPECT_EQ(INGOT_SUCCESS, store.put(bytes_of(name), bytes_of("a blob"))) << ingot_last_error_detail();
     }
     EXPECT_EQ(3u, entries_of(real).size());
     fs::permissions(real, fs::perms::group_write, fs::perm_options::add);
-    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "link").status()) << "what it names is checked, too";
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch_.path() / "link").status()) << "what it names is checked, too";
     if (geteuid() == 0) {
         fs::permissions(real, fs::perms::group_write, fs::perm_options::remove);
-        ASSERT_EQ(0, lchown((scratch.path() / "link").c_str(), kNobody, kNobody));
-        EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "link").status());
+        ASSERT_EQ(0, lchown((scratch_.path() / "link").c_str(), kNobody, kNobody));
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch_.path() / "link").status());
     }
 }
 
 TEST_F(StoreTrust, RefusesEntriesThatOthersMayWrite)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     const fs::path entry = entries_of(root_).at(0);
     for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
         const fs::perms before = fs::status(path).permissions();
@@ -208,8 +197,7 @@ TEST_F(StoreTrust, RefusesEntriesThatOthersMayWrite)
 TEST_F(StoreTrust, RefusesEntriesOfAnotherUser)
 {
     SKIP_UNLESS_ROOT();
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     const fs::path entry = entries_of(root_).at(0);
     for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
         ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
@@ -224,8 +212,7 @@ TEST_F(StoreTrust, RefusesEntriesOfAnotherUser)
 
 TEST_F(StoreTrust, FollowsNoLinkBelowTheRoot)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     const fs::path entry = entries_of(root_).at(0);
     for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
         const fs::path elsewhere = scratch_.path() / "elsewhere";
@@ -263,8 +250,7 @@ TEST_F(StoreTrust, FollowsNoLinkForANamespace)
 
 TEST_F(StoreTrust, DoesNotWaitForAPipe)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     const fs::path key = entries_of(root_).at(0) / "key.bin";
     fs::remove(key);
     ASSERT_EQ(0, mkfifo(key.c_str(), 0600));
@@ -273,18 +259,16 @@ TEST_F(StoreTrust, DoesNotWaitForAPipe)
 
 TEST_F(StoreTrust, AReadOnlyRootIsReadAndNotWritten)
 {
-    ScratchDirectory scratch;
-    fs::permissions(scratch.path(), fs::perms::all);
-    const fs::path root = scratch.path() / "store";
+    fs::permissions(scratch_.path(), fs::perms::all);
     EXPECT_EQ(0, run_as_nobody([&] {
-                  if (Store(root).put(kId, kBlob) != INGOT_SUCCESS || chmod(root.c_str(), 0500) != 0)
+                  if (Store(root_).put(kId, kBlob) != INGOT_SUCCESS || chmod(root_.c_str(), 0500) != 0)
                       return 1;
-                  Store store(root);
+                  Store store(root_);
                   if (store.status() != INGOT_SUCCESS || store.load(kId) != INGOT_SUCCESS)
                       return 2;
                   if (store.put(bytes_of("other"), kBlob) != INGOT_READ_ONLY)
                       return 3;
-                  return chmod(root.c_str(), 0700) == 0 ? 0 : 4;
+                  return chmod(root_.c_str(), 0700) == 0 ? 0 : 4;
               }));
 }
 

@@ -93,6 +93,7 @@ public:
         close(listener_);
     }
     uint16_t port() const { return port_; }
+    std::string url(const std::string &scheme = "redis") const { return server_process::url_at(port_, scheme); }
     unsigned connection_count() const { return count_; }
 
 private:
@@ -127,3 +128,12 @@ private:
     std::mutex mutex_;
     std::set<int> open_;
 };
+
+/* Gives each request the same answer. */
+inline FaultyServer::Behavior answering(const std::string &answer)
+{
+    return [answer](FaultyConnection &connection) {
+        while (connection.read_request() && connection.send_bytes(answer)) {
+        }
+    };
+}

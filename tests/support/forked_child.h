@@ -1,13 +1,20 @@
 /*
- * forked_child.h - runs work in a forked process, which inherits this process's open stores, memory and locks.
+ * forked_child.h - runs work in a forked process, which inherits this process's open stores, memory and locks, and
+ * memory that such processes share.
  */
 #pragma once
 
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <functional>
+#include <new>
+
+#include "support/not_copied.h"
 
 namespace forked_child
 {
@@ -33,7 +40,17 @@ inline pid_t start(const std::function<int()> &work)
     return child;
 }
 
-/* Does the same, and waits for the child. Returns what wait_for() returns. */
+/* Does the same in a child that is killed if this process ends, or if it hangs for 200 seconds. */
+inline pid_t start_guarded(const std::function<int()> &work)
+{
+    return start([&] {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(200);
+        return work();
+    });
+}
+
+/* Does the same as start(), and waits for the child. Returns what wait_for() returns. */
 inline int run(const std::function<int()> &work)
 {
     return wait_for(start(work));
@@ -46,6 +63,25 @@ inline int run_as_nobody(const std::function<int()> &work)
 {
     return run([&] { return geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0) ? 126 : work(); });
 }
+
+/* An object that this process shares with the children that it forks later. */
+template <typename T> class Shared : NotCopied
+{
+public:
+    Shared()
+    {
+        void *memory = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            throw std::bad_alloc();
+        object_ = new (memory) T();
+    }
+    ~Shared() { munmap(object_, sizeof(T)); }
+    T *operator->() const { return object_; }
+    T &operator*() const { return *object_; }
+
+private:
+    T *object_;
+};
 
 } // namespace forked_child
 

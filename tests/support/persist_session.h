@@ -21,6 +21,12 @@ struct Seen {
     std::mutex mutex;
     std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> events;
 
+    /* Lets a storage tell its events. */
+    void listen(ingot_persist_info_t *info)
+    {
+        info->on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
+        info->on_event_user = this;
+    }
     void remember(const ingot_event_t *event)
     {
         const std::lock_guard<std::mutex> guard(mutex);

@@ -76,6 +76,16 @@ inline ingot_remote_info_t patient()
     return info;
 }
 
+/* Returns the settings of a tier that probes again soon after a failure, so that the process runs into the server's
+ * fault repeatedly. */
+inline ingot_remote_info_t eager()
+{
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    info.retry_ms = 20;
+    info.longest_retry_ms = 40;
+    return info;
+}
+
 class Tier : public HeldStorage
 {
 public:

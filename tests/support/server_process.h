@@ -67,6 +67,11 @@ inline uint16_t free_port()
     return port;
 }
 
+inline std::string url_at(uint16_t port, const std::string &scheme = "redis")
+{
+    return scheme + "://127.0.0.1:" + std::to_string(port);
+}
+
 /* Returns a port that refuses connections for as long as this process lives: its socket does not listen, and no other
  * test can get the port for a server. */
 inline uint16_t closed_port()
@@ -74,6 +79,11 @@ inline uint16_t closed_port()
     uint16_t port = 0;
     (void)bind_free_port(&port);
     return port;
+}
+
+inline std::string closed_url(const std::string &scheme = "redis")
+{
+    return url_at(closed_port(), scheme);
 }
 
 inline bool accepts_connections(uint16_t port)
@@ -176,7 +186,7 @@ public:
           })
     {
     }
-    std::string url(const std::string &rest = "") const { return "redis://127.0.0.1:" + std::to_string(port()) + rest; }
+    std::string url(const std::string &rest = "") const { return url_at(port()) + rest; }
     /* Returns what redis-cli prints. */
     std::string ask(const std::vector<std::string> &words) const
     {
@@ -212,7 +222,7 @@ public:
     }
     std::string url(const std::string &rest = "", const char *scheme = "http") const
     {
-        return std::string(scheme) + "://127.0.0.1:" + std::to_string(port()) + rest;
+        return url_at(port(), scheme) + rest;
     }
     /* Returns the paths of all objects, relative to the data folder. */
     std::vector<std::string> files() const

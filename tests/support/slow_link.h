@@ -9,14 +9,11 @@
 #include <linux/if.h>
 #include <linux/if_tun.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <new>
 #include <random>
 
 #include "support/forked_child.h"
@@ -40,10 +37,6 @@ public:
     SlowLink(const Namespace &server, const Namespace &machine)
         : server_end_(open_end(server, kServerAddress)), machine_end_(open_end(machine, "10.77.0.10"))
     {
-        void *memory = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
-            throw std::bad_alloc();
-        state_ = new (memory) State;
         carrier_ = forked_child::start([this] {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             carry();
@@ -54,7 +47,6 @@ public:
     {
         kill(carrier_, SIGKILL);
         (void)forked_child::wait_for(carrier_);
-        munmap(state_, sizeof(State));
     }
 
     /* Changes the quality. Packets that are on the way arrive immediately. */
@@ -174,7 +166,7 @@ private:
     }
 
     Descriptor server_end_, machine_end_;
-    State *state_ = nullptr;
+    const forked_child::Shared<State> state_;
     pid_t carrier_ = -1;
     std::mt19937 random_{1};
 };

@@ -102,6 +102,14 @@ private:
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 
+/* Opens a store, and stores a blob. */
+inline Store store_with(const fs::path &root, const Bytes &id, const Bytes &blob)
+{
+    Store store(root);
+    EXPECT_EQ(INGOT_SUCCESS, store.put(id, blob));
+    return store;
+}
+
 /* A test's scratch directory, and the place of its store there. */
 class StoreTest : public testing::Test
 {

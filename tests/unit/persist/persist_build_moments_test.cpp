@@ -2,8 +2,6 @@
  * Tests a process that waits while another process builds a program and stores its blob. The waiting process must find
  * the blob no matter at which moments it looks, even on a file system with coarse times.
  */
-#include <sys/prctl.h>
-
 #include <csignal>
 
 #include "support/forked_child.h"
@@ -33,13 +31,13 @@ void call(const std::function<void()> *hook)
 
 /* Starts a process that builds a program. The process pauses in the compiler, again before it moves the
  * program's entry into its place, and again after that. */
-class BuildMoments : public testing::Test
+class BuildMoments : public StoreTest
 {
 protected:
     BuildMoments()
     {
         time_of_directories = files_wall_clock_ns();
-        info_.path = path_.c_str();
+        info_.path = root_.c_str();
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
@@ -51,9 +49,7 @@ protected:
 
     pid_t start()
     {
-        const pid_t child = forked_child::start([this] {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            alarm(200);
+        const pid_t child = forked_child::start_guarded([this] {
             const std::function<void()> before = [this] {
                 has_prepared_.open();
                 rename_.wait();
@@ -103,8 +99,6 @@ protected:
         has_entry_.wait();
     };
 
-    ScratchDirectory scratch_;
-    std::string path_ = (scratch_.path() / "store").string();
     ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
     Gate builds_, compile_, has_prepared_, rename_, has_entry_, unlock_;
 };

@@ -1,12 +1,12 @@
 /*
- * Tests the limit of compilations that run at the same time (build_jobs): among threads, among processes, beside
- * stopped processes, and after kills.
+ * Tests who gets a place where the number of compilations is limited (build_jobs): among threads, beside stopped
+ * processes, and after kills. build_storm_jobs tests the limit.
  */
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <csignal>
 
+#include "support/forked_child.h"
 #include "support/library_clock.h"
 #include "support/persist_session.h"
 #include "support/threads.h"
@@ -24,92 +24,34 @@ using namespace store_fixture;
 namespace
 {
 
-class PersistBuildPermit : public testing::Test
+class PersistBuildPermit : public StoreTest
 {
 protected:
     Store open(uint32_t jobs, uint64_t build_wait_ms = 0, Seen *seen = nullptr)
     {
-        ingot_persist_info_t info = info_at(path_);
+        ingot_persist_info_t info = info_at(root_);
         info.build_jobs = jobs;
         info.build_wait_ms = build_wait_ms;
-        if (seen != nullptr) {
-            info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
-            info.on_event_user = seen;
-        }
+        if (seen != nullptr)
+            seen->listen(&info);
         return Store(info);
     }
-
-    ScratchDirectory scratch_;
-    std::string path_ = (scratch_.path() / "store").string();
 };
 
 /* What all processes of a test share. */
-struct Shared {
-    std::atomic<int> inside, peak, released;
+struct Board {
+    std::atomic<int> inside{0}, released{0};
 };
-
-Shared *share()
-{
-    void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return new (memory) Shared();
-}
-
-/* Stands for a compiler: ends once the test releases it. */
-ingot_status_t compile(Shared *shared)
-{
-    const int inside = ++shared->inside;
-    for (int peak = shared->peak; inside > peak && !shared->peak.compare_exchange_weak(peak, inside);)
-        ;
-    wait_until([shared] {
-        int released = shared->released;
-        return released > 0 && shared->released.compare_exchange_strong(released, released - 1);
-    });
-    --shared->inside;
-    return INGOT_SUCCESS;
-}
+using Shared = forked_child::Shared<Board>;
 
 } // namespace
-
-TEST_F(PersistBuildPermit, LimitsTheCompilationsOfAllProcesses)
-{
-    constexpr int kProcesses = 8;
-    constexpr int kJobs = 3;
-    Shared *shared = share();
-    std::vector<pid_t> children;
-    for (int i = 0; i < kProcesses; ++i) {
-        children.push_back(fork());
-        if (children.back() != 0)
-            continue;
-        {
-            const Store store = open(kJobs);
-            Session session;
-            session.before = [shared](const std::string &operation) {
-                return operation == "build" ? compile(shared) : INGOT_SUCCESS;
-            };
-            session.create(session.describe(numbered_source(i)), store);
-        }
-        _exit(HasFailure() ? 1 : 0);
-    }
-    for (int left = kProcesses; left != 0; --left) {
-        wait_until([&] { return shared->inside >= std::min(left, kJobs); });
-        ++shared->released;
-        wait_until([&] { return shared->released == 0; });
-    }
-    for (const pid_t child : children) {
-        int status = 0;
-        ASSERT_EQ(child, waitpid(child, &status, 0));
-        EXPECT_EQ(0, status);
-    }
-    EXPECT_EQ(kJobs, shared->peak);
-    munmap(shared, sizeof(*shared));
-}
 
 /* A place is free for whoever looks first. */
 TEST_F(PersistBuildPermit, AStoppedProcessThatWaitsKeepsNobodyWaiting)
 {
     const Store store(open(1));
     struct directory *directory = directory_of(store.get());
-    Shared *shared = share();
+    const Shared shared;
     build_lock *first = build_lock_operations.ask_place(directory);
     EXPECT_TRUE(build_lock_operations.has_place(first));
     const pid_t child = fork();
@@ -128,7 +70,6 @@ TEST_F(PersistBuildPermit, AStoppedProcessThatWaitsKeepsNobodyWaiting)
     build_lock_operations.leave_place(second);
     kill(child, SIGKILL);
     ASSERT_EQ(child, waitpid(child, nullptr, 0));
-    munmap(shared, sizeof(*shared));
 }
 
 /* A build may wait for another thread's build, for which no place would ever become free. */
@@ -156,7 +97,7 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAnotherProcessOnlyAndAtOnceWhenItIsKill
     const Store store = open(1);
     struct directory *directory = directory_of(store.get());
     for (int i = 0; i < 20; ++i) {
-        Shared *shared = share();
+        const Shared shared;
         const pid_t child = fork();
         if (child == 0) {
             const Store own(open(1));
@@ -176,7 +117,6 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAnotherProcessOnlyAndAtOnceWhenItIsKill
         ASSERT_EQ(child, waitpid(child, nullptr, 0));
         EXPECT_TRUE(build_lock_operations.has_place(place));
         build_lock_operations.leave_place(place);
-        munmap(shared, sizeof(*shared));
     }
 }
 
@@ -184,7 +124,7 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessWhoseForkedChildLivesOn)
 {
     const Store store = open(1);
     struct directory *directory = directory_of(store.get());
-    Shared *shared = share();
+    const Shared shared;
     const pid_t child = fork();
     if (child == 0) {
         build_lock *taken = build_lock_operations.ask_place(directory);

@@ -3,8 +3,6 @@
  * wait.
  */
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include <csignal>
 
@@ -39,15 +37,6 @@ size_t open_files()
     return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
 }
 
-/* Starts a child process, like forked_child::start. If the test's process ends, the child is killed. */
-pid_t start_process(const std::function<int()> &work)
-{
-    return forked_child::start([&] {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        return work();
-    });
-}
-
 /* The result of a request. */
 struct Result {
     ingot_status_t status = INGOT_SUCCESS;
@@ -72,12 +61,12 @@ Result request(
     return result;
 }
 
-class BuildTurn : public testing::Test
+class BuildTurn : public StoreTest
 {
 protected:
     BuildTurn()
     {
-        info_.path = path_.c_str();
+        info_.path = root_.c_str();
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
@@ -90,7 +79,7 @@ protected:
         const ingot_persist_info_t &info, const std::string &source = kSource,
         const std::function<void()> &in_compiler = [] {}, bool generates_code_at_launch = false)
     {
-        const pid_t child = start_process([&] {
+        const pid_t child = forked_child::start_guarded([&] {
             Session session(generates_code_at_launch);
             const Store store(info);
             session.at("build", [&] {
@@ -111,6 +100,7 @@ protected:
     }
     void finish(pid_t child, int expected = 0)
     {
+        go_.open();
         end_.open();
         EXPECT_EQ(expected, forked_child::wait_for(child));
     }
@@ -139,8 +129,6 @@ protected:
         EXPECT_EQ(0u, store.stats().awaited + store.stats().wait_timeouts);
     }
 
-    ScratchDirectory scratch_;
-    std::string path_ = (scratch_.path() / "store").string();
     ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
     Gate begun_, go_, done_, end_;
 };
@@ -167,7 +155,7 @@ TEST_F(BuildTurn, WaitsForAnotherProcessAndLoads)
     expect_wait(store.get());
     EXPECT_EQ(1u, store.stats().awaited);
     EXPECT_EQ(0u, store.stats().wait_timeouts);
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     finish(builder);
 }
 
@@ -180,16 +168,14 @@ TEST_F(BuildTurn, IsTakenOverWhenTheBuilderDies)
     EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(builder));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
     EXPECT_TRUE(result.has_waited);
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     EXPECT_EQ(0u, store.stats().awaited + store.stats().wait_timeouts);
 }
 
 TEST_F(BuildTurn, IsTakenOverThoughAForkedChildOfTheBuilderLives)
 {
-    pid_t *const heir =
-        static_cast<pid_t *>(mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    ASSERT_NE(MAP_FAILED, static_cast<void *>(heir));
-    const pid_t builder = start(info_, kSource, [heir] {
+    const forked_child::Shared<pid_t> heir;
+    const pid_t builder = start(info_, kSource, [&heir] {
         *heir = forked_child::start([] {
             alarm(200); /* ends the child if the test is gone */
             pause();
@@ -204,7 +190,6 @@ TEST_F(BuildTurn, IsTakenOverThoughAForkedChildOfTheBuilderLives)
     kill(*heir, SIGKILL);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
     EXPECT_EQ(0u, store.stats().wait_timeouts);
-    munmap(heir, sizeof(pid_t));
 }
 
 TEST_F(BuildTurn, OfAStoppedProcessIsAwaitedForALimitedTime)
@@ -214,8 +199,7 @@ TEST_F(BuildTurn, OfAStoppedProcessIsAwaitedForALimitedTime)
     info_.build_wait_ms = kShortMs;
     Session session;
     Seen seen;
-    info_.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
-    info_.on_event_user = &seen;
+    seen.listen(&info_);
     {
         const Store store(info_);
         EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
@@ -224,37 +208,10 @@ TEST_F(BuildTurn, OfAStoppedProcessIsAwaitedForALimitedTime)
     }
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
     EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     kill(builder, SIGCONT);
-    go_.open();
     finish(builder);
-    EXPECT_EQ(1u, entries_of(path_).size());
-}
-
-TEST_F(BuildTurn, OfAProcessThatWorksIsAwaitedForMinutes)
-{
-    info_.build_wait_ms = 0;
-    const pid_t builder = start(info_);
-    const Store store(info_);
-    Session session;
-    int pauses = 0;
-    const std::function<void()> on_pause = [&] {
-        clock_lead_ns += 10 * kSecondNs;
-        if (++pauses == 9)
-            go_.open();
-        else if (pauses > 9)
-            clock_lead_ns -= 10 * kSecondNs;
-    };
-    when_pausing = &on_pause;
-    const ingot_origin_t origin = origin_of(session.describe(kSource), store.get());
-    when_pausing = nullptr;
-    if (pauses < 9)
-        go_.open();
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
-    EXPECT_LE(9, pauses) << "it waited for 90 s";
-    EXPECT_EQ(1u, store.stats().awaited);
-    EXPECT_EQ(0u, store.stats().wait_timeouts);
-    finish(builder);
+    EXPECT_EQ(1u, entries_of(root_).size());
 }
 
 /* A stopped process cannot be told from one that works. */
@@ -278,7 +235,6 @@ TEST_F(BuildTurn, OfAProcessThatNeverEndsItsBuildIsAwaitedForTenMinutes)
     }
     EXPECT_EQ(6, pauses);
     kill(builder, SIGCONT);
-    go_.open();
     finish(builder);
 }
 
@@ -309,7 +265,7 @@ TEST_F(BuildTurn, EndsForAllIfTheProgramCannotBeStored)
     EXPECT_TRUE(result.has_waited);
     done_.wait();
     EXPECT_EQ(0u, store.stats().wait_timeouts);
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     finish(builder);
 }
 
@@ -322,7 +278,7 @@ TEST_F(BuildTurn, WithoutABlobLetsAllWaitingProcessesCompileAtOnce)
     std::vector<std::unique_ptr<Gate>> compiling;
     Gate missing, proceed;
     for (int i = 0; i < count; ++i) {
-        others.push_back(start_process([&] {
+        others.push_back(forked_child::start_guarded([&] {
             const Store store(info_);
             Session session;
             session.at("build", [&] {
@@ -353,29 +309,25 @@ TEST_F(BuildTurn, IsNotAwaitedForAnotherProgramOrNamespace)
     ingot_persist_info_t other = info_;
     other.name_space = "other";
     expect_no_wait(other);
-    go_.open();
     finish(builder);
 }
 
 TEST_F(BuildTurn, IsOffWhereTheApplicationOrTheStoreSaysSo)
 {
     const pid_t builder = start(info_);
-    ingot_persist_info_t info = info_;
-    info.flags = INGOT_PERSIST_READ_ONLY;
-    expect_no_wait(info);
-    info = info_;
-    info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
-    expect_no_wait(info);
-    ASSERT_EQ(1u, entries_of(path_).size());
-    fs::remove_all(entries_of(path_)[0].parent_path());
-    info = info_;
-    info.flags = INGOT_PERSIST_NO_BUILD_WAIT;
-    expect_no_wait(info);
-    fs::remove_all(entries_of(path_)[0].parent_path());
-    info = info_;
-    info.build_wait_ms = INGOT_NONE;
-    expect_no_wait(info);
-    go_.open();
+    const std::function<void(ingot_persist_info_t &)> ways[] = {
+        [](auto &info) { info.flags = INGOT_PERSIST_READ_ONLY; },
+        [](auto &info) { info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; },
+        [](auto &info) { info.flags = INGOT_PERSIST_NO_BUILD_WAIT; },
+        [](auto &info) { info.build_wait_ms = INGOT_NONE; }};
+    for (const auto &way : ways) {
+        SCOPED_TRACE(&way - ways);
+        ingot_persist_info_t info = info_;
+        way(info);
+        expect_no_wait(info);
+        for (const fs::path &entry : entries_of(root_))
+            fs::remove_all(entry.parent_path());
+    }
     finish(builder);
 }
 
@@ -385,8 +337,6 @@ TEST_F(BuildTurn, OfADeviceThatGeneratesCodeAtLaunchIsAwaitedUnlessOnlyAFlushSto
     pid_t builder = start(
         info_, kSource, [] {}, true);
     expect_no_wait(info_, kSource, true);
-    go_.open();
-    done_.wait();
     finish(builder);
     ASSERT_EQ(INGOT_SUCCESS, clear_store(Store(info_).get()));
 
@@ -434,7 +384,6 @@ TEST_F(BuildTurn, IsNotAwaitedByAThreadThatIsCompiling)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(outer, store.get(), numbered_source(1)).origin);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.origin);
     EXPECT_FALSE(inner.has_waited);
-    go_.open();
     finish(builder);
 }
 
@@ -446,52 +395,35 @@ TEST_F(BuildTurn, OfAChainIsThatOfItsFirstWritableDirectory)
     info.path = elsewhere.path().c_str();
     info.flags = INGOT_PERSIST_READ_ONLY;
     const Store read_only(info);
-    const ingot_storage_t tiers[] = {read_only.get(), store.get()};
-    ingot_storage_t chain = nullptr, storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, 1, &chain));
+    const HeldStorage chain = chain_of({chain_of({read_only.get(), store.get()}).get()});
     const pid_t builder = start(info_);
-    expect_wait(storage);
+    expect_wait(chain.get());
     finish(builder);
-    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
-    EXPECT_EQ(1u, stats.awaited);
+    EXPECT_EQ(1u, chain.stats().awaited);
     EXPECT_EQ(1u, store.stats().awaited);
-    ingot_storage_release(storage);
-    ingot_storage_release(chain);
 }
 
 /* The store has the lock, but the other tier of the chain gets the blob. */
 TEST_F(BuildTurn, OfAChainThatStoresElsewhereBringsItsBlob)
 {
-    const std::string file = (scratch_.path() / "program").string();
-    const auto open_chain = [&](const Store &store) {
-        ingot_storage_t tiers[] = {nullptr, store.get()};
-        ingot_storage_t chain = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&tiers[0], file.c_str(), nullptr));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-        ingot_storage_release(tiers[0]);
-        return chain;
+    const auto open_chain = [this](const Store &store) {
+        return chain_of({open_file(scratch_.path() / "program").get(), store.get()});
     };
-    const pid_t builder = start_process([&] {
+    const pid_t builder = forked_child::start_guarded([&] {
         const Store store(info_);
-        const ingot_storage_t chain = open_chain(store);
+        const HeldStorage chain = open_chain(store);
         Session session;
         session.at("build", [this] {
             begun_.open();
             go_.wait();
         });
-        const Result result = request(session, chain, kSource);
-        ingot_storage_release(chain);
-        return result.origin == INGOT_ORIGIN_BUILD ? 0 : 1;
+        return request(session, chain.get(), kSource).origin == INGOT_ORIGIN_BUILD ? 0 : 1;
     });
     begun_.wait();
     const Store store(info_);
-    const ingot_storage_t chain = open_chain(store);
-    expect_wait(chain);
-    EXPECT_EQ(0u, entries_of(path_).size());
+    expect_wait(open_chain(store).get());
+    EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(0, forked_child::wait_for(builder));
-    ingot_storage_release(chain);
 }
 
 TEST_F(BuildTurn, LeavesNoFileOpen)
@@ -521,7 +453,7 @@ TEST_F(BuildTurn, ThatCouldNotBeStoredForAReasonThatMayPassIsForgottenAtOnce)
     const Store store(info_);
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
-    const int index = open((path_ + "/size.txt").c_str(), O_RDWR | O_CLOEXEC);
+    const int index = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(index, LOCK_EX));
     const size_t before = open_files();
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(1)).origin);
@@ -548,8 +480,8 @@ TEST_F(BuildTurn, ThatFailedIsForgottenAfterAMinute)
 TEST_F(BuildTurn, IsLostWithAnEventIfTheFileCannotBeLocked)
 {
     const Store store(info_);
-    fs::remove(fs::path(path_) / "lock");
-    fs::create_directory(fs::path(path_) / "lock");
+    fs::remove(root_ / "lock");
+    fs::create_directory(root_ / "lock");
     Session session;
     for (int i = 0; i < 2; ++i)
         EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(i)).origin);

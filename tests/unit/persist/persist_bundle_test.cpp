@@ -4,7 +4,7 @@
  */
 #include <cstring>
 
-#include "support/persist_session.h"
+#include "support/store_fixture.h"
 
 extern "C" {
 #include "persist/base/files.h"
@@ -16,9 +16,32 @@ namespace
 {
 
 ingot_status_t read_status = INGOT_SUCCESS; /* if this is an error, files_read_all returns it and reads nothing */
+bool sizes_fail = false;                    /* true: the size of a file cannot be set, except to empty it */
+
+Bytes numbered_blob(unsigned number)
+{
+    return random_bytes(number, 50 + number * 7);
+}
+
+class PersistBundle : public StoreTest
+{
+protected:
+    /* Makes a bundle with `count` entries. */
+    void make(unsigned count)
+    {
+        Store store(root_);
+        for (unsigned i = 0; i < count; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), numbered_blob(i)));
+        uint64_t written = 0;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, &written));
+        ASSERT_EQ(count, written);
+    }
+    fs::path path() const { return scratch_.path() / "programs.ingot"; }
+};
 
 } // namespace
 
+/* The linker redirects the library's calls to these functions. */
 extern "C" {
 ingot_status_t __real_files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
 ingot_status_t __wrap_files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
@@ -27,41 +50,7 @@ ingot_status_t __wrap_files_read_all(int fd, const char *name, uint64_t offset, 
 {
     return read_status != INGOT_SUCCESS ? read_status : __real_files_read_all(fd, name, offset, size, bytes);
 }
-}
 
-namespace
-{
-bool sizes_fail = false; /* true: the size of a file cannot be set, except to empty it */
-
-Bytes numbered_blob(unsigned number)
-{
-    return random_bytes(number, 50 + number * 7);
-}
-
-class PersistBundle : public testing::Test
-{
-protected:
-    /* Makes a bundle with `count` entries. */
-    void make(unsigned count)
-    {
-        Store store(root());
-        for (unsigned i = 0; i < count; ++i)
-            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), numbered_blob(i)));
-        uint64_t written = 0;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, &written));
-        ASSERT_EQ(count, written);
-    }
-    fs::path root() const { return scratch_.path() / "store"; }
-    fs::path path() const { return scratch_.path() / "programs.ingot"; }
-
-private:
-    ScratchDirectory scratch_;
-};
-
-} // namespace
-
-/* The linker redirects the library's calls to this function. */
-extern "C" {
 int __real_files_truncate(int fd, uint64_t size_bytes);
 int __wrap_files_truncate(int fd, uint64_t size_bytes);
 
@@ -74,7 +63,7 @@ int __wrap_files_truncate(int fd, uint64_t size_bytes)
 TEST_F(PersistBundle, GivesWhatTheStoreHad)
 {
     ASSERT_NO_FATAL_FAILURE(make(100));
-    fs::remove_all(root());
+    fs::remove_all(root_);
     const HeldStorage bundle = open_bundle(path());
     for (unsigned round = 0; round < 2; ++round)
         for (unsigned i = 0; i < 100; ++i) {
@@ -91,13 +80,12 @@ TEST_F(PersistBundle, GivesWhatTheStoreHad)
 TEST_F(PersistBundle, AnEmptyOneIsWholeToo)
 {
     ASSERT_NO_FATAL_FAILURE(make(0));
-    const HeldStorage bundle = open_bundle(path());
-    EXPECT_EQ(INGOT_NOT_FOUND, bundle.load(numbered_id(0)));
+    EXPECT_EQ(INGOT_NOT_FOUND, open_bundle(path()).load(numbered_id(0)));
 }
 
 TEST_F(PersistBundle, ReportsTheErrnoIfItsSizeCannotBeSet)
 {
-    const Store store(root());
+    const Store store(root_);
     sizes_fail = true;
     const ingot_status_t status = ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr);
     sizes_fail = false;
@@ -117,81 +105,6 @@ TEST_F(PersistBundle, ABlobOutlivesItsStorageAndTheFile)
     fs::remove(path());
     EXPECT_EQ(numbered_blob(1), Bytes(buffer.bytes, buffer.bytes + buffer.size));
     buffer.release(&buffer);
-}
-
-namespace
-{
-
-/* A chain of a bundle and a store. The store keeps new programs, and stores them immediately. */
-class BundleInChain : public PersistBundle
-{
-protected:
-    void make_chain(bool is_bundle_first)
-    {
-        ASSERT_NO_FATAL_FAILURE(make(3));
-        ingot_persist_info_t info = info_at(own_path_);
-        info.store_mode = INGOT_PERSIST_STORE_NOW;
-        own_ = std::make_unique<Store>(info);
-        ASSERT_EQ(INGOT_SUCCESS, own_->status());
-        bundle_ = std::make_unique<HeldStorage>(open_bundle(path()));
-        const Tiers tiers = is_bundle_first ? Tiers{bundle_->get(), own_->get()} : Tiers{own_->get(), bundle_->get()};
-        chain_ = std::make_unique<HeldStorage>(chain_of(tiers));
-    }
-    const HeldStorage &chain() const { return *chain_; }
-    const HeldStorage &bundle() const { return *bundle_; }
-    const Store &own() const { return *own_; }
-
-private:
-    using Tiers = std::vector<ingot_storage_t>;
-
-    const std::string own_path_ = (path().parent_path() / "own").string();
-    std::unique_ptr<Store> own_;
-    std::unique_ptr<HeldStorage> bundle_, chain_;
-};
-
-} // namespace
-
-TEST_F(BundleInChain, IsReadCountedAndPromoted)
-{
-    ASSERT_NO_FATAL_FAILURE(make_chain(false));
-    Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, chain().load(numbered_id(1), &blob));
-    EXPECT_EQ(numbered_blob(1), blob);
-    EXPECT_EQ(INGOT_NOT_FOUND, chain().load(numbered_id(7)));
-    EXPECT_EQ(1u, chain().stats().hits);
-    EXPECT_EQ(1u, chain().stats().misses);
-    EXPECT_EQ(1u, bundle().stats().hits);
-    EXPECT_EQ(1u, bundle().stats().misses);
-    EXPECT_EQ(2u, own().stats().misses);
-
-    ASSERT_EQ(INGOT_SUCCESS, own().load(numbered_id(1), &blob));
-    EXPECT_EQ(numbered_blob(1), blob);
-    EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(2))) << "only what was used";
-    EXPECT_EQ(INGOT_SUCCESS, chain().load(numbered_id(1)));
-    EXPECT_EQ(1u, bundle().stats().hits) << "the store has it";
-    EXPECT_EQ(2u, chain().stats().hits);
-
-    EXPECT_EQ(0u, bundle().stats().stores + bundle().stats().failures);
-    EXPECT_EQ(INGOT_SUCCESS, bundle().load(numbered_id(1))) << "a bundle never changes";
-}
-
-TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
-{
-    ASSERT_NO_FATAL_FAILURE(make_chain(true));
-    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; /* must have no effect, because a bundle stores nothing */
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(bundle().get(), &settings));
-    const Session session(true);
-    const Desc desc = session.describe();
-    session.create(desc, chain());
-    EXPECT_EQ(INGOT_SUCCESS, own().load(id_of(desc))) << "at once, although the device generates code at launch";
-    EXPECT_EQ(INGOT_NOT_FOUND, bundle().load(id_of(desc)));
-    EXPECT_EQ(1u, own().stats().stores);
-    EXPECT_EQ(0u, bundle().stats().stores + bundle().stats().failures);
-    EXPECT_EQ(1u, chain().stats().waiting) << "to be stored once more with the code of its launches";
-    EXPECT_EQ(INGOT_SUCCESS, chain().load(numbered_id(0))); /* from the first tier */
-    EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain().get(), nullptr, nullptr)); /* before the session ends */
 }
 
 TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
@@ -215,11 +128,7 @@ TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
 
 TEST_F(PersistBundle, TakesTheNewestOfOneIdInTwoNamespaces)
 {
-    const std::string text = root().string();
-    ingot_persist_info_t info = info_at(text);
-    Store plain(info);
-    info.name_space = "app";
-    Store named(info);
+    const Store plain(root_), named = store_in(root_, "app");
     ASSERT_EQ(INGOT_SUCCESS, named.put(numbered_id(1), bytes_of("old")));
     ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(1), bytes_of("new")));
     uint64_t written = 0;
@@ -331,8 +240,8 @@ TEST_F(PersistBundle, RefusesWhatOthersCouldWriteAndWhatIsNoFile)
     const fs::path link = path().parent_path() / "link";
     fs::create_symlink(path(), link);
     EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, link.c_str(), nullptr));
-    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, root().c_str(), nullptr));
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&bundle, (root() / "missing").c_str(), nullptr));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, root_.c_str(), nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&bundle, (root_ / "missing").c_str(), nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_bundle(&bundle, "", nullptr));
     EXPECT_EQ(nullptr, bundle);
     (void)open_bundle(path());
@@ -341,7 +250,7 @@ TEST_F(PersistBundle, RefusesWhatOthersCouldWriteAndWhatIsNoFile)
 TEST_F(PersistBundle, AnotherWriterIsBusyAndALeftoverIsNot)
 {
     ASSERT_NO_FATAL_FAILURE(make(1));
-    Store store(root());
+    Store store(root_);
     const std::string new_path = path().string() + ".new";
     write_file(new_path, random_bytes(1, 5000)); /* left by a killed process */
     const int fd = open(new_path.c_str(), O_RDWR | O_CLOEXEC);

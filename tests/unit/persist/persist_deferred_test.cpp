@@ -14,6 +14,7 @@
 #include "support/persist_session.h"
 
 using namespace store_fixture;
+using PersistDeferred = StoreTest;
 
 namespace
 {
@@ -90,7 +91,7 @@ constexpr auto kOnFlush = INGOT_PERSIST_STORE_ON_FLUSH;
 } // namespace
 
 /* A program of few kernels of such a device is stored once more if launches have added to it. */
-TEST(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLaunchForManyKernels)
+TEST_F(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLaunchForManyKernels)
 {
     const struct {
         bool generates_code;
@@ -128,11 +129,10 @@ TEST(PersistDeferred, ProgramsAreStoredAtOnceUnlessTheirDeviceGeneratesCodeAtLau
 }
 
 /* The first blob stays if the driver or the storage fails later. */
-TEST(PersistDeferred, AProgramThatCannotBeStoredOnceMoreKeepsItsEntry)
+TEST_F(PersistDeferred, AProgramThatCannotBeStoredOnceMoreKeepsItsEntry)
 {
-    const ScratchDirectory scratch;
     Session session(true);
-    const Store store(scratch.path() / "store");
+    const Store store(root_);
     const auto id = create(session, store.get(), 1, 1);
     Bytes first;
     ASSERT_EQ(INGOT_SUCCESS, store.load(id, &first));
@@ -144,7 +144,7 @@ TEST(PersistDeferred, AProgramThatCannotBeStoredOnceMoreKeepsItsEntry)
     EXPECT_EQ(first, now);
 }
 
-TEST(PersistDeferred, AFlushStoresInItsThreadTheOldestFirst)
+TEST_F(PersistDeferred, AFlushStoresInItsThreadTheOldestFirst)
 {
     const Session session(true);
     Recording recording;
@@ -163,7 +163,7 @@ TEST(PersistDeferred, AFlushStoresInItsThreadTheOldestFirst)
     EXPECT_TRUE(recording.is_alone);
 }
 
-TEST(PersistDeferred, TheListHasAProgramOnceAndIsBounded)
+TEST_F(PersistDeferred, TheListHasAProgramOnceAndIsBounded)
 {
     Session session;
     Recording recording(kOnFlush);
@@ -180,7 +180,7 @@ TEST(PersistDeferred, TheListHasAProgramOnceAndIsBounded)
 }
 
 /* Programs that are stored already leave the list to those that are not. */
-TEST(PersistDeferred, AFullListDropsTheOldestProgramThatIsStored)
+TEST_F(PersistDeferred, AFullListDropsTheOldestProgramThatIsStored)
 {
     Session session(true);
     Recording recording;
@@ -198,21 +198,7 @@ TEST(PersistDeferred, AFullListDropsTheOldestProgramThatIsStored)
     EXPECT_EQ(expected, recording.ids(257));
 }
 
-TEST(PersistDeferred, TheLastReleaseStoresWhatWaits)
-{
-    const ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const Session session(true);
-    {
-        const Store store(root);
-        for (int i = 0; i < 30; ++i)
-            create(session, store.get(), i);
-        EXPECT_EQ(0u, entries_of(root).size());
-    }
-    EXPECT_EQ(30u, entries_of(root).size());
-}
-
-TEST(PersistDeferred, AFlushTellsTheFirstFailureAndGoesOn)
+TEST_F(PersistDeferred, AFlushTellsTheFirstFailureAndGoesOn)
 {
     const Session session;
     Recording recording(kOnFlush);
@@ -227,17 +213,16 @@ TEST(PersistDeferred, AFlushTellsTheFirstFailureAndGoesOn)
 
 /* The included file changes before the compiler gets it. The compiler then includes the file by itself, and the program
  * is not cacheable. */
-TEST(PersistDeferred, AProgramThatIsNotCacheableIsNoFailure)
+TEST_F(PersistDeferred, AProgramThatIsNotCacheableIsNoFailure)
 {
-    const ScratchDirectory scratch;
-    const fs::path file = scratch.path() / "changing.h";
+    const fs::path file = scratch_.path() / "changing.h";
     for (const auto mode : {INGOT_PERSIST_STORE_NOW, kOnFlush}) {
         Session session;
         Recording recording(mode);
         write_file(file, bytes_of("kernel first x\n"));
         ProgramText text;
         text.sources = {"#include \"changing.h\"\nkernel f x\n"};
-        text.compile_options = "-I" + scratch.path().string();
+        text.compile_options = "-I" + scratch_.path().string();
         const Desc desc = text.make(session.context);
         write_file(file, bytes_of("kernel second x\n"));
         ASSERT_EQ(INGOT_SUCCESS, request_through(desc, recording.storage));
@@ -250,7 +235,7 @@ TEST(PersistDeferred, AProgramThatIsNotCacheableIsNoFailure)
 }
 
 /* A flush waits neither for the operation that calls it, nor for another thread, which may wait for it. */
-TEST(PersistDeferred, ACallbackMayFlushAndNoFlushWaitsForAnother)
+TEST_F(PersistDeferred, ACallbackMayFlushAndNoFlushWaitsForAnother)
 {
     const Session session;
     Recording recording(kOnFlush);
@@ -272,7 +257,7 @@ TEST(PersistDeferred, ACallbackMayFlushAndNoFlushWaitsForAnother)
 }
 
 /* A driver may end the process when it loads a damaged binary, so whoever wants to know tries the blob first. */
-TEST(PersistDeferred, ABlobThatIsCheckedIsLoadedBeforeItIsStored)
+TEST_F(PersistDeferred, ABlobThatIsCheckedIsLoadedBeforeItIsStored)
 {
     Session session;
     Recording recording;
@@ -285,24 +270,22 @@ TEST(PersistDeferred, ABlobThatIsCheckedIsLoadedBeforeItIsStored)
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_BLOB_REJECTED));
 }
 
-TEST(PersistDeferred, ALoadNeverCompilesAndNeverStores)
+TEST_F(PersistDeferred, ALoadNeverCompilesAndNeverStores)
 {
-    const ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     const Session session(true);
     const Desc desc = session.describe(source_of(1), INGOT_PROGRAM_NO_MEMORY_CACHE);
     ingot_program_t program = nullptr;
     {
-        const Store store(root);
+        const Store store(root_);
         EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_program_load(&program, desc.get(), store.get(), nullptr));
     }
     EXPECT_EQ(0u, session.counts.builds);
-    EXPECT_TRUE(entries_of(root).empty());
+    EXPECT_TRUE(entries_of(root_).empty());
     {
-        const Store store(root);
+        const Store store(root_);
         create(session, store.get(), 1);
     }
-    const Store store(root);
+    const Store store(root_);
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_load(&program, desc.get(), store.get(), &origin));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
@@ -310,7 +293,7 @@ TEST(PersistDeferred, ALoadNeverCompilesAndNeverStores)
     EXPECT_EQ(1u, session.counts.builds);
 }
 
-TEST(PersistDeferred, AChainStoresAsTheTierThatItStoresTo)
+TEST_F(PersistDeferred, AChainStoresAsTheTierThatItStoresTo)
 {
     const ingot_storage_ops_t shipped_ops = own_storage::operations();
     const HeldStorage shipped =
@@ -333,13 +316,12 @@ TEST(PersistDeferred, AChainStoresAsTheTierThatItStoresTo)
     EXPECT_EQ(3u, own.ids().size());
 }
 
-TEST(PersistDeferred, EveryStorageHasAModeAndStatistics)
+TEST_F(PersistDeferred, EveryStorageHasAModeAndStatistics)
 {
-    const ScratchDirectory scratch;
     const Session session;
     const Bytes id = bytes_of("an id");
     const Bytes blob = bytes_of("a blob");
-    const HeldStorage single = open_file(scratch.path() / "file");
+    const HeldStorage single = open_file(scratch_.path() / "file");
     const HeldStorage chain = chain_of({single.get()});
     EXPECT_EQ(INGOT_NOT_FOUND, chain.load(id));
     EXPECT_EQ(INGOT_SUCCESS, chain.put(id, blob));
@@ -350,9 +332,9 @@ TEST(PersistDeferred, EveryStorageHasAModeAndStatistics)
         EXPECT_EQ(1u, storage->stats().stores);
         EXPECT_EQ(0u, storage->stats().failures);
     }
-    const Store store(scratch.path() / "store");
+    const Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.put(id, blob));
-    const HeldStorage shipped = bundle_of(store, scratch.path() / "bundle");
+    const HeldStorage shipped = bundle_of(store, scratch_.path() / "bundle");
     ASSERT_EQ(INGOT_SUCCESS, shipped.load(id)) << ingot_last_error_detail();
     EXPECT_EQ(1u, shipped.stats().hits);
     ASSERT_EQ(INGOT_SUCCESS, set_setting(single.get(), &ingot_persist_settings_t::store_mode, kOnFlush));
@@ -360,13 +342,14 @@ TEST(PersistDeferred, EveryStorageHasAModeAndStatistics)
     EXPECT_EQ(1u, single.stats().waiting);
 }
 
-TEST(PersistDeferred, RefusesWhatMakesNoSense)
+TEST_F(PersistDeferred, RefusesWhatMakesNoSense)
 {
     const Recording recording;
     ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(nullptr, &settings));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(recording.storage, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(recording.storage, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(nullptr, &settings));
     settings.store_mode = static_cast<ingot_persist_store_mode_t>(77);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(recording.storage, &settings));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush(nullptr, nullptr, nullptr));
@@ -383,13 +366,11 @@ TEST(PersistDeferred, RefusesWhatMakesNoSense)
 /* ---- the end of the process, and other processes ---- */
 
 /* The driver has perhaps shut down before a handler of exit() runs, so it must not be called there. */
-TEST(PersistDeferred, AnExitNeitherStoresNorCallsTheDriver)
+TEST_F(PersistDeferred, AnExitNeitherStoresNorCallsTheDriver)
 {
-    const ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
     EXPECT_EQ(7, forked_child::run([&]() -> int {
                   auto *session = new Session(true);
-                  ingot_persist_info_t info = info_at(root);
+                  ingot_persist_info_t info = info_at(root_);
                   ingot_storage_t storage = nullptr;
                   if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
                       return 1;
@@ -397,7 +378,7 @@ TEST(PersistDeferred, AnExitNeitherStoresNorCallsTheDriver)
                   session->before = [](const std::string &) -> ingot_status_t { _exit(2); };
                   std::exit(7);
               }));
-    EXPECT_TRUE(entries_of(root).empty());
+    EXPECT_TRUE(entries_of(root_).empty());
 }
 
 /* Expects that all functions that look at or change a storage refuse it. */
@@ -425,7 +406,7 @@ static void expect_refused(ingot_storage_t storage)
 }
 
 /* Its parent's storage is off, whatever another thread was doing with it at the fork. */
-TEST(PersistDeferred, AForkedChildOpensAnotherStorage)
+TEST_F(PersistDeferred, AForkedChildOpensAnotherStorage)
 {
     const Session session;
     Recording recording(kOnFlush);
@@ -440,9 +421,7 @@ TEST(PersistDeferred, AForkedChildOpensAnotherStorage)
     std::thread flushing([&] { EXPECT_EQ(INGOT_SUCCESS, recording.flush()); });
     while (!is_inside)
         std::this_thread::yield();
-    const ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    auto parents = std::make_unique<Store>(root);
+    auto parents = std::make_unique<Store>(root_);
     EXPECT_EQ(0, forked_child::run([&] {
                   const Bytes id(4, 1);
                   if (recording.flush() != INGOT_READ_ONLY)
@@ -452,9 +431,10 @@ TEST(PersistDeferred, AForkedChildOpensAnotherStorage)
                       parents->put(id, Bytes(9)) != INGOT_READ_ONLY)
                       return 2;
                   expect_refused(parents->get());
-                  const Store own(root);
+                  const Store own(root_);
                   create(session, own.get(), 100);
-                  if (ingot_persist_flush(own.get(), nullptr, nullptr) != INGOT_SUCCESS || entries_of(root).size() != 1)
+                  if (ingot_persist_flush(own.get(), nullptr, nullptr) != INGOT_SUCCESS ||
+                      entries_of(root_).size() != 1)
                       return 3;
                   ingot_storage_release(recording.storage);
                   parents.reset();
@@ -466,16 +446,15 @@ TEST(PersistDeferred, AForkedChildOpensAnotherStorage)
 }
 
 /* As in nested containers, whose first processes all have the id 1. */
-TEST(PersistDeferred, AForkedChildWithTheIdOfItsParentIsAnotherProcess)
+TEST_F(PersistDeferred, AForkedChildWithTheIdOfItsParentIsAnotherProcess)
 {
-    const ScratchDirectory scratch;
     const int result = forked_child::run([&] {
         const auto run_as_first = [](const std::function<int()> &work) {
             const bool is_apart = unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
             return is_apart ? forked_child::run(work) : 77;
         };
         return run_as_first([&] {
-            const Store store(scratch.path() / "store");
+            const Store store(root_);
             return run_as_first(
                 [&] { return getpid() == 1 && store.put(Bytes(4, 1), Bytes(9)) == INGOT_READ_ONLY ? 0 : 1; });
         });

@@ -5,6 +5,7 @@
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
+using PersistDirectory = StoreTest;
 
 namespace
 {
@@ -34,10 +35,6 @@ void remember(const ingot_event_t *event, void *user)
     static_cast<std::vector<Event> *>(user)->push_back({event->kind, event->status, event->bytes});
 }
 
-class PersistDirectory : public StoreTest
-{
-};
-
 } // namespace
 
 TEST_F(PersistDirectory, LoadsWhatWasStored)
@@ -58,8 +55,7 @@ TEST_F(PersistDirectory, LaysOutItsFilesAsSpecified)
 {
     const mode_t before = umask(0);
     {
-        Store store(root_);
-        ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+        const Store store = store_with(root_, kId, kBlob);
     }
     umask(before);
     const fs::path entry = root_ / place_of(kId);
@@ -80,8 +76,7 @@ TEST_F(PersistDirectory, LaysOutItsFilesAsSpecified)
 
 TEST_F(PersistDirectory, ReplacesABlobAndKeepsAnEqualOne)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     const auto written = fs::last_write_time(entries_of(root_).at(0) / "key.bin");
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
     EXPECT_EQ(written, fs::last_write_time(entries_of(root_).at(0) / "key.bin"));
@@ -98,8 +93,7 @@ TEST_F(PersistDirectory, ReplacesABlobAndKeepsAnEqualOne)
 
 TEST_F(PersistDirectory, RemovesAnEntry)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(kId));
@@ -146,8 +140,7 @@ TEST_F(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
 
 TEST_F(PersistDirectory, KeepsLargeIdsAndBlobs)
 {
-    ScratchDirectory scratch;
-    Store store(scratch.path() / "store");
+    Store store(root_);
     const Bytes id = random_bytes(3, 100000);
     const Bytes blob = random_bytes(4, 3 << 20);
     ASSERT_EQ(INGOT_SUCCESS, store.put(id, blob));
@@ -165,30 +158,6 @@ TEST_F(PersistDirectory, EvictsAsMuchAsALargeEntryNeeds)
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
     EXPECT_LE(bytes_in(root_), 100000u);
     EXPECT_EQ(bytes_in(root_), text_total(root_));
-}
-
-TEST_F(PersistDirectory, RefusesWhatIsLargerThanTheWholeStore)
-{
-    Store store(root_, 15000);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(1), random_bytes(1, 15000)));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
-    EXPECT_EQ(entry_size(kId, kBlob), text_total(root_));
-    EXPECT_EQ(1u, store.stats().failures);
-}
-
-TEST_F(PersistDirectory, StoresNothingMoreWhenFullAndEvictionIsOff)
-{
-    ingot_persist_info_t info = info_at(root_);
-    info.max_bytes = 20000;
-    info.eviction = INGOT_PERSIST_EVICT_OFF;
-    Store store(info);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(2), kBlob));
-    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
-    EXPECT_EQ(2u, entries_of(root_).size());
-    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
 TEST_F(PersistDirectory, HealsItsTotal)
@@ -231,8 +200,7 @@ TEST_F(PersistDirectory, HealsItsTotal)
 /* A user empties a store that a process has open. */
 TEST_F(PersistDirectory, GoesOnIfTheStoreWasEmptied)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    const Store store = store_with(root_, numbered_id(0), kBlob);
     for (const fs::directory_entry &item : fs::directory_iterator(root_))
         fs::remove_all(item);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
@@ -242,35 +210,11 @@ TEST_F(PersistDirectory, GoesOnIfTheStoreWasEmptied)
 /* Removing an entry does not read its blob. */
 TEST_F(PersistDirectory, RemovesAnEntryWithADamagedBlob)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     write_file(entries_of(root_).at(0) / "kernel.bin", bytes_of("damaged"));
     EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
     EXPECT_EQ(0u, store.stats().refused);
-}
-
-TEST_F(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
-{
-    ingot_persist_info_t info = info_at(root_);
-    info.name_space = "one";
-    Store one(info);
-    info.max_bytes = 15000;
-    info.name_space = "two";
-    Store two(info);
-    ASSERT_EQ(INGOT_SUCCESS, one.put(kId, kBlob));
-    EXPECT_EQ(INGOT_NOT_FOUND, two.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, two.put(kId, random_bytes(9, 1000)));
-    Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, one.load(kId, &blob));
-    EXPECT_EQ(kBlob, blob);
-    EXPECT_EQ(entry_size(kId, kBlob), text_total(root_ / "one"));
-    EXPECT_EQ(entry_size(kId, kBlob), text_total(root_ / "two"));
-    ASSERT_EQ(INGOT_SUCCESS, two.put(numbered_id(1), random_bytes(9, 5000)));
-    EXPECT_EQ(INGOT_SUCCESS, one.load(kId)) << "another's small limit is none of ours";
-    EXPECT_EQ(INGOT_NOT_FOUND, two.load(kId));
-    EXPECT_EQ(bytes_in(root_ / "two"), text_total(root_ / "two"));
-    EXPECT_EQ(two.stats().bytes, text_total(root_ / "two"));
 }
 
 /* Both stores have the same root, but the one without a namespace evicts only its own entries. */
@@ -363,10 +307,8 @@ TEST_F(PersistDirectory, WritesNothingWhenOpenedReadOnly)
 
 TEST_F(PersistDirectory, TellsEventsAndCounts)
 {
-    ScratchDirectory scratch;
-    const std::string path = (scratch.path() / "store").string();
     std::vector<Event> events;
-    ingot_persist_info_t info = info_at(path);
+    ingot_persist_info_t info = info_at(root_);
     info.max_bytes = 15000;
     info.on_event = remember;
     info.on_event_user = &events;
@@ -392,13 +334,12 @@ TEST_F(PersistDirectory, TellsEventsAndCounts)
     EXPECT_EQ(2u, stats.stores);
     EXPECT_EQ(1u, stats.evictions);
     EXPECT_EQ(1u, stats.failures);
-    EXPECT_EQ(bytes_in(path), stats.bytes);
+    EXPECT_EQ(bytes_in(root_), stats.bytes);
 }
 
 TEST_F(PersistDirectory, GoesOnInANewRootWhenItsOwnIsDeleted)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     fs::remove_all(root_);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(kId));
     EXPECT_FALSE(fs::exists(root_)) << "a load makes nothing";
@@ -426,8 +367,7 @@ TEST_F(PersistDirectory, ReadsWhatAnotherStoredInANewRoot)
 
 TEST_F(PersistDirectory, JudgesANewRootAsItDidItsOwn)
 {
-    Store store(root_);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const Store store = store_with(root_, kId, kBlob);
     fs::remove_all(root_);
     fs::create_directory(root_);
     fs::permissions(root_, fs::perms::all);
@@ -437,22 +377,19 @@ TEST_F(PersistDirectory, JudgesANewRootAsItDidItsOwn)
 
 TEST_F(PersistDirectory, ARelativePathIsThatOfTheTimeOfOpening)
 {
-    ScratchDirectory scratch;
     const fs::path before = fs::current_path();
-    fs::current_path(scratch.path());
+    fs::current_path(scratch_.path());
     Store store(fs::path("store"));
     fs::current_path(before);
     ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    fs::remove_all(scratch.path() / "store");
+    fs::remove_all(root_);
     EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    EXPECT_EQ(1u, entries_of(scratch.path() / "store").size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     EXPECT_FALSE(fs::exists("store"));
 }
 
 TEST_F(PersistDirectory, RefusesMalformedInfos)
 {
-    ScratchDirectory scratch;
-    const std::string path = (scratch.path() / "store").string();
     const std::string long_path(5000, 'x');
     const auto open = [](const ingot_persist_info_t &info) {
         ingot_storage_t storage = nullptr;
@@ -460,7 +397,7 @@ TEST_F(PersistDirectory, RefusesMalformedInfos)
         ingot_storage_release(storage);
         return status;
     };
-    ingot_persist_info_t good = info_at(path);
+    ingot_persist_info_t good = info_at(root_);
     ASSERT_EQ(INGOT_SUCCESS, open(good));
     const std::function<void(ingot_persist_info_t &)> mistakes[] = {
         [](auto &info) { info.path = nullptr; },

@@ -12,7 +12,7 @@ namespace
 const Bytes kId = bytes_of("an id of some length");
 const Bytes kBlob = random_bytes(1, 300);
 
-class PersistEntry : public testing::Test
+class PersistEntry : public StoreTest
 {
 protected:
     void SetUp() override
@@ -40,8 +40,6 @@ protected:
         ASSERT_EQ(0u, leftovers_in(root_)) << what;
     }
 
-    ScratchDirectory scratch_;
-    fs::path root_ = scratch_.path() / "store";
     Store store_{root_};
     fs::path entry_;
     Bytes key_;

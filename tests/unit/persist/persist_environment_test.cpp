@@ -10,6 +10,7 @@ extern "C" {
 }
 
 using namespace store_fixture;
+using PersistEnvironment = StoreTest;
 
 namespace
 {
@@ -87,7 +88,7 @@ Outcome read_in_d(Variables variables, const ingot_persist_info_t &defaults = IN
 
 } // namespace
 
-TEST(PersistEnvironment, TellsOfAWrongValueOnce)
+TEST_F(PersistEnvironment, TellsOfAWrongValueOnce)
 {
     const Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_READ_ONLY", "enabled"}};
     testing::internal::CaptureStderr();
@@ -98,7 +99,7 @@ TEST(PersistEnvironment, TellsOfAWrongValueOnce)
 }
 
 /* A typing error must not make a strict start compile. */
-TEST(PersistEnvironment, AWrongAnswerToAMissIsFail)
+TEST_F(PersistEnvironment, AWrongAnswerToAMissIsFail)
 {
     testing::internal::CaptureStderr();
     for (const char *word : {"strict", "1", "fial"}) {
@@ -110,7 +111,7 @@ TEST(PersistEnvironment, AWrongAnswerToAMissIsFail)
               testing::internal::GetCapturedStderr());
 }
 
-TEST(PersistEnvironment, FindsTheRootInOrder)
+TEST_F(PersistEnvironment, FindsTheRootInOrder)
 {
     Variables all = {{"INGOT_PERSIST_DIR", "here"}, {"XDG_CACHE_HOME", "/xdg"}, {"HOME", "/home/me"}};
     EXPECT_EQ("here", read(all).path);
@@ -125,7 +126,7 @@ TEST(PersistEnvironment, FindsTheRootInOrder)
     EXPECT_EQ(INGOT_NOT_FOUND, read({}).status);
 }
 
-TEST(PersistEnvironment, ReadsEveryVariableInEitherCaseAndWithUnits)
+TEST_F(PersistEnvironment, ReadsEveryVariableInEitherCaseAndWithUnits)
 {
     using Info = ingot_persist_info_t;
     const auto expect = [](const char *name, std::initializer_list<const char *> texts, auto Info::*field,
@@ -164,7 +165,7 @@ TEST(PersistEnvironment, ReadsEveryVariableInEitherCaseAndWithUnits)
     EXPECT_EQ(0u, none.info.flags);
 }
 
-TEST(PersistEnvironment, ZeroTurnsPersistenceOff)
+TEST_F(PersistEnvironment, ZeroTurnsPersistenceOff)
 {
     for (const char *off : {"0", "OFF"})
         EXPECT_EQ(INGOT_NOT_FOUND, read_in_d({{"INGOT_PERSIST", off}}).status);
@@ -172,7 +173,7 @@ TEST(PersistEnvironment, ZeroTurnsPersistenceOff)
 }
 
 /* In variables and in fields alike, 0 is the default, and two values mean no limit, and nothing. */
-TEST(PersistEnvironment, EachLimitAndTimeHasTheSameThreeSpecialValues)
+TEST_F(PersistEnvironment, EachLimitAndTimeHasTheSameThreeSpecialValues)
 {
     const std::map<std::string, uint64_t ingot_persist_info_t::*> limits = {
         {"INGOT_PERSIST_MAX_SIZE", &ingot_persist_info_t::max_bytes},
@@ -196,11 +197,9 @@ TEST(PersistEnvironment, EachLimitAndTimeHasTheSameThreeSpecialValues)
     }
 }
 
-TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
+TEST_F(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
 {
-    const ScratchDirectory scratch;
-    const std::string path = scratch.path() / "store";
-    ingot_persist_info_t info = info_at(path);
+    ingot_persist_info_t info = info_at(root_);
     for (const uint64_t value : {uint64_t{0}, INGOT_UNLIMITED, INGOT_NONE}) {
         info.max_bytes = info.max_entries = info.max_age_ms = value;
         info.min_blob_bytes = value == INGOT_UNLIMITED ? 0 : value;
@@ -219,7 +218,7 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store.get(), &settings)) << "they mean the same again";
     }
     info = INGOT_PERSIST_INFO_INIT;
-    info.path = path.c_str();
+    info.path = root_.c_str();
     info.max_blob_bytes = INGOT_NONE;
     EXPECT_EQ(INGOT_NO_SPACE, Store(info).put(bytes_of("id"), bytes_of("blob")));
     info.max_blob_bytes = INGOT_UNLIMITED;
@@ -228,7 +227,7 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
 
-TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
+TEST_F(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
 {
     const std::vector<std::pair<std::string, std::vector<std::string>>> nonsense = {
         {"INGOT_PERSIST", {"maybe", "2", " 1", "01"}},
@@ -255,7 +254,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         }
 }
 
-TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
+TEST_F(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
 {
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
     ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
@@ -268,7 +267,7 @@ TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
     EXPECT_EQ(2000u, read(variables, defaults).info.build_wait_ms);
 }
 
-TEST(PersistEnvironment, AValueThatNothingUsesIsNoError)
+TEST_F(PersistEnvironment, AValueThatNothingUsesIsNoError)
 {
     EXPECT_EQ(INGOT_NOT_FOUND, read_in_d({{"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_MAX_SIZE", "x"}}).status);
     const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
@@ -279,17 +278,16 @@ TEST(PersistEnvironment, AValueThatNothingUsesIsNoError)
     EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
 }
 
-TEST(PersistEnvironment, APathThatNoDirectoryCanHaveIsRefused)
+TEST_F(PersistEnvironment, APathThatNoDirectoryCanHaveIsRefused)
 {
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read({{"XDG_CACHE_HOME", "/" + std::string(100000, 'x')}}).status);
     const std::string cache = "/" + std::string(4000, 'x');
     EXPECT_EQ(cache + "/ingot", read({{"XDG_CACHE_HOME", cache}}).path);
 }
 
-TEST(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
+TEST_F(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
 {
-    ScratchDirectory scratch;
-    const std::string home = (scratch.path() / "no" / "home").string();
+    const std::string home = (scratch_.path() / "no" / "home").string();
     const std::string path = home + "/.cache/ingot";
     ingot_persist_info_t info = info_at(path);
     EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
@@ -300,11 +298,9 @@ TEST(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
     EXPECT_EQ(0700u, made.st_mode & 0777u);
 }
 
-TEST(PersistEnvironment, OpensTheStoreThatTheProcessNames)
+TEST_F(PersistEnvironment, OpensTheStoreThatTheProcessNames)
 {
-    const ScratchDirectory scratch;
-    const std::string root = scratch.path() / "store";
-    const Variable directory("INGOT_PERSIST_DIR", root);
+    const Variable directory("INGOT_PERSIST_DIR", root_);
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST"));
     ingot_persist_info_t defaults = from_environment();
     defaults.path = "/somewhere/else"; /* not used */
@@ -312,7 +308,7 @@ TEST(PersistEnvironment, OpensTheStoreThatTheProcessNames)
     for (const bool has_defaults : {false, true}) {
         const HeldStorage storage = has_defaults ? open_from_environment(defaults) : open_from_environment();
         EXPECT_EQ(INGOT_SUCCESS, storage.put(bytes_of("id"), bytes_of("blob")));
-        EXPECT_EQ(has_defaults, fs::exists(root + "/app"));
+        EXPECT_EQ(has_defaults, fs::exists(root_ / "app"));
     }
     ingot_storage_t storage = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(nullptr, &defaults));
@@ -327,11 +323,9 @@ TEST(PersistEnvironment, OpensTheStoreThatTheProcessNames)
     EXPECT_EQ(nullptr, storage);
 }
 
-TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
+TEST_F(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
 {
-    const ScratchDirectory scratch;
-    const std::string root = scratch.path() / "store";
-    const Environment variables({{"INGOT_PERSIST_DIR", root}, {"INGOT_PERSIST_MAX_SIZE", "5M"}});
+    const Environment variables({{"INGOT_PERSIST_DIR", root_}, {"INGOT_PERSIST_MAX_SIZE", "5M"}});
     struct Seen {
         std::string path;
         uint64_t max_bytes;
@@ -349,14 +343,14 @@ TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
     ingot_storage_t storage = nullptr;
     EXPECT_EQ(INGOT_BUSY, ingot_persist_open(&storage, &defaults));
     EXPECT_EQ(nullptr, storage);
-    EXPECT_FALSE(fs::exists(root));
-    EXPECT_EQ(root, seen.path);
+    EXPECT_FALSE(fs::exists(root_));
+    EXPECT_EQ(root_, seen.path);
     EXPECT_EQ(uint64_t{5} << 20, seen.max_bytes);
     seen.answer = INGOT_SUCCESS;
     EXPECT_EQ(uint64_t{1} << 20, settings_of(open_from_environment(defaults)).max_bytes);
 }
 
-TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
+TEST_F(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
 {
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_KEYS", "/a:/b"}};
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status) << "keys that nothing uses";
@@ -372,15 +366,13 @@ TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
 
 /* If an unknown policy were ignored, an application that was compiled with older headers would run without the policy
  * that its user wants. */
-TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsApplied)
+TEST_F(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsApplied)
 {
-    const ScratchDirectory scratch;
-    const std::string root = scratch.path() / "store";
-    const std::string missing = scratch.path() / "missing";
+    const std::string missing = scratch_.path() / "missing";
     ingot_storage_t storage = nullptr;
     ingot_persist_info_t defaults = from_environment();
     defaults.struct_size = offsetof(ingot_persist_info_t, trust);
-    const Variable directory("INGOT_PERSIST_DIR", root);
+    const Variable directory("INGOT_PERSIST_DIR", root_);
     {
         const Environment policy({{"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", missing}});
         EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open(&storage, &defaults)) << "no key file";
@@ -388,7 +380,7 @@ TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsApplied)
     (void)open_from_environment(defaults);
 }
 
-TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
+TEST_F(PersistEnvironment, OfASetuidProgramIsNotRead)
 {
     const char *const names[] = {"INGOT_PERSIST_DIR", "INGOT_RECORD", "XDG_CACHE_HOME", "HOME"};
     ingot_storage_t storage = nullptr;
@@ -400,14 +392,13 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
         EXPECT_EQ(nullptr, storage);
         setuid_child::end();
     }
-    const ScratchDirectory scratch;
     child_process::Child::Environment variables;
     for (const char *name : names)
-        variables[name] = (scratch.path() / name).string();
-    if (const char *reason = setuid_child::run(scratch, variables))
+        variables[name] = (scratch_.path() / name).string();
+    if (const char *reason = setuid_child::run(scratch_, variables))
         GTEST_SKIP() << reason;
     for (const char *name : names)
-        EXPECT_FALSE(fs::exists(scratch.path() / name)) << name;
+        EXPECT_FALSE(fs::exists(scratch_.path() / name)) << name;
     const Environment here(variables); /* in this process, which has no extra rights, they take effect */
     (void)open_from_environment();
     EXPECT_TRUE(fs::exists(variables["INGOT_PERSIST_DIR"]));

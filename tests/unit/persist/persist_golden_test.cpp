@@ -5,6 +5,7 @@
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
+using PersistGolden = StoreTest;
 
 namespace
 {
@@ -31,7 +32,7 @@ void place(const fs::path &root, const std::string &where, const fs::path &from)
 
 } // namespace
 
-TEST(PersistGolden, IsReadOrRefusedAsItSays)
+TEST_F(PersistGolden, IsReadOrRefusedAsItSays)
 {
     const std::map<std::string, ingot_status_t> statuses = {{"success", INGOT_SUCCESS},
                                                             {"missing", INGOT_NOT_FOUND},
@@ -56,14 +57,12 @@ TEST(PersistGolden, IsReadOrRefusedAsItSays)
     EXPECT_EQ(11u, count);
 }
 
-TEST(PersistGolden, IsWhatIsWrittenButForTheTimes)
+TEST_F(PersistGolden, IsWhatIsWrittenButForTheTimes)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    Store store(root);
+    Store store(root_);
     const Bytes blob = read_file(kGolden / "good" / "kernel.bin");
     ASSERT_EQ(INGOT_SUCCESS, store.put(golden_id(), blob));
-    Bytes written = read_file(entries_of(root).at(0) / "key.bin");
+    Bytes written = read_file(entries_of(root_).at(0) / "key.bin");
     Bytes golden = read_file(kGolden / "good" / "key.bin");
     ASSERT_EQ(golden.size(), written.size());
     for (Bytes *bytes : {&written, &golden}) {
@@ -71,5 +70,5 @@ TEST(PersistGolden, IsWhatIsWrittenButForTheTimes)
         std::fill(bytes->begin() + 96, bytes->begin() + 112, uint8_t{0}); /* the checksum */
     }
     EXPECT_EQ(golden, written);
-    EXPECT_EQ(read_file(kGolden / "size.txt"), bytes_of(totals_of(root)));
+    EXPECT_EQ(read_file(kGolden / "size.txt"), bytes_of(totals_of(root_)));
 }

@@ -12,7 +12,6 @@ namespace
 {
 
 const std::string kSource = numbered_source(0);
-const std::string kFailing = "kernel twice x no_such_name *\n";
 
 /* A server that other machines share, with the answers that it gives to requests for a lease. */
 struct Server : Kept {
@@ -147,19 +146,6 @@ TEST_F(PersistLease, IsAwaitedForALimitedTimeInAll)
     server_.requests = 0;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(numbered_source(6)));
     EXPECT_LT(1u, server_.requests);
-}
-
-TEST_F(PersistLease, OfAProgramThatDoesNotCompileIsOfNoUseToOthers)
-{
-    server_.answers = {INGOT_LEASE_TAKEN};
-    (void)request(kFailing);
-    EXPECT_EQ(std::vector<int>{0}, server_.lease_ends);
-    EXPECT_TRUE(server_.blobs.empty());
-}
-
-TEST_F(PersistLease, IsNotAskedForWhereNobodyWaits)
-{
-    expect_not_asked(INGOT_PERSIST_NO_BUILD_WAIT);
 }
 
 TEST_F(PersistLease, IsNotAskedForWhereTheStorageDoesNotGetStores)

@@ -11,6 +11,7 @@
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
+using PersistLock = StoreTest;
 
 namespace
 {
@@ -38,19 +39,17 @@ uint64_t __wrap_files_steady_clock_ns(void)
 }
 }
 
-TEST(PersistLock, AStoppedProcessCostsALimitedTime)
+TEST_F(PersistLock, AStoppedProcessCostsALimitedTime)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    ingot_persist_info_t info = info_at(root);
+    ingot_persist_info_t info = info_at(root_);
     const Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    const int stopped = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+    const int stopped = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(stopped, LOCK_EX));
     paused_ns = 0;
     for (unsigned i = 1; i <= 50; ++i) /* a store owes at most 32 entries to the account */
         EXPECT_EQ(i <= 32 ? INGOT_SUCCESS : INGOT_BUSY, store.put(numbered_id(i), kBlob));
-    EXPECT_EQ(33u, entries_of(root).size());
+    EXPECT_EQ(33u, entries_of(root_).size());
     EXPECT_GE(uint64_t{500} * 1000000, paused_ns) << "each store waits for 200 ms";
     EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "the first one does not wait";
     close(stopped); /* it continues */
@@ -59,58 +58,54 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_EQ(34u, count.entry_count);
     EXPECT_EQ(count.counted_bytes, count.recorded_bytes) << "what it owed was added";
-    const int later = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+    const int later = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(later, LOCK_EX));
     paused_ns = 0;
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));
     EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "it waits as long as at first";
     close(later);
-    EXPECT_EQ(34u, entries_of(root).size()) << "it was replaced";
+    EXPECT_EQ(34u, entries_of(root_).size()) << "it was replaced";
 }
 
 /* The totals that are known and the room that is owed may exceed a limit by a fifth. */
-TEST(PersistLock, AStoreThatIsFullWaitsForTheLock)
+TEST_F(PersistLock, AStoreThatIsFullWaitsForTheLock)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    ingot_persist_info_t info = info_at(root);
+    ingot_persist_info_t info = info_at(root_);
     info.max_entries = 10;
     {
         const Store store(info);
         for (unsigned i = 0; i < 10; ++i)
             ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
-        const int held = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+        const int held = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
         ASSERT_EQ(0, flock(held, LOCK_EX));
         for (unsigned i = 10; i < 20; ++i)
             EXPECT_EQ(i < 12 ? INGOT_SUCCESS : INGOT_BUSY, store.put(numbered_id(i), kBlob));
         close(held);
-        EXPECT_EQ(12u, entries_of(root).size());
+        EXPECT_EQ(12u, entries_of(root_).size());
     }
     const Store store(info); /* closing has added what was owed */
     ingot_persist_count_t count = {};
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_EQ(count.counted_bytes, count.recorded_bytes);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(20), kBlob));
-    EXPECT_EQ(6u, entries_of(root).size());
+    EXPECT_EQ(6u, entries_of(root_).size());
 }
 
 /* What another process puts there may be older, such as a promoted blob of a server. */
-TEST(PersistLock, AStoreReplacesWhatAnotherProcessStoredMeanwhile)
+TEST_F(PersistLock, AStoreReplacesWhatAnotherProcessStoredMeanwhile)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const fs::path other_root = scratch.path() / "other";
-    const Store store(root);
+    const fs::path other_root = scratch_.path() / "other";
+    const Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, Store(other_root).put(numbered_id(0), random_bytes(2, 500)));
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     const fs::path old = entries_of(other_root)[0];
-    const int held = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+    const int held = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(held, LOCK_EX));
     when_pausing = [&] {
         if (fs::exists(old)) {
-            fs::create_directory((root / fs::relative(old, other_root)).parent_path());
-            fs::permissions((root / fs::relative(old, other_root)).parent_path(), fs::perms::owner_all);
-            fs::rename(old, root / fs::relative(old, other_root));
+            fs::create_directory((root_ / fs::relative(old, other_root)).parent_path());
+            fs::permissions((root_ / fs::relative(old, other_root)).parent_path(), fs::perms::owner_all);
+            fs::rename(old, root_ / fs::relative(old, other_root));
             close(held);
         }
     };
@@ -119,26 +114,24 @@ TEST(PersistLock, AStoreReplacesWhatAnotherProcessStoredMeanwhile)
     Bytes blob;
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0), &blob));
     EXPECT_EQ(kBlob, blob);
-    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(0u, leftovers_in(root_));
 }
 
-TEST(PersistLock, ASandboxWithoutLocksOfOpenFilesCanStore)
+TEST_F(PersistLock, ASandboxWithoutLocksOfOpenFilesCanStore)
 {
     EXPECT_EQ(0, forked_child::run([&] {
-                  ScratchDirectory scratch;
-                  const Store store(scratch.path() / "store");
+                  const Store store(root_);
                   if (!failing_calls::install({{SYS_fcntl, F_OFD_SETLK, EINVAL}}))
                       return 2;
                   return store.put(numbered_id(0), kBlob) == INGOT_SUCCESS ? 0 : 1;
               }));
 }
 
-TEST(PersistLock, ASandboxWithoutLocksIsExplained)
+TEST_F(PersistLock, ASandboxWithoutLocksIsExplained)
 {
     for (const int error : {EINVAL, EPERM}) {
         EXPECT_EQ(0, forked_child::run([&] {
-                      ScratchDirectory scratch;
-                      const Store store(scratch.path() / "store");
+                      const Store store(root_);
                       if (!failing_calls::install({{SYS_flock, failing_calls::kAny, error}}))
                           return 2;
                       const ingot_status_t status = store.put(numbered_id(0), kBlob);

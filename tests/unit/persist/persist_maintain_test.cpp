@@ -10,6 +10,7 @@ extern "C" {
 }
 
 using namespace store_fixture;
+using PersistMaintain = StoreTest;
 
 namespace
 {
@@ -47,7 +48,6 @@ namespace
 struct Seen {
     std::string name_space;
     ingot_status_t status;
-    std::string reason;
     Bytes id;
     size_t blob_size;
     uint64_t bytes;
@@ -57,7 +57,7 @@ std::vector<Seen> entries_seen(const Store &store)
 {
     std::vector<Seen> seen;
     const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
-        static_cast<std::vector<Seen> *>(user)->push_back({entry->name_space, entry->status, entry->reason,
+        static_cast<std::vector<Seen> *>(user)->push_back({entry->name_space, entry->status,
                                                            Bytes(entry->id, entry->id + entry->id_size),
                                                            entry->blob_size, entry->bytes});
         return INGOT_SUCCESS;
@@ -72,9 +72,12 @@ void fill(const Store &store, unsigned count)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000 + i)));
 }
 
-class PersistMaintain : public StoreTest
+template <typename Where> Store filled(const Where &where, unsigned count)
 {
-};
+    Store store(where);
+    fill(store, count);
+    return store;
+}
 
 } // namespace
 
@@ -95,18 +98,6 @@ TEST_F(PersistMaintain, ShowsEveryEntryOfEveryNamespace)
     EXPECT_EQ(bytes_in(root_ / "app"), all.at("app").bytes);
     EXPECT_EQ(INGOT_SUCCESS, all.at("app").status);
     EXPECT_EQ(1u, entries_seen(named).size());
-}
-
-TEST_F(PersistMaintain, ShowsWhyAnEntryIsBad)
-{
-    Store store(root_);
-    fill(store, 1);
-    write_file(entries_of(root_).front() / "key.bin", bytes_of("no key"));
-    const auto seen = entries_seen(store);
-    ASSERT_EQ(1u, seen.size());
-    EXPECT_EQ(INGOT_BLOB_TRUNCATED, seen[0].status);
-    EXPECT_NE("", seen[0].reason);
-    EXPECT_TRUE(seen[0].id.empty());
 }
 
 TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
@@ -160,8 +151,7 @@ TEST_F(PersistMaintain, LoadsTheBlobOfAnEntryThatIsReplacedMeanwhile)
 
 TEST_F(PersistMaintain, AVisitIsStoppedByAnyStatusAndReturnsIt)
 {
-    Store store(root_);
-    fill(store, 3);
+    const Store store = filled(root_, 3);
     const HeldStorage bundle = bundle_of(store, root_ / "a.bundle");
     const auto visit = [](const ingot_persist_entry_t *, void *user) {
         return ++*static_cast<int *>(user) < 2 ? INGOT_SUCCESS : INGOT_NOT_CACHEABLE;
@@ -171,29 +161,6 @@ TEST_F(PersistMaintain, AVisitIsStoppedByAnyStatusAndReturnsIt)
         EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_persist_for_each(storage, visit, &count));
         EXPECT_EQ(2, count);
     }
-}
-
-TEST_F(PersistMaintain, VerifiesEveryByteAndRepairs)
-{
-    Store store(root_);
-    fill(store, 6);
-    EXPECT_EQ(0u, verified(store).bad_count);
-    const auto entries = entries_of(root_);
-    Bytes blob = read_file(entries[0] / "kernel.bin");
-    blob[500] ^= 1;
-    write_file(entries[0] / "kernel.bin", blob);
-    fs::remove(entries[1] / "kernel.bin");
-
-    ingot_persist_verification_t found = verified(store);
-    EXPECT_EQ(6u, found.done_count);
-    EXPECT_EQ(2u, found.bad_count);
-    EXPECT_EQ(0u, found.removed_count);
-    found = verified(store, 1);
-    EXPECT_EQ(2u, found.bad_count);
-    EXPECT_EQ(2u, found.removed_count);
-    found = verified(store);
-    EXPECT_EQ(4u, found.entry_count);
-    EXPECT_EQ(0u, found.bad_count);
 }
 
 /* Where every entry must be sealed, another user may have made the store, and anything may be in a shard. */
@@ -212,24 +179,10 @@ TEST_F(PersistMaintain, LooksOverLongNamesInAShard)
 
 TEST_F(PersistMaintain, FindsAnEntryInAnothersPlace)
 {
-    Store store(root_);
-    fill(store, 1);
+    const Store store = filled(root_, 1);
     plant_collision(root_, numbered_id(0), numbered_id(1));
     EXPECT_EQ(1u, verified(store, 1).removed_count);
     EXPECT_TRUE(entries_of(root_).empty());
-}
-
-TEST_F(PersistMaintain, StopsVerifyingWhenTold)
-{
-    Store store(root_);
-    fill(store, 5);
-    ingot_persist_verification_t found = {};
-    const auto progress = [](const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *, void *) {
-        return so_far->done_count < 2 ? INGOT_SUCCESS : INGOT_NOT_CACHEABLE;
-    };
-    ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_persist_verify(store.get(), 0, progress, nullptr, &found));
-    EXPECT_EQ(5u, found.entry_count);
-    EXPECT_EQ(2u, found.done_count);
 }
 
 TEST_F(PersistMaintain, EvictsDownToEachLimit)
@@ -237,8 +190,7 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     ingot_persist_info_t info = info_at(root_);
     info.eviction = INGOT_PERSIST_EVICT_FIFO; /* a load notes the use of some entries only: once per second and entry */
     info.lock_timeout_ms = 60000;
-    Store store(info);
-    fill(store, 10);
+    const Store store = filled(info, 10);
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     uint64_t count = 0;
     uint64_t bytes = 0;
@@ -266,8 +218,7 @@ TEST_F(PersistMaintain, EvictsAllForAnyLimitOfNothing)
     for (uint64_t ingot_persist_limits_t::*limit :
          {&ingot_persist_limits_t::max_bytes, &ingot_persist_limits_t::max_entries,
           &ingot_persist_limits_t::max_age_ms}) {
-        Store store(root_);
-        fill(store, 3);
+        const Store store = filled(root_, 3);
         ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
         limits.*limit = INGOT_NONE;
         uint64_t count = 0;
@@ -280,8 +231,7 @@ TEST_F(PersistMaintain, EvictsAllForAnyLimitOfNothing)
 /* As in all structures, zero means the default, which is the store's own limit here. */
 TEST_F(PersistMaintain, EvictsDownToTheStoresOwnLimitsForZero)
 {
-    Store store(root_);
-    fill(store, 5);
+    const Store store = filled(root_, 5);
     uint64_t count = 0;
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
@@ -316,8 +266,7 @@ struct Following {
 
 TEST_F(PersistMaintain, TellsHowFarAnEvictionIsAndCanBeEnded)
 {
-    Store store(root_);
-    fill(store, 10);
+    const Store store = filled(root_, 10);
     const uint64_t all = bytes_in(root_);
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     limits.max_entries = 2;
@@ -347,8 +296,7 @@ TEST_F(PersistMaintain, TellsHowFarAnEvictionIsAndCanBeEnded)
  * neither read, for example as a callback, nor written. */
 TEST_F(PersistMaintain, TakesShorterStructures)
 {
-    Store store(root_);
-    fill(store, 3);
+    const Store store = filled(root_, 3);
     Following never{0};
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     limits.struct_size = offsetof(ingot_persist_limits_t, on_progress);
@@ -386,8 +334,7 @@ TEST_F(PersistMaintain, EvictsFromItsNamespaceAlone)
 
 TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
 {
-    Store store(root_);
-    fill(store, 3);
+    const Store store = filled(root_, 3);
     const uint64_t actual = bytes_in(root_);
     write_file(root_ / "size.txt", bytes_of(size_text(77, 1)));
     ingot_persist_count_t count = {};
@@ -404,8 +351,7 @@ TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
 
 TEST_F(PersistMaintain, PassesOverADirectoryOfAnotherUserThatCannotBeRead)
 {
-    Store store(root_);
-    fill(store, 3);
+    const Store store = filled(root_, 3);
     const uint64_t actual = bytes_in(root_);
     write_file(root_ / "size.txt", bytes_of(size_text(77, 1)));
     fs::create_directory(root_ / "foreign");
@@ -429,8 +375,7 @@ TEST_F(PersistMaintain, TellsThatItsNamespaceCannotBeRead)
 {
     ingot_persist_info_t info = info_at(root_);
     info.name_space = "app";
-    Store store(info);
-    fill(store, 1);
+    const Store store = filled(info, 1);
     unreadable = "app";
     ingot_persist_count_t count = {};
     EXPECT_NE(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
@@ -439,10 +384,7 @@ TEST_F(PersistMaintain, TellsThatItsNamespaceCannotBeRead)
 
 TEST_F(PersistMaintain, LeavesAReadOnlyStoreAlone)
 {
-    {
-        Store store(root_);
-        fill(store, 2);
-    }
+    (void)filled(root_, 2);
     write_file(root_ / "size.txt", bytes_of(size_text(77, 1)));
     ingot_persist_info_t info = info_at(root_);
     info.flags = INGOT_PERSIST_READ_ONLY;

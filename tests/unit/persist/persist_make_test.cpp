@@ -5,6 +5,7 @@
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
+using PersistMake = StoreTest;
 
 namespace
 {
@@ -49,32 +50,30 @@ int __wrap_mkdirat(int at, const char *path, mode_t mode)
 }
 }
 
-TEST(PersistMake, ChangesNoDirectoryBehindALinkThatReplacesItsRoot)
+TEST_F(PersistMake, ChangesNoDirectoryBehindALinkThatReplacesItsRoot)
 {
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store", victim = scratch.path() / "victim";
+    const fs::path victim = scratch_.path() / "victim";
     fs::create_directory(victim);
     fs::permissions(victim, fs::perms(0755));
     const std::function<void()> exchange = [&] {
-        fs::rename(root, scratch.path() / "moved");
-        fs::create_directory_symlink(victim, root);
+        fs::rename(root_, scratch_.path() / "moved");
+        fs::create_directory_symlink(victim, root_);
     };
     after_making = &exchange;
-    const Store store(root);
+    const Store store(root_);
     EXPECT_NE(INGOT_SUCCESS, store.status());
-    EXPECT_TRUE(fs::is_symlink(root)) << "nothing was exchanged";
+    EXPECT_TRUE(fs::is_symlink(root_)) << "nothing was exchanged";
     EXPECT_EQ(0755u, mode_of(victim));
     EXPECT_TRUE(fs::is_empty(victim));
 }
 
-TEST(PersistMake, FollowsNoLinkThatReplacesAParent)
+TEST_F(PersistMake, FollowsNoLinkThatReplacesAParent)
 {
-    ScratchDirectory scratch;
-    const fs::path parent = scratch.path() / "a", victim = scratch.path() / "victim";
+    const fs::path parent = scratch_.path() / "a", victim = scratch_.path() / "victim";
     fs::create_directory(victim);
     const std::string root = (parent / "b" / "store").string();
     const std::function<void()> exchange = [&] {
-        fs::rename(parent, scratch.path() / "moved");
+        fs::rename(parent, scratch_.path() / "moved");
         fs::create_directory_symlink(victim, parent);
     };
     after_making = &exchange;
@@ -87,29 +86,24 @@ TEST(PersistMake, FollowsNoLinkThatReplacesAParent)
 }
 
 /* Kubernetes opens all files of a volume to a group (fsGroup). */
-class PersistOpenToOthers : public testing::TestWithParam<const char *>
+class PersistOpenToOthers : public StoreTest, public testing::WithParamInterface<const char *>
 {
 protected:
     void SetUp() override
     {
-        Store store(root);
-        ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+        const Store store = store_with(root_, kId, kBlob);
         const fs::path entry = place_of(kId);
         const std::string of = GetParam();
-        const fs::path path = root / (of == "shard" ? entry.parent_path() : of == "entry" ? entry : entry / of);
+        const fs::path path = root_ / (of == "shard" ? entry.parent_path() : of == "entry" ? entry : entry / of);
         fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
     }
-
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
 };
 
 INSTANTIATE_TEST_SUITE_P(Paths, PersistOpenToOthers, testing::Values("shard", "entry", "key.bin", "kernel.bin"));
 
-TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
+TEST_F(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
 {
-    ScratchDirectory scratch;
-    const fs::path shared = scratch.path() / "shared";
+    const fs::path shared = scratch_.path() / "shared";
     fs::create_directory(shared);
     ASSERT_EQ(0, chmod(shared.c_str(), 01777)); /* like /tmp */
     EXPECT_EQ(INGOT_UNTRUSTED, Store(shared).status());
@@ -126,8 +120,8 @@ TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
 
 TEST_P(PersistOpenToOthers, IsReportedByVerify)
 {
-    EXPECT_EQ(1u, verified(Store(root)).foreign_count);
-    EXPECT_EQ(1u, verified(Store(root)).done_count);
+    EXPECT_EQ(1u, verified(Store(root_)).foreign_count);
+    EXPECT_EQ(1u, verified(Store(root_)).done_count);
 }
 
 TEST_P(PersistOpenToOthers, IsListedWithItsStatus)
@@ -137,30 +131,30 @@ TEST_P(PersistOpenToOthers, IsListedWithItsStatus)
         *static_cast<ingot_status_t *>(user) = entry->status;
         return INGOT_SUCCESS;
     };
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(Store(root).get(), visit, &status));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(Store(root_).get(), visit, &status));
     /* what the list does not read, it does not judge */
     EXPECT_EQ(std::string(GetParam()) == "kernel.bin" ? INGOT_SUCCESS : INGOT_UNTRUSTED, status);
 }
 
 TEST_P(PersistOpenToOthers, IsRepaired)
 {
-    (void)verified(Store(root), 1);
-    EXPECT_EQ(0u, verified(Store(root)).foreign_count);
-    EXPECT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
-    EXPECT_EQ(INGOT_SUCCESS, Store(root).load(kId));
+    (void)verified(Store(root_), 1);
+    EXPECT_EQ(0u, verified(Store(root_)).foreign_count);
+    EXPECT_EQ(INGOT_SUCCESS, Store(root_).put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, Store(root_).load(kId));
 }
 
 TEST_P(PersistOpenToOthers, IsCleared)
 {
-    Store store(root);
+    Store store(root_);
     EXPECT_EQ(INGOT_SUCCESS, clear_store(store.get()));
-    EXPECT_EQ(0u, entries_of(root).size());
+    EXPECT_EQ(0u, entries_of(root_).size());
 }
 
 TEST_P(PersistOpenToOthers, IsReplacedByTheNextStore)
 {
-    Store store(root);
+    Store store(root_);
     EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob)) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << ingot_last_error_detail();
-    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
 }

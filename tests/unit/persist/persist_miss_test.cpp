@@ -13,12 +13,12 @@ namespace
 constexpr auto kFail = INGOT_PERSIST_ON_MISS_FAIL;
 constexpr auto kCompile = INGOT_PERSIST_ON_MISS_COMPILE;
 
-class PersistMiss : public testing::Test
+class PersistMiss : public StoreTest
 {
 protected:
     Store open(ingot_persist_on_miss_t on_miss) const
     {
-        ingot_persist_info_t info = info_at(path_);
+        ingot_persist_info_t info = info_at(root_);
         info.on_miss = on_miss;
         return Store(info);
     }
@@ -38,8 +38,6 @@ protected:
         return status;
     }
 
-    ScratchDirectory scratch_;
-    std::string path_ = (scratch_.path() / "store").string();
     std::vector<std::string> reasons_;
     std::string line_, detail_;
 };
@@ -68,7 +66,7 @@ TEST_F(PersistMiss, FailsWithoutCompilingAndNamesTheFieldThatDiffers)
 /* The image of a container, for example, may have been filled in another namespace than the application's. */
 TEST_F(PersistMiss, NamesTheNamespaceThatHasTheProgram)
 {
-    ingot_persist_info_t info = info_at(path_);
+    ingot_persist_info_t info = info_at(root_);
     for (const char *name_space : {static_cast<const char *>(nullptr), "games"}) {
         Session first;
         info.name_space = name_space;
@@ -173,9 +171,8 @@ TEST_F(PersistMiss, FailsInAForkedChildAndNamesTheFork)
 TEST_F(PersistMiss, AForkedChildIsToldOnceThatItsParentsStorageIsOff)
 {
     Seen told;
-    ingot_persist_info_t info = info_at(path_);
-    info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
-    info.on_event_user = &told;
+    ingot_persist_info_t info = info_at(root_);
+    told.listen(&info);
     const Store store(info);
     const auto request_twice = [&] {
         Session session;
@@ -217,10 +214,10 @@ TEST_F(PersistMiss, BeginsWithWhyTheStoreCannotBeRead)
     }
     const Store store = open(kFail);
     const uid_t user = geteuid();
-    ASSERT_EQ(0, user == 0 ? seteuid(65534) : chmod(path_.c_str(), 0)); /* root may read everything */
+    ASSERT_EQ(0, user == 0 ? seteuid(65534) : chmod(root_.c_str(), 0)); /* root may read everything */
     Session session;
     EXPECT_EQ(INGOT_NOT_FOUND, request(session, store, session.describe()));
-    ASSERT_EQ(0, user == 0 ? seteuid(user) : chmod(path_.c_str(), 0700));
+    ASSERT_EQ(0, user == 0 ? seteuid(user) : chmod(root_.c_str(), 0700));
     EXPECT_EQ(0u, detail_.find("miss: ")) << detail_;
     EXPECT_EQ(std::string::npos, detail_.find("no entry to compare with")) << detail_;
     EXPECT_NE(std::string::npos, detail_.find(strerror(EACCES))) << detail_;

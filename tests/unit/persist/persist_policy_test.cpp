@@ -41,16 +41,15 @@ uint64_t now_ns()
     return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
 }
 
-class PersistPolicy : public testing::Test
+class PersistPolicy : public StoreTest
 {
 protected:
     PersistPolicy()
     {
-        info.path = path_.c_str();
+        info.path = root_.c_str();
         info.lock_timeout_ms = 60000;
         info.eviction = INGOT_PERSIST_EVICT_FIFO; /* most tests choose what is the oldest by its creation */
     }
-    const fs::path root() const { return path_; }
     /* Changes `info` to a store on a fast volume, with room for `count` small entries. Returns its path. */
     std::string use_fast_store(unsigned count)
     {
@@ -61,15 +60,13 @@ protected:
         return fast_path_;
     }
 
-    fs::path entry_of(const Bytes &id) const { return root() / place_of(id); }
+    fs::path entry_of(const Bytes &id) const { return root_ / place_of(id); }
     /* Sets the time of an entry. */
     void set_time(const Bytes &id, uint64_t time_ns) const { set_time_of(entry_of(id), time_ns); }
 
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
 
 private:
-    ScratchDirectory scratch_;
-    const std::string path_ = (scratch_.path() / "store").string();
     std::optional<ScratchDirectory> fast_;
     std::string fast_path_;
 };
@@ -78,6 +75,13 @@ void fill(const Store &store, unsigned count)
 {
     for (unsigned i = 0; i < count; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000)));
+}
+
+Store filled(const ingot_persist_info_t &info, unsigned count)
+{
+    Store store(info);
+    fill(store, count);
+    return store;
 }
 
 unsigned count_present(const Store &store, unsigned count)
@@ -95,8 +99,7 @@ TEST_F(PersistPolicy, TheDefaultAndLruKeepWhatWasLoadedLatelyAndTellSecondsApart
     info.max_bytes = 40000;
     for (const auto eviction : {ingot_persist_info_t(INGOT_PERSIST_INFO_INIT).eviction, INGOT_PERSIST_EVICT_LRU}) {
         info.eviction = eviction;
-        Store store(info);
-        fill(store, 4);
+        const Store store = filled(info, 4);
         for (unsigned i = 0; i < 4; ++i)
             set_time(numbered_id(i), now_ns() - (20 - i) * kSecond);
         ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
@@ -113,8 +116,7 @@ TEST_F(PersistPolicy, TheDefaultAndLruKeepWhatWasLoadedLatelyAndTellSecondsApart
 TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
 {
     info.max_bytes = 40000;
-    Store store(info);
-    fill(store, 4);
+    const Store store = filled(info, 4);
     const uint64_t created = now_ns() - 3600 * kSecond;
     set_time(numbered_id(0), created);
     ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
@@ -127,14 +129,13 @@ TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
 TEST_F(PersistPolicy, AUseIsTheTimeOfTheBlobAndNeedsNoLock)
 {
     info.eviction = INGOT_PERSIST_EVICT_LRU;
-    Store store(info);
-    fill(store, 1);
+    const Store store = filled(info, 1);
     const fs::path entry = entry_of(numbered_id(0));
     set_time(numbered_id(0), now_ns() - 10 * kSecond);
     const uint64_t before = now_ns();
     const Bytes key = read_file(entry / "key.bin");
     const auto written = fs::last_write_time(entry / "key.bin");
-    const int other = open((root() / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+    const int other = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(other, LOCK_EX | LOCK_NB));
     ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
     close(other);
@@ -147,10 +148,7 @@ TEST_F(PersistPolicy, AUseIsTheTimeOfTheBlobAndNeedsNoLock)
 TEST_F(PersistPolicy, LoadsWriteOncePerSecond)
 {
     info.eviction = INGOT_PERSIST_EVICT_LRU;
-    {
-        Store store(info);
-        fill(store, 1);
-    }
+    (void)filled(info, 1);
     set_time(numbered_id(0), now_ns() - 50 * kSecond);
     constexpr unsigned loads = 200;
     unsigned writes = 0;
@@ -185,10 +183,7 @@ TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
     info.on_event = [](const ingot_event_t *event, void *) {
         degradations += event->kind == INGOT_EVENT_STORAGE_DEGRADED ? 1 : 0;
     };
-    {
-        Store store(info);
-        fill(store, 1);
-    }
+    (void)filled(info, 1);
     const uint64_t created = now_ns() - 3600 * kSecond;
     set_time(numbered_id(0), created);
     const int result = forked_child::run([&] {
@@ -208,8 +203,7 @@ TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
 /* A write that would exceed the limit on file sizes raises a signal, which would end the process. */
 TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
 {
-    Store store(info);
-    fill(store, 2);
+    const Store store = filled(info, 2);
     fs::resize_file(entry_of(numbered_id(0)) / "kernel.bin", 10);
     EXPECT_EQ(0, forked_child::run([&] {
                   const Store own(info);
@@ -220,7 +214,7 @@ TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
                   const Bytes id = numbered_id(1);
                   return is_refused && ingot_storage_remove(own.get(), id.size(), id.data()) == INGOT_SUCCESS ? 0 : 2;
               }));
-    EXPECT_TRUE(entries_of(root()).empty());
+    EXPECT_TRUE(entries_of(root_).empty());
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));
 }
 
@@ -246,7 +240,7 @@ TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfPlaces)
 {
     std::vector<std::vector<bool>> outcomes;
     for (unsigned round = 0; round < 2; ++round) {
-        const std::string path = root().string() + std::to_string(round);
+        const std::string path = root_.string() + std::to_string(round);
         info.path = path.c_str();
         info.max_bytes = 70000;
         Store store(info);
@@ -268,7 +262,7 @@ TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfPlaces)
 TEST_F(PersistPolicy, KeepsTheLimitInEntriesExactlyInOneProcess)
 {
     for (const uint64_t limit : {1u, 2u, 7u, 30u}) {
-        const std::string path = root().string() + std::to_string(limit);
+        const std::string path = root_.string() + std::to_string(limit);
         info.path = path.c_str();
         info.max_entries = limit;
         Store store(info);
@@ -287,8 +281,7 @@ TEST_F(PersistPolicy, AFullCountIsAnErrorWhereEvictionIsOff)
 {
     info.max_entries = 3;
     info.eviction = INGOT_PERSIST_EVICT_OFF;
-    Store store(info);
-    fill(store, 3);
+    const Store store = filled(info, 3);
     EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(3), random_bytes(3, 100)));
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), random_bytes(9, 100))); /* replacing adds no entry */
     EXPECT_EQ(3u, count_present(store, 3));
@@ -298,12 +291,9 @@ TEST_F(PersistPolicy, AFullCountIsAnErrorWhereEvictionIsOff)
 /* The bytes of the replaced entry become free, so the new one needs only what it has more. */
 TEST_F(PersistPolicy, AFullStoreReplacesAnEntryByOneOfItsSize)
 {
-    {
-        Store store(info);
-        fill(store, 3);
-    }
+    (void)filled(info, 3);
     for (const auto order : {INGOT_PERSIST_EVICT_OFF, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_EVICT_LRU}) {
-        info.max_bytes = bytes_in(root());
+        info.max_bytes = bytes_in(root_);
         info.eviction = order;
         Store store(info);
         EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(10 + order, 1000))) << order;
@@ -320,13 +310,10 @@ TEST_F(PersistPolicy, AFullStoreReplacesAnEntryByOneOfItsSize)
 TEST_F(PersistPolicy, AReplacementKeepsTheLimit)
 {
     for (const size_t size : {5000u, 9000u, 12200u}) {
-        const std::string path = root().string() + std::to_string(size);
+        const std::string path = root_.string() + std::to_string(size);
         info.path = path.c_str();
         info.max_bytes = info.max_entries = 0;
-        {
-            Store store(info);
-            fill(store, 3);
-        }
+        (void)filled(info, 3);
         info.max_bytes = bytes_in(path);
         info.max_entries = 3;
         Store store(info);
@@ -340,17 +327,16 @@ TEST_F(PersistPolicy, AReplacementKeepsTheLimit)
 TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
 {
     info.max_age_ms = 1000 * 1000;
-    Store store(info);
-    fill(store, 3);
+    const Store store = filled(info, 3);
     set_time(numbered_id(0), now_ns() - 1100 * kSecond);
     set_time(numbered_id(1), now_ns() - 900 * kSecond);
     set_time(numbered_id(2), now_ns() + 5000 * kSecond); /* as if the clock had been set back since then */
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(2)));
-    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(2u, entries_of(root_).size());
     EXPECT_EQ(1u, store.stats().expired);
-    EXPECT_EQ(bytes_in(root()), store.stats().bytes);
+    EXPECT_EQ(bytes_in(root_), store.stats().bytes);
 }
 
 /* An entry that was used while a machine's clock was ahead by years ages from the next eviction on. */
@@ -358,12 +344,11 @@ TEST_F(PersistPolicy, ATimeInTheFutureCountsAsNow)
 {
     info.max_age_ms = 1000 * 1000;
     info.max_entries = 3;
-    Store store(info);
-    fill(store, 3);
+    const Store store = filled(info, 3);
     set_time(numbered_id(0), now_ns() + 1000 * 86400 * kSecond);
     EXPECT_EQ(INGOT_SUCCESS, Store(info).status()) << "opening evicts what is too old";
-    EXPECT_EQ(3u, entries_of(root()).size());
-    for (const fs::path &entry : entries_of(root()))
+    EXPECT_EQ(3u, entries_of(root_).size());
+    for (const fs::path &entry : entries_of(root_))
         EXPECT_GE(now_ns(), time_of(entry));
     set_time(numbered_id(1), now_ns());
     set_time(numbered_id(2), now_ns());
@@ -381,18 +366,17 @@ TEST_F(PersistPolicy, KeepsOnlyBlobsOfSizesThatAreWanted)
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(0, 200)));
     EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(3), random_bytes(0, 201)));
     EXPECT_EQ(2u, store.stats().not_kept);
-    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(2u, entries_of(root_).size());
 }
 
 TEST_F(PersistPolicy, EvictsToTheLowWaterMark)
 {
     info.max_bytes = 84000;
     info.low_water_percent = 80;
-    Store store(info);
-    fill(store, 10);
-    ASSERT_EQ(10u, entries_of(root()).size());
+    const Store store = filled(info, 10);
+    ASSERT_EQ(10u, entries_of(root_).size());
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
-    EXPECT_EQ(9u, entries_of(root()).size()); /* the 8 that fit in 67200 bytes, and the new one */
+    EXPECT_EQ(9u, entries_of(root_).size()); /* the 8 that fit in 67200 bytes, and the new one */
     info.low_water_percent = 101;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
@@ -458,21 +442,20 @@ TEST_F(PersistPolicy, ProcessesThatStoreOneEntryAndEndKeepTheLimit)
 TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
 {
     {
-        Store store(info);
-        fill(store, 4);
+        const Store store = filled(info, 4);
         for (unsigned i = 0; i < 3; ++i)
             set_time(numbered_id(i), now_ns() - 1100 * kSecond);
         set_time(numbered_id(3), now_ns() - 900 * kSecond);
     }
     info.max_age_ms = 1000 * 1000;
     Store store(info); /* opening evicts entries that are too old */
-    EXPECT_EQ(1u, entries_of(root()).size());
-    EXPECT_EQ(bytes_in(root()), store.stats().bytes);
+    EXPECT_EQ(1u, entries_of(root_).size());
+    EXPECT_EQ(bytes_in(root_), store.stats().bytes);
     EXPECT_EQ(3u, store.stats().evictions);
     /* Storing a blob also evicts entries that are too old. */
     ASSERT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::max_age_ms, 800 * 1000));
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
-    EXPECT_EQ(1u, entries_of(root()).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(10)));
     EXPECT_EQ(0u, store.stats().expired);
 }
@@ -480,32 +463,30 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
 TEST_F(PersistPolicy, AnOpenThatFailsEvictsNothing)
 {
     {
-        Store store(info);
-        fill(store, 2);
+        const Store store = filled(info, 2);
         set_time(numbered_id(0), now_ns() - 1100 * kSecond);
     }
-    const std::string missing = root() / "missing";
+    const std::string missing = root_ / "missing";
     info.max_age_ms = 1000 * 1000;
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     trust.policy = INGOT_PERSIST_TRUST_REQUIRE;
     trust.key_files = missing.c_str();
     info.trust = &trust;
     EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
-    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(2u, entries_of(root_).size());
 }
 
 TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
 {
     {
-        Store store(info);
-        fill(store, 2);
+        const Store store = filled(info, 2);
         set_time(numbered_id(0), now_ns() - 1100 * kSecond);
     }
     info.max_age_ms = 1000 * 1000;
     info.flags = INGOT_PERSIST_READ_ONLY;
     Store store(info);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
-    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(2u, entries_of(root_).size());
 }
 
 /* The half that was stored first is loaded here, so it is the youngest by last use. */

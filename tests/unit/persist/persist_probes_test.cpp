@@ -24,14 +24,10 @@ using namespace trust_fixture;
 namespace
 {
 
-class PersistProbes : public testing::Test
+class PersistProbes : public StoreTest
 {
 protected:
-    ingot_persist_info_t info() const
-    {
-        ingot_persist_info_t info = info_at(root_);
-        return info;
-    }
+    ingot_persist_info_t info() const { return info_at(root_); }
 
     static uint64_t learned(const Session &session)
     {
@@ -97,8 +93,6 @@ protected:
     }
 
     OldHeader header_;
-    ScratchDirectory scratch_;
-    fs::path root_ = scratch_.path() / "store";
 };
 
 TEST_F(PersistProbes, AreKnownToTheNextProcess)
@@ -321,16 +315,14 @@ TEST_F(PersistProbes, NeedAPlaceAndAContext)
 {
     Session session;
     Store store(info());
-    ingot_storage_t file = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str(), nullptr));
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_remember_headers(file, session.context.get()));
+    const HeldStorage file = open_file(scratch_.path() / "file");
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_remember_headers(file.get(), session.context.get()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remember_headers(nullptr, session.context.get()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remember_headers(store.get(), nullptr));
     ReferenceDevice device;
     ingot_context_info_t off = INGOT_CONTEXT_INFO_INIT;
     off.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), device.make(off).get()));
-    ingot_storage_release(file);
 }
 
 /* ---- probes that another user may have written ---- */

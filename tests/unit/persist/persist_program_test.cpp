@@ -15,14 +15,14 @@ using namespace store_fixture;
 namespace
 {
 
-class PersistProgram : public testing::Test
+class PersistProgram : public StoreTest
 {
 protected:
     Store &store() { return *store_; }
     void reopen(ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_NOW, uint32_t flags = 0)
     {
         store_.reset();
-        ingot_persist_info_t info = info_at(path_);
+        ingot_persist_info_t info = info_at(root_);
         info.store_mode = mode;
         info.flags = flags;
         info.lock_timeout_ms = 60000;
@@ -31,8 +31,6 @@ protected:
     }
     void SetUp() override { reopen(); }
 
-    ScratchDirectory scratch_;
-    std::string path_ = (scratch_.path() / "store").string();
     std::unique_ptr<Store> store_;
 };
 
@@ -81,13 +79,13 @@ TEST_F(PersistProgram, ARefusedBlobIsReplaced)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(desc, store()));
     Session second;
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(), store()));
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
 }
 
 TEST_F(PersistProgram, ABlobThatTheDriverRefusesIsReplacedAndOneThatItFailsToLoadStays)
 {
     for (const ingot_status_t failure : {INGOT_BLOB_REJECTED, INGOT_BACKEND_ERROR}) {
-        fs::remove_all(fs::path(path_));
+        fs::remove_all(root_);
         reopen();
         const Session first;
         EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
@@ -106,7 +104,7 @@ TEST_F(PersistProgram, ADamagedFileIsCountedAndReplaced)
 {
     const Session first;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
-    const fs::path entry = entries_of(path_).at(0);
+    const fs::path entry = entries_of(root_).at(0);
     unsigned damaged = 0;
     for (const char *name : {"key.bin", "kernel.bin"}) {
         for (const bool is_cut : {false, true}) {
@@ -134,9 +132,9 @@ TEST_F(PersistProgram, ADamageThatOnlyTheCoreFindsIsReplaced)
     const Session first;
     const Desc desc = first.describe();
     EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(desc, store()));
-    Bytes bad = read_file(entries_of(path_).at(0) / "kernel.bin");
+    Bytes bad = read_file(entries_of(root_).at(0) / "kernel.bin");
     bad.back() ^= 1u;
-    fs::remove_all(fs::path(path_));
+    fs::remove_all(root_);
     reopen();
     ASSERT_EQ(INGOT_SUCCESS, store().put(id_of(desc), bad));
     const Session second, third;
@@ -154,7 +152,7 @@ TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
     Session other;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, other.create(other.describe(), second_tier));
-    const fs::path file = entries_of(path_).at(0) / "kernel.bin";
+    const fs::path file = entries_of(root_).at(0) / "kernel.bin";
     const Bytes good = read_file(entries_of(below).at(0) / "kernel.bin");
     Bytes bad = read_file(file);
     bad.back() ^= 1u;
@@ -164,7 +162,7 @@ TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
     const Session session;
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(session.describe(), chain_of({chain.get()})))
         << "the second tier must be asked all the same";
-    EXPECT_EQ(good, read_file(entries_of(path_).at(0) / "kernel.bin")) << "what was promoted";
+    EXPECT_EQ(good, read_file(entries_of(root_).at(0) / "kernel.bin")) << "what was promoted";
 }
 
 TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
@@ -174,7 +172,7 @@ TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
     const char *reason = nullptr;
     ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(desc.get(), &reason));
     EXPECT_EQ(INGOT_BUILD_FAILED, request_through(desc, store().get())); /* the compiler refuses it */
-    EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0u, entries_of(root_).size());
 }
 
 TEST_F(PersistProgram, TellsWhyAnIdCouldNotBeMade)
@@ -194,14 +192,6 @@ TEST_F(PersistProgram, TellsWhyAnIdCouldNotBeMade)
     EXPECT_EQ(0u, entries_of(scratch.path() / "store").size());
 }
 
-TEST_F(PersistProgram, AFailedBuildIsToldAndNotStored)
-{
-    Session session;
-    const Desc desc = session.describe("kernel broken undefined_word\n");
-    EXPECT_EQ(INGOT_BUILD_FAILED, request_through(desc, store().get()));
-    EXPECT_EQ(0u, entries_of(path_).size());
-}
-
 TEST_F(PersistProgram, TheLastReleaseStoresWhatWaitsAfterTheContextHasGone)
 {
     reopen(INGOT_PERSIST_STORE_ON_FLUSH);
@@ -211,9 +201,9 @@ TEST_F(PersistProgram, TheLastReleaseStoresWhatWaitsAfterTheContextHasGone)
     session->context.reset();
     counts = &session->counts;
     EXPECT_EQ(0u, counts->states_destroyed); /* the waiting program holds the context */
-    EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0u, entries_of(root_).size());
     store_.reset();
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     EXPECT_EQ(1u, counts->states_destroyed);
     EXPECT_EQ(0, counts->live_programs);
 }
@@ -236,7 +226,7 @@ TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
     reopen(INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_READ_ONLY);
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
-    EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(0u, session.counts.binaries_taken); /* taking a binary would be of no use */
 }
 
@@ -246,13 +236,13 @@ TEST_F(PersistProgram, BlobsThatCannotBeTakenAreNotTheCallersFailure)
     session.fail("get_binary", INGOT_BACKEND_ERROR);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_BACKEND_ERROR));
-    EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0u, entries_of(root_).size());
 }
 
 TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
 {
     store_.reset();
-    ingot_persist_info_t info = info_at(path_);
+    ingot_persist_info_t info = info_at(root_);
     info.max_bytes = 40000;
     store_ = std::make_unique<Store>(info);
     Session session;
@@ -260,7 +250,7 @@ TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
         session.create(session.describe(numbered_source(i)), store());
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
     EXPECT_GT(session.seen.count(INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS), 0u);
-    EXPECT_LE(bytes_in(path_), 40000u);
+    EXPECT_LE(bytes_in(root_), 40000u);
 }
 
 TEST_F(PersistProgram, ThreadsThatAskAtOnceShareOneBuild)
@@ -273,7 +263,7 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceShareOneBuild)
     for (const Program &program : programs)
         EXPECT_EQ(programs[0], program);
     EXPECT_EQ(1u, session.counts.builds);
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
 }
 
 TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
@@ -313,7 +303,7 @@ TEST_F(PersistProgram, AThreadThatAsksForWhatIsNotKeptWhileItIsStoredBuildsAtOnc
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
     EXPECT_EQ(0u, store().stats().wait_timeouts) << "it waited for what waits for it here";
     EXPECT_EQ(2u, session.counts.builds);
-    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, entries_of(root_).size());
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
 }
 
@@ -336,7 +326,7 @@ TEST_F(PersistProgram, RefusesMissingArguments)
 TEST_F(PersistProgram, WhatTheLimitsExcludeIsNoFailureOfAFlush)
 {
     store_.reset();
-    ingot_persist_info_t info = info_at(path_);
+    ingot_persist_info_t info = info_at(root_);
     info.max_blob_bytes = 1;
     info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     store_ = std::make_unique<Store>(info);
@@ -344,5 +334,5 @@ TEST_F(PersistProgram, WhatTheLimitsExcludeIsNoFailureOfAFlush)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr)) << ingot_last_error_detail();
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
-    EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0u, entries_of(root_).size());
 }

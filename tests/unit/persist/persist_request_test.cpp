@@ -63,6 +63,15 @@ protected:
         return info;
     }
 
+    /* Opens the store, which records the requests of its programs in another one. */
+    Store open_recording(const ingot_persist_trust_t *trust = nullptr) const
+    {
+        ingot_persist_info_t info = info_of(root_);
+        info.record_path = record_.c_str();
+        info.trust = trust;
+        return Store(info);
+    }
+
     ScratchDirectory scratch_;
     std::string root_ = path("store"), record_ = path("requests");
     std::vector<std::string> told_; /* the reasons of degradations */
@@ -103,9 +112,7 @@ TEST_F(PersistRequest, IsRecordedBesideTheResultAndInAnotherStore)
 
 TEST_F(PersistRequest, IsStoredOnceForAllDevicesAndDrivers)
 {
-    ingot_persist_info_t info = info_of(root_);
-    info.record_path = record_.c_str();
-    const Store store(info);
+    const Store store = open_recording();
     for (const char *version : {"1", "1", "2"}) {
         Session session(false, version);
         (void)session.create(session.describe(), store);
@@ -135,9 +142,7 @@ TEST_F(PersistRequest, IsRecordedByAProgramThatWasLoaded)
 
 TEST_F(PersistRequest, IsRecordedThroughAChain)
 {
-    ingot_persist_info_t info = info_of(root_);
-    info.record_path = record_.c_str();
-    const Store store(info);
+    const Store store = open_recording();
     const Store other(path("other"));
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), chain_of({other.get(), store.get()})));
@@ -146,9 +151,7 @@ TEST_F(PersistRequest, IsRecordedThroughAChain)
 
 TEST_F(PersistRequest, IsNotRecordedInAForkedChild)
 {
-    ingot_persist_info_t info = info_of(root_);
-    info.record_path = record_.c_str();
-    const Store store(info);
+    const Store store = open_recording();
     Session session;
     const Desc desc = session.describe();
     EXPECT_EQ(0, forked_child::run([&] {
@@ -185,9 +188,7 @@ TEST_F(PersistRequest, FailsNothingAndTellsEachStatusOnce)
 
 TEST_F(PersistRequest, OfAProgramThatCannotBeCachedIsNotRecorded)
 {
-    ingot_persist_info_t info = info_of(root_);
-    info.record_path = record_.c_str();
-    const Store store(info);
+    const Store store = open_recording();
     Session session;
     ingot_persist_record_request(store.get(), session.describe("kernel twice x 2 * __DATE__\n").get(), nullptr);
     EXPECT_EQ(0u, recorded_requests::count(record_));
@@ -199,10 +200,7 @@ TEST_F(PersistRequest, HasASealIfThePolicyAsksForOne)
 {
     const trust_fixture::Trust trust(INGOT_PERSIST_TRUST_REQUIRE, {trust_fixture::signing_key(1)});
     const trust_fixture::Trust other(INGOT_PERSIST_TRUST_REQUIRE, {trust_fixture::signing_key(2)});
-    ingot_persist_info_t info = info_of(root_);
-    info.record_path = record_.c_str();
-    info.trust = trust.get();
-    const Store store(info);
+    const Store store = open_recording(trust.get());
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store));
     ingot_persist_info_t read = info_of(record_);
@@ -385,24 +383,4 @@ TEST_F(PersistRequest, ThatWouldBeEnormousIsRefused)
     frame.insert(frame.end(), {0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0});
     EXPECT_EQ(INGOT_BLOB_CORRUPT, read_with(id_with(digest), {{"request", frame}}));
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("too large"));
-}
-
-TEST_F(PersistRequest, IsDescribedForPeople)
-{
-    Session session;
-    const Store store = recorded_requests::open_keeping_store(root_, "app");
-    ingot_persist_record_request(store.get(), session.describe("kernel twice x 2 *\n", 0, "group").get(), nullptr);
-    const Found found = requests_in(store.get()).at(0);
-    std::vector<std::string> paths;
-    const auto visit = [](void *user, const char *path, size_t size, const uint8_t *value, bool) {
-        static_cast<std::vector<std::string> *>(user)->push_back(
-            std::string(path) + "=" + std::string(reinterpret_cast<const char *>(value), size));
-    };
-    EXPECT_EQ(INGOT_SUCCESS, ingot_request_describe(found.id.size(), found.id.data(), found.blob.size(),
-                                                    found.blob.data(), store.get(), visit, &paths));
-    for (const char *wanted :
-         {"name=test", "group=group", "namespace=app", "backend=reference", "source[0].text=kernel twice x 2 *\n"})
-        EXPECT_EQ(1, std::count(paths.begin(), paths.end(), wanted)) << wanted;
-    EXPECT_EQ(INGOT_BLOB_CORRUPT,
-              ingot_request_describe(3, found.id.data(), found.blob.size(), found.blob.data(), nullptr, visit, &paths));
 }

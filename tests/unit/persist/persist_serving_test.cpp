@@ -15,11 +15,9 @@ ingot_origin_t origin_of(const HeldStorage &storage, int number = 0)
     return session.create(session.describe(numbered_source(number)), storage);
 }
 
-class PersistServing : public testing::Test
+class PersistServing : public StoreTest
 {
 protected:
-    ScratchDirectory scratch_;
-    const fs::path root_ = scratch_.path() / "store";
     Store store_{root_};
 };
 
@@ -95,15 +93,10 @@ TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedByTheNextStore)
 TEST_F(PersistServing, LimitsAreThoseOfADirectory)
 {
     const HeldStorage chain = chain_of({store_.get()});
-    ingot_storage_t storage = chain.get();
     ingot_persist_settings_t settings = settings_of(chain);
     EXPECT_EQ(0u, settings.max_bytes);
     settings.is_off = 1;
     settings.max_entries = INGOT_UNLIMITED;
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_set_settings(storage, &settings));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_set_settings(chain.get(), &settings));
     EXPECT_EQ(0, settings_of(chain).is_off) << "all or none";
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(storage, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(storage, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(nullptr, &settings));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(nullptr, &settings));
 }

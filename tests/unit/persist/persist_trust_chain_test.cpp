@@ -129,13 +129,7 @@ TEST(PersistTrustChain, NoTierBringsWhatTheFirstStorageWouldRefuse)
 TEST(PersistTrustChain, EveryTierGetsSealedBlobsOrNone)
 {
     const Bytes good = sealed(kSecret, id, blob);
-    const auto public_only = [&] {
-        const ScratchDirectory scratch;
-        ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
-        const std::string path = scratch.path() / "key";
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_key_create(path.c_str(), INGOT_PERSIST_KEY_ED25519_SECRET, &info));
-        return Key{INGOT_PERSIST_KEY_ED25519_PUBLIC, Bytes(info.public_key, info.public_key + INGOT_PERSIST_KEY_SIZE)};
-    }();
+    const Key public_only = {INGOT_PERSIST_KEY_ED25519_PUBLIC, kSigning.bytes};
     for (const Front &front : fronts())
         for (const bool is_nested : {false, true})
             for (const auto policy : {kNone, kVerify, kRequire}) {
@@ -205,8 +199,7 @@ TEST(PersistTrustChain, CountsAndReportsWhatItRefuses)
     ingot_persist_info_t info = info_at(path);
     const Trust trust(kRequire, {kSecret});
     info.trust = trust.get();
-    info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
-    info.on_event_user = &seen;
+    seen.listen(&info);
     const Held upper = opened([&](ingot_storage_t *made) { return ingot_persist_open(made, &info); });
     const Held chain = chain_of({upper.get(), lower.get()});
     EXPECT_EQ(INGOT_UNTRUSTED, chain.load(id));

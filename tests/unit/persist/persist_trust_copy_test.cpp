@@ -15,6 +15,7 @@ extern "C" {
 
 using namespace store_fixture;
 using namespace trust_fixture;
+using PersistTrustCopy = StoreTest;
 
 namespace
 {
@@ -23,7 +24,7 @@ const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 100);
 } // namespace
 
-TEST(PersistTrustCopy, AKeptBlobIsStoredAsItIs)
+TEST_F(PersistTrustCopy, AKeptBlobIsStoredAsItIs)
 {
     const Bytes good = sealed(kSecret, kId, kBlob);
     Kept kept;
@@ -48,7 +49,7 @@ TEST(PersistTrustCopy, AKeptBlobIsStoredAsItIs)
 }
 
 /* A blob may begin with any bytes. A storage that cannot return a blob as it was must refuse to store it. */
-TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
+TEST_F(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
 {
     const std::vector<std::string> magics = {"\x89INGSEL\n", "\x89INGKEY\n", "\x89INGBDL\n", "\x89INGMAN\n",
                                              "\x89INGRCP\n", "\x89INGIDX\n", "\x89INGOBJ\n", "\x89INGOCI\n",
@@ -88,7 +89,7 @@ TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
                     }
 }
 
-TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
+TEST_F(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
 {
     for (const bool is_nested : {false, true}) {
         SCOPED_TRACE(is_nested);
@@ -117,12 +118,11 @@ TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
     }
 }
 
-TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
+TEST_F(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
 {
     const Bytes good = sealed(kSecret, kId, kBlob);
     const Trust trust(kRequire, {kSecret});
-    ScratchDirectory scratch;
-    const fs::path folder = scratch.path() / "folder";
+    const fs::path folder = scratch_.path() / "folder";
     const fs::path path = folder / "file";
     fs::create_directory(folder);
     ASSERT_EQ(0, chmod(folder.c_str(), 0755));
@@ -155,19 +155,17 @@ TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
 }
 
-TEST(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
+TEST_F(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
 {
-    ScratchDirectory scratch;
-    const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
-    ingot_persist_info_t info = info_at(path);
+    ingot_persist_info_t info = info_at(root_);
     info.eviction = INGOT_PERSIST_EVICT_LRU;
     info.trust = trust.get();
     {
         const Store writer(info);
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob)) << ingot_last_error_detail();
     }
-    const fs::path blob = entries_of(path).at(0) / "kernel.bin";
+    const fs::path blob = entries_of(root_).at(0) / "kernel.bin";
     set_time_of(blob.parent_path(), 1000000000);
     const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     ASSERT_GE(watch, 0);
@@ -183,13 +181,11 @@ TEST(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
     close(watch);
 }
 
-TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
+TEST_F(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
 {
-    ScratchDirectory scratch;
-    const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
-    ingot_persist_info_t info = info_at(path);
-    (void)filled_directory(path, kId, kBlob);
+    ingot_persist_info_t info = info_at(root_);
+    (void)filled_directory(root_, kId, kBlob);
     info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
@@ -200,23 +196,21 @@ TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
     EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "without a seal")) << ingot_last_error_detail();
 }
 
-TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
+TEST_F(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
 {
     constexpr uint64_t kLarge = (uint64_t(256) << 20) + 1;
-    ScratchDirectory scratch;
-    const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
-    ingot_persist_info_t info = info_at(path);
-    (void)filled_directory(path, kId, sealed(kSecret, kId, kBlob));
+    ingot_persist_info_t info = info_at(root_);
+    (void)filled_directory(root_, kId, sealed(kSecret, kId, kBlob));
     struct key_file key = key_file_of(kId.size(), kId.data(), kBlob.size(), kBlob.data(), 1);
     key.blob_size_bytes = kLarge;
     Bytes file(KEY_FILE_HEADER_SIZE);
     key_file_encode(&key, file.data());
     file.insert(file.end(), kId.begin(), kId.end());
-    const fs::path entry = entries_of(path).at(0);
+    const fs::path entry = entries_of(root_).at(0);
     write_file(entry / "key.bin", file);
     ASSERT_EQ(0, truncate((entry / "kernel.bin").c_str(), kLarge)) << "a sparse file";
-    const std::string single = scratch.path() / "file";
+    const std::string single = scratch_.path() / "file";
     write_file(single, file);
     ASSERT_EQ(0, truncate(single.c_str(), static_cast<off_t>(file.size() + kLarge)));
     info.trust = trust.get();
@@ -227,11 +221,10 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     EXPECT_EQ(INGOT_UNTRUSTED, open_file(single, trust.get()).load(kId)) << ingot_last_error_detail();
 }
 
-TEST(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
+TEST_F(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
 {
     constexpr uint64_t kLarge = (uint64_t(256) << 20) + 8;
-    ScratchDirectory scratch;
-    const std::string path = scratch.path() / "bundle";
+    const std::string path = scratch_.path() / "bundle";
     const Trust trust(kRequire, {kSecret});
     bundle_record record = {};
     record.hash = checksum_bucket_of(kId.size(), kId.data());

@@ -9,12 +9,12 @@
 
 using namespace store_fixture;
 using namespace trust_fixture;
+using PersistTrust = StoreTest;
 
 namespace
 {
 
 constexpr uid_t kNobody = 65534;
-
 const Bytes kId = bytes_of("an id");
 const Bytes kOtherId = bytes_of("another id");
 const Bytes kBlob = random_bytes(1, 100);
@@ -42,7 +42,7 @@ Key public_key()
 
 } // namespace
 
-TEST(PersistTrust, EveryKindOfStorageFollowsItsPolicy)
+TEST_F(PersistTrust, EveryKindOfStorageFollowsItsPolicy)
 {
     struct Case {
         const char *name;
@@ -84,7 +84,7 @@ TEST(PersistTrust, EveryKindOfStorageFollowsItsPolicy)
     }
 }
 
-TEST(PersistTrust, RefusesEveryChangedByteAndEveryTruncation)
+TEST_F(PersistTrust, RefusesEveryChangedByteAndEveryTruncation)
 {
     const Bytes blob = random_bytes(5, 40);
     for (const Key &key : {kSecret, kSigning}) {
@@ -121,7 +121,7 @@ TEST(PersistTrust, RefusesEveryChangedByteAndEveryTruncation)
     }
 }
 
-TEST(PersistTrust, AnOpenReaderRefusesOnlyWhatItCannotOpen)
+TEST_F(PersistTrust, AnOpenReaderRefusesOnlyWhatItCannotOpen)
 {
     Kept kept;
     const Held storage = kept.open();
@@ -134,7 +134,7 @@ TEST(PersistTrust, AnOpenReaderRefusesOnlyWhatItCannotOpen)
     EXPECT_EQ(INGOT_SUCCESS, storage.load(kId));
 }
 
-TEST(PersistTrust, SealsWithTheFirstKeyThatCan)
+TEST_F(PersistTrust, SealsWithTheFirstKeyThatCan)
 {
     Kept kept;
     const Held storage = kept.open();
@@ -149,7 +149,7 @@ TEST(PersistTrust, SealsWithTheFirstKeyThatCan)
     EXPECT_EQ(2u, storage.stats().untrusted);
 }
 
-TEST(PersistTrust, StoresNothingIfItRequiresSealsAndCannotSeal)
+TEST_F(PersistTrust, StoresNothingIfItRequiresSealsAndCannotSeal)
 {
     Kept kept;
     const Held storage = kept.open();
@@ -163,7 +163,7 @@ TEST(PersistTrust, StoresNothingIfItRequiresSealsAndCannotSeal)
     EXPECT_EQ(kBlob, kept.blobs[kId]);
 }
 
-TEST(PersistTrust, KeysAreReplacedInThreeSteps)
+TEST_F(PersistTrust, KeysAreReplacedInThreeSteps)
 {
     Kept kept;
     const Held storage = kept.open();
@@ -182,7 +182,7 @@ TEST(PersistTrust, KeysAreReplacedInThreeSteps)
     EXPECT_EQ(INGOT_SUCCESS, storage.load(kOtherId));
 }
 
-TEST(PersistTrust, RefusesPoliciesThatMakeNoSense)
+TEST_F(PersistTrust, RefusesPoliciesThatMakeNoSense)
 {
     Kept kept;
     const Held storage = kept.open();
@@ -212,7 +212,7 @@ TEST(PersistTrust, RefusesPoliciesThatMakeNoSense)
     }()) << "the last policy that was accepted stays";
 }
 
-TEST(PersistTrust, AChainNeverSealsWhatATierHad)
+TEST_F(PersistTrust, AChainNeverSealsWhatATierHad)
 {
     for (const bool is_nested : {false, true}) {
         ScratchDirectory scratch;
@@ -231,7 +231,7 @@ TEST(PersistTrust, AChainNeverSealsWhatATierHad)
     }
 }
 
-TEST(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
+TEST_F(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
 {
     Kept bad_kept, good_kept;
     bad_kept.blobs[kId] = sealed(kOther, kId, kBlob);
@@ -247,12 +247,10 @@ TEST(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
     EXPECT_EQ(1u, held.stats().distrusted);
 }
 
-TEST(PersistTrust, ADirectoryTellsItsOwnCallbackWhy)
+TEST_F(PersistTrust, ADirectoryTellsItsOwnCallbackWhy)
 {
-    ScratchDirectory scratch;
     std::string reason;
-    const std::string path = scratch.path() / "store";
-    ingot_persist_info_t info = info_at(path);
+    ingot_persist_info_t info = info_at(root_);
     const Trust trust(kRequire, {kSecret});
     info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *user) {
@@ -260,7 +258,7 @@ TEST(PersistTrust, ADirectoryTellsItsOwnCallbackWhy)
             *static_cast<std::string *>(user) = event->reason;
     };
     info.on_event_user = &reason;
-    const Held plain(filled_directory(scratch.path() / "store", kId, kBlob));
+    const Held plain(filled_directory(root_, kId, kBlob));
     Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.status()) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
@@ -270,24 +268,22 @@ TEST(PersistTrust, ADirectoryTellsItsOwnCallbackWhy)
     EXPECT_NE(std::string::npos, reason.find("is not one of the storage's keys")) << reason;
 }
 
-TEST(PersistTrust, ReadsAForeignStoreInWhichEveryBlobMustBeSealed)
+TEST_F(PersistTrust, ReadsAForeignStoreInWhichEveryBlobMustBeSealed)
 {
-    ScratchDirectory scratch;
-    const std::string path = scratch.path() / "store";
     {
-        const Held writer(filled_directory(scratch.path() / "store", kId, sealed(kSigning, kId, kBlob)));
+        const Held writer(filled_directory(root_, kId, sealed(kSigning, kId, kBlob)));
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kOtherId, kBlob));
     }
-    for (const auto &item : fs::recursive_directory_iterator(path))
+    for (const auto &item : fs::recursive_directory_iterator(root_))
         ASSERT_EQ(0, chmod(item.path().c_str(), 0777));
-    ASSERT_EQ(0, chmod(path.c_str(), 0777));
+    ASSERT_EQ(0, chmod(root_.c_str(), 0777));
     if (geteuid() == 0) {
-        for (const auto &item : fs::recursive_directory_iterator(path))
+        for (const auto &item : fs::recursive_directory_iterator(root_))
             ASSERT_EQ(0, chown(item.path().c_str(), kNobody, kNobody));
-        ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
+        ASSERT_EQ(0, chown(root_.c_str(), kNobody, kNobody));
     }
     const Trust trust(kRequire, {public_key()});
-    ingot_persist_info_t info = info_at(path);
+    ingot_persist_info_t info = info_at(root_);
     for (const auto policy : {kNone, kVerify}) {
         const Trust weak(policy, {public_key()});
         info.trust = weak.get();
@@ -310,14 +306,13 @@ TEST(PersistTrust, ReadsAForeignStoreInWhichEveryBlobMustBeSealed)
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
 }
 
-TEST(PersistTrust, ReadsForeignFilesInWhichEveryBlobMustBeSealed)
+TEST_F(PersistTrust, ReadsForeignFilesInWhichEveryBlobMustBeSealed)
 {
-    ScratchDirectory scratch;
-    const std::string bundle_path = scratch.path() / "bundle";
-    const std::string file_path = scratch.path() / "file";
+    const std::string bundle_path = scratch_.path() / "bundle";
+    const std::string file_path = scratch_.path() / "file";
     Kept kept;
     for (const Kind &kind : kinds()) /* also leaves a bundle and a file in the folder */
-        (void)kind.make(scratch.path(), kept, kId, sealed(kSigning, kId, kBlob));
+        (void)kind.make(scratch_.path(), kept, kId, sealed(kSigning, kId, kBlob));
     using Open = ingot_status_t (*)(ingot_storage_t *, const char *, const ingot_persist_trust_t *);
     for (const auto &[open, path] :
          {std::pair<Open, std::string>{ingot_persist_open_bundle, bundle_path}, {ingot_persist_open_file, file_path}}) {
@@ -341,10 +336,9 @@ TEST(PersistTrust, ReadsForeignFilesInWhichEveryBlobMustBeSealed)
     }
 }
 
-TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
+TEST_F(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
 {
-    ScratchDirectory scratch;
-    const Held storage(filled_directory(scratch.path() / "store", kId, sealed(kSecret, kId, kBlob)));
+    const Held storage(filled_directory(root_, kId, sealed(kSecret, kId, kBlob)));
     ASSERT_EQ(INGOT_SUCCESS, storage.put(kOtherId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kSecret})));
     ingot_persist_verification_t found = verified(storage);
@@ -378,7 +372,7 @@ TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
     EXPECT_EQ(1u, seen.refused);
 
     uint64_t count = 0;
-    const std::string path = scratch.path() / "bundle";
+    const std::string path = scratch_.path() / "bundle";
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(storage.get(), path.c_str(), nullptr, nullptr, &count));
     EXPECT_EQ(1u, count) << "what is refused is left out";
     const Held bundle = open_bundle(path, Trust(kRequire, {kSecret}).get());
@@ -391,15 +385,13 @@ TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
     EXPECT_EQ(1u, found.foreign_count);
 }
 
-TEST(PersistTrust, FailsCleanlyAtEveryAllocation)
+TEST_F(PersistTrust, FailsCleanlyAtEveryAllocation)
 {
-    ScratchDirectory scratch;
-    const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
-    (void)Held(filled_directory(scratch.path() / "store", kId, sealed(kSecret, kId, kBlob)));
+    (void)Held(filled_directory(root_, kId, sealed(kSecret, kId, kBlob)));
     for (size_t n = 0;; ++n) {
         FailingAllocator allocator(n);
-        ingot_persist_info_t info = info_at(path);
+        ingot_persist_info_t info = info_at(root_);
         info.allocator = allocator.table();
         info.trust = trust.get();
         bool is_done = false;
@@ -423,7 +415,7 @@ TEST(PersistTrust, FailsCleanlyAtEveryAllocation)
     }
 }
 
-TEST(PersistTrust, KeysAreExchangedWhileThreadsLoadAndStore)
+TEST_F(PersistTrust, KeysAreExchangedWhileThreadsLoadAndStore)
 {
     Kept kept;
     const Held storage = kept.open();

@@ -72,7 +72,7 @@ ingot_status_t answer(const HeldStorage &store, const Bytes &wish, const Session
     return status;
 }
 
-class PersistWish : public testing::Test
+class PersistWish : public StoreTest
 {
 protected:
     fs::path folder() const { return root_ / "wanted"; }
@@ -82,8 +82,6 @@ protected:
         fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(2));
     }
 
-    ScratchDirectory scratch_;
-    fs::path root_ = scratch_.path() / "store";
     Session session_;
 };
 
@@ -259,15 +257,12 @@ TEST_F(PersistWish, IsLeftInTheDirectoryOfAChain)
     const Store store(root_);
     trust_fixture::Kept kept;
     const HeldStorage own = kept.open();
-    const ingot_storage_t tiers[] = {store.get(), own.get()};
-    ingot_storage_t chain = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    const HeldStorage held(chain);
+    const HeldStorage chain = chain_of({store.get(), own.get()});
     const Desc desc = session_.describe();
-    EXPECT_EQ(INGOT_BUSY, persist_program_begin(desc.get(), chain));
+    EXPECT_EQ(INGOT_BUSY, persist_program_begin(desc.get(), chain.get()));
     EXPECT_EQ(1u, wishes_in(store).size());
     ASSERT_EQ(INGOT_ORIGIN_BUILD, session_.create(desc, own)); /* as if another machine had stored it there */
-    EXPECT_EQ(INGOT_SUCCESS, persist_program_begin(desc.get(), chain));
+    EXPECT_EQ(INGOT_SUCCESS, persist_program_begin(desc.get(), chain.get()));
     EXPECT_EQ(INGOT_SUCCESS, store.load(id_of(desc))) << "it was promoted";
 }
 
@@ -311,7 +306,6 @@ TEST_F(PersistWish, NeedsAKeyWhereSealsAreRequired)
 {
     using namespace trust_fixture;
     const Key reads_only = {INGOT_PERSIST_KEY_ED25519_PUBLIC, kSigning.bytes};
-    using namespace trust_fixture;
     const Desc desc = session_.describe();
     const Store store(root_);
     ASSERT_EQ(INGOT_SUCCESS, store.trust(Trust(kRequire, {reads_only})));

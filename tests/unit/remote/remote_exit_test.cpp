@@ -64,7 +64,7 @@ TEST(RemoteExit, DropsWhatWaits)
             new FaultyServer([](FaultyConnection &connection) { connection.wait_for_end(); });
         ingot_remote_info_t info = patient();
         info.exit_time_ms = info.stall_timeout_ms = INGOT_UNLIMITED;
-        const Tier *const tier = new Tier("redis://127.0.0.1:" + std::to_string(server->port()), info);
+        const Tier *const tier = new Tier(server->url(), info);
         exit(tier->put(kId, kBlob) == INGOT_SUCCESS ? 0 : 1);
     }
     EXPECT_EQ(0, forked_child::wait_for(child));

@@ -25,26 +25,6 @@ using server_process::Redis;
 namespace
 {
 
-/* Settings of a tier that probes again soon after a failure, so that the process runs into the server's fault
- * repeatedly. */
-ingot_remote_info_t eager()
-{
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    info.retry_ms = 20;
-    info.longest_retry_ms = 40;
-    return info;
-}
-
-std::string redis_at(uint16_t port)
-{
-    return "redis://127.0.0.1:" + std::to_string(port);
-}
-
-std::string http_at(uint16_t port)
-{
-    return "http://127.0.0.1:" + std::to_string(port);
-}
-
 struct Cost {
     double seconds = 0; /* the time of all loads that made a request */
     double skipped = 0; /* the time of all other loads, which only use the processor */
@@ -74,14 +54,6 @@ Cost cost_of(const std::string &url)
     }
     cost.stats = tier.stats();
     return cost;
-}
-
-FaultyServer::Behavior answering(const std::string &answer)
-{
-    return [answer](FaultyConnection &connection) {
-        while (connection.read_request() && connection.send_bytes(answer)) {
-        }
-    };
 }
 
 FaultyServer::Behavior answering_once(const std::string &answer)
@@ -135,6 +107,7 @@ public:
             close(fd);
     }
     uint16_t port() const { return server_.port(); }
+    std::string url(const std::string &scheme) const { return server_.url(scheme); }
 
 private:
     FaultyServer server_;
@@ -146,18 +119,26 @@ struct Fault {
     std::function<Cost()> run;
 };
 
-std::function<Cost()> served_by(const FaultyServer::Behavior &behavior)
+std::function<Cost()> served_by(const FaultyServer::Behavior &behavior, const char *scheme = "redis")
 {
-    return [behavior] {
+    return [=] {
         const FaultyServer server(behavior);
-        return cost_of(redis_at(server.port()));
+        return cost_of(server.url(scheme));
+    };
+}
+
+std::function<Cost()> in_a_black_hole(const char *scheme)
+{
+    return [=] {
+        const BlackHole hole;
+        return cost_of(hole.url(scheme));
     };
 }
 
 std::vector<Fault> redis_faults()
 {
     return {
-        {"refused port", [] { return cost_of(redis_at(server_process::closed_port())); }},
+        {"refused port", [] { return cost_of(server_process::closed_url()); }},
         {"stopped server",
          [] {
              Redis redis;
@@ -166,11 +147,7 @@ std::vector<Fault> redis_faults()
              redis.resume();
              return cost;
          }},
-        {"black hole",
-         [] {
-             const BlackHole hole;
-             return cost_of(redis_at(hole.port()));
-         }},
+        {"black hole", in_a_black_hole("redis")},
         {"name that does not resolve", [] { return cost_of("redis://no-such-host.invalid"); }},
         {"closes connections", served_by([](FaultyConnection &) {})},
         {"never answers", served_by([](FaultyConnection &connection) { connection.wait_for_end(); })},
@@ -201,10 +178,7 @@ std::vector<Fault> redis_faults()
 
 std::function<Cost()> http_served_by(const FaultyServer::Behavior &behavior)
 {
-    return [behavior] {
-        const FaultyServer server(behavior);
-        return cost_of(http_at(server.port()));
-    };
+    return served_by(behavior, "http");
 }
 
 std::string body(const std::string &bytes, const std::string &status = "200 OK")
@@ -216,12 +190,8 @@ std::vector<Fault> http_faults()
 {
     const Bytes other = object_of(kId, kBlob);
     return {
-        {"http: refused port", [] { return cost_of(http_at(server_process::closed_port())); }},
-        {"http: black hole",
-         [] {
-             const BlackHole hole;
-             return cost_of(http_at(hole.port()));
-         }},
+        {"http: refused port", [] { return cost_of(server_process::closed_url("http")); }},
+        {"http: black hole", in_a_black_hole("http")},
         {"http: name does not resolve", [] { return cost_of("http://no-such-host.invalid"); }},
         {"http: closes connections", http_served_by([](FaultyConnection &) {})},
         {"http: never answers", http_served_by([](FaultyConnection &connection) { connection.wait_for_end(); })},
@@ -419,7 +389,7 @@ TEST(RemoteFaults, EndsInTimeWithAnAnswerThatNeverEnds)
         ingot_remote_info_t info = patient();
         info.exit_time_ms = 1;
         const Lateness lateness;
-        auto tier = std::make_unique<Tier>("redis://127.0.0.1:" + std::to_string(server.port()), info);
+        auto tier = std::make_unique<Tier>(server.url(), info);
         ASSERT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
         ASSERT_TRUE(server_process::becomes_true([&] { return has_begun.load(); }));
         const double seconds = seconds_of([&] { tier->close(); });
@@ -432,7 +402,7 @@ TEST(RemoteFaults, EndsInTimeWithAnAnswerThatNeverEnds)
 TEST(RemoteFaults, ASocketThatNeverConnectedIsForgotten)
 {
     const BlackHole server;
-    const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+    const std::string url = server.url("http");
     sockets opened;
     sockets_init(&opened);
     CURLM *multi = curl_multi_init();
@@ -485,7 +455,7 @@ TEST(RemoteFaults, ShowsNoControlCharactersOfAServer)
     const FaultyServer server(answering("-ERR \x1b]0;title\x07"
                                         " caf\xc3\xa9 \xc2\x9b"
                                         "31m\r\n"));
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    const Tier tier(server.url());
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "ERR ?]0;title? caf\xc3\xa9 ??31m"))
         << ingot_last_error_detail();
@@ -550,7 +520,7 @@ TEST(RemoteFaults, AFailedUploadIsTriedFirstUnlessANewerOneReplacesIt)
         ingot_remote_info_t info = patient();
         info.retry_ms = 20;
         info.longest_retry_ms = 40;
-        const Tier tier(redis_at(server.port()), info);
+        const Tier tier(server.url(), info);
         EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("first"), bytes_of("blob 1")));
         EXPECT_TRUE(server_process::becomes_true([&] { return is_first_there.load(); }));
         EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of(is_replaced ? "first" : "second"), bytes_of("blob 2")));

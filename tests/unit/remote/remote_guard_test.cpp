@@ -25,17 +25,6 @@ guard make_guard(uint64_t whole_ns = 2 * kSecond, uint64_t seed = 7)
 
 } // namespace
 
-TEST(RemoteGuard, PausesAtOnceIfTheServerFails)
-{
-    guard guard = make_guard();
-    EXPECT_FALSE(guard_note(&guard, GUARD_WORKS, 0));
-    EXPECT_TRUE(guard_note(&guard, GUARD_FAILS, 5 * kSecond));
-    EXPECT_TRUE(guard_is_paused(&guard));
-    EXPECT_GE(guard.pauses.until_ns, 6 * kSecond);
-    EXPECT_LE(guard.pauses.until_ns, 6 * kSecond + kSecond / 4);
-    EXPECT_EQ(1u, guard.pause_count);
-}
-
 TEST(RemoteGuard, PausesAfterThreeDoubtsInARow)
 {
     guard guard = make_guard();

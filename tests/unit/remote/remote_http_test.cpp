@@ -89,12 +89,8 @@ TEST_F(RemoteHttp, ThreadsLoadInParallelOnConnectionsThatAreKept)
 
 TEST_F(RemoteHttp, KeepsItsConnectionAlive)
 {
-    const FaultyServer server([](FaultyConnection &connection) {
-        while (connection.read_request() &&
-               connection.send_bytes("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nNot found")) {
-        }
-    });
-    const Tier tier("http://127.0.0.1:" + std::to_string(server.port()));
+    const FaultyServer server(answering("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nNot found"));
+    const Tier tier(server.url("http"));
     for (int i = 0; i < 10; ++i)
         EXPECT_EQ(INGOT_NOT_FOUND, tier.load(bytes_of("id " + std::to_string(i))));
     EXPECT_EQ(10u, tier.stats().misses);

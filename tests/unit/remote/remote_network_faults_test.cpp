@@ -4,6 +4,7 @@
  *
  * The machine and the server are network namespaces. remote_faults_test.cpp has servers that answer wrongly.
  */
+#include <array>
 #include <cstdio>
 
 #include "support/machine_fixture.h"
@@ -19,7 +20,6 @@ using server_process::becomes_true;
 namespace
 {
 
-constexpr unsigned kHangSeconds = 200;
 constexpr int kPrograms = 150;
 constexpr int kProgramsAfterwards = 50; /* programs that are requested only after the fault */
 constexpr int kWordsPerProgram = 1000;  /* numbers of eight bytes, which hardly compress */
@@ -167,14 +167,6 @@ Asked ask(const Machine &machine, Session &session, int number)
     return asked;
 }
 
-ingot_remote_info_t eager()
-{
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    info.retry_ms = 20;
-    info.longest_retry_ms = 40;
-    return info;
-}
-
 /* Stores all programs on the server. */
 int fill(const std::string &folder, const std::string &url)
 {
@@ -256,9 +248,7 @@ int run_client(const std::string &folder, const std::string &url, bool is_eager,
 
 pid_t start_process(const std::function<int()> &work)
 {
-    return forked_child::start([&] {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(kHangSeconds);
+    return forked_child::start_guarded([&] {
         setenv("no_proxy", "*", 1);
         return work();
     });
@@ -322,26 +312,19 @@ void print(const char *name, const Cost &often, const Cost &usual)
 void expect_small_costs(bool is_redis)
 {
     const std::vector<Fault> all = faults();
-    const size_t size = all.size() * kClients * sizeof(Cost);
-    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(MAP_FAILED, memory);
-    Cost *costs = static_cast<Cost *>(memory);
+    const forked_child::Shared<std::array<Cost[kClients], 16>> costs;
+    ASSERT_GE(costs->size(), all.size());
     std::vector<pid_t> children;
     for (size_t i = 0; i < all.size(); ++i)
-        children.push_back(start_process([&, i] {
-            for (int k = 0; k < kClients; ++k)
-                new (&costs[i * kClients + static_cast<size_t>(k)]) Cost;
-            return run_fault(all[i], is_redis, &costs[i * kClients]);
-        }));
+        children.push_back(start_process([&, i] { return run_fault(all[i], is_redis, (*costs)[i]); }));
     printf("%-30s %9s %10s %7s %9s %8s %8s %8s %11s\n", is_redis ? "Redis: fault" : "nginx: fault", "added ms",
            "at most ms", "end ms", "one, ms", "requests", "hits", "failures", "recovery ms");
     for (size_t i = 0; i < all.size(); ++i) {
         EXPECT_EQ(0, forked_child::wait_for(children[i])) << all[i].name;
-        print(all[i].name, costs[i * kClients], costs[i * kClients + 1]);
-        for (int k = 0; k < kClients; ++k)
-            expect_small(all[i].name, costs[i * kClients + static_cast<size_t>(k)]);
+        print(all[i].name, (*costs)[i][0], (*costs)[i][1]);
+        for (const Cost &cost : (*costs)[i])
+            expect_small(all[i].name, cost);
     }
-    munmap(memory, size);
 }
 
 class RemoteNetworkFaults : public testing::Test

@@ -2,8 +2,6 @@
  * Tests machines whose network fails while one of them compiles a program for all. Each machine is a network namespace
  * with its own store and several processes.
  */
-#include <sys/mman.h>
-
 #include "support/forked_child.h"
 #include "support/machine_fixture.h"
 #include "support/network.h"
@@ -17,7 +15,6 @@ using server_process::becomes_true;
 namespace
 {
 
-constexpr unsigned kHangSeconds = 200;
 constexpr int kMachines = 4; /* machine 0 compiles first */
 constexpr int kProcesses = 2;
 const std::string kSource = numbered_source(0);
@@ -57,16 +54,8 @@ protected:
         if (!reason.empty()) {
             GTEST_SKIP() << reason;
         }
-        void *memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        ASSERT_NE(MAP_FAILED, memory);
-        board_ = new (memory) Board;
         network_ = std::make_unique<Network>(kMachines);
         redis_ = std::make_unique<network::Redis>(network_->server());
-    }
-    void TearDown() override
-    {
-        if (board_ != nullptr)
-            munmap(board_, sizeof(Board));
     }
 
     std::string folder(int machine) const { return (scratch_.path() / ("machine" + std::to_string(machine))).string(); }
@@ -75,11 +64,7 @@ protected:
     pid_t start(int machine, const std::function<int()> &work) const
     {
         const Within there(network_->machine(machine));
-        return forked_child::start([&] {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            alarm(kHangSeconds);
-            return work();
-        });
+        return forked_child::start_guarded(work);
     }
     /* Starts a process of machine 0 whose compiler waits for the gate go_. */
     pid_t start_holder(bool is_to_upload) const
@@ -167,7 +152,7 @@ protected:
     ScratchDirectory scratch_;
     std::unique_ptr<Network> network_;
     std::unique_ptr<network::Redis> redis_;
-    Board *board_ = nullptr;
+    const forked_child::Shared<Board> board_;
     Gate begun_, go_;
 };
 

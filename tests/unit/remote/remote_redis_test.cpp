@@ -74,20 +74,9 @@ TEST(RemoteRedis, KeepsBlobsOfAllSizes)
     expect_blobs_of_all_sizes(redis.url());
 }
 
-TEST(RemoteRedis, CompressesWhatShrinks)
-{
-    const Redis redis;
-    const Tier tier(redis.url());
-    tier.upload(kId, Bytes(1 << 20));
-    EXPECT_LT(tier.stats().sent_bytes, 1000u);
-    Bytes blob;
-    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(kId, &blob));
-    EXPECT_EQ(Bytes(1 << 20), blob);
-}
-
 TEST(RemoteRedis, LoadsWhatWaitsForItsUpload)
 {
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::closed_port()));
+    const Tier tier(server_process::closed_url());
     EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
     /* there is no server, so uploads wait */
     ASSERT_TRUE(server_process::becomes_true([&] { return tier.stats().is_uploading == 0; }));
@@ -100,21 +89,6 @@ TEST(RemoteRedis, LoadsWhatWaitsForItsUpload)
     EXPECT_EQ(1u, tier.stats().waiting);
 }
 
-TEST(RemoteRedis, RemovesBehindTheApplicationsBack)
-{
-    const Redis redis;
-    const Tier tier(redis.url());
-    tier.upload();
-    EXPECT_NE("", key_on(redis));
-    EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId));
-    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
-    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
-    EXPECT_EQ("", key_on(redis));
-    EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId)) << "one that is not there is as wanted";
-    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
-    EXPECT_EQ(2u, tier.stats().removals);
-}
-
 TEST(RemoteRedis, TellsWhetherItHasABlob)
 {
     const Redis redis;
@@ -125,7 +99,7 @@ TEST(RemoteRedis, TellsWhetherItHasABlob)
     ASSERT_EQ(INGOT_SUCCESS, tier.flush());
     EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).has());
 
-    const Tier down("redis://127.0.0.1:" + std::to_string(server_process::closed_port()));
+    const Tier down(server_process::closed_url());
     EXPECT_EQ(INGOT_IO_ERROR, down.has());
     EXPECT_EQ(INGOT_IO_ERROR, down.has()) << "it is not asked";
     EXPECT_EQ(1u, down.stats().skipped);
@@ -210,8 +184,7 @@ TEST(RemoteRedis, HasLimits)
 
 TEST(RemoteRedis, DropsUploadsRatherThanWaits)
 {
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::closed_port()),
-                    info_with([](auto *info) { info->max_waiting = 3; }));
+    const Tier tier(server_process::closed_url(), info_with([](auto *info) { info->max_waiting = 3; }));
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id 0"), kBlob));
     /* there is no server, so uploads wait */
@@ -291,71 +264,21 @@ TEST(RemoteRedis, FillsTheDirectoryInFrontOfIt)
 {
     const Redis redis;
     const ScratchDirectory scratch;
-    ingot_storage_t directory = nullptr;
-    ingot_storage_t chain = nullptr;
-    const std::string path = scratch.path() / "store";
-    const std::string url = redis.url();
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_remote_info_t remote_info = info_with([&](auto *remote) { remote->url = url.c_str(); });
-    info.path = path.c_str();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
-    remote_info.local = directory;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-    ingot_storage_release(chain); /* releasing the chain uploads the blob */
+    const HeldStorage directory = open_directory(scratch.path() / "store");
+    ingot_remote_info_t info = info_with([&](auto *remote) { remote->local = directory.get(); });
+    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url(), info).put(kId, kBlob)); /* releasing the chain uploads the blob */
     EXPECT_EQ("1\n", redis.ask({"DBSIZE"}));
-
-    ASSERT_EQ(INGOT_SUCCESS, clear_store(directory));
-    remote_info.flags = INGOT_REMOTE_READ_ONLY;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob));
-    blob.release(&blob);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(directory, kId.size(), kId.data(), &blob));
-    EXPECT_EQ(kBlob, Bytes(blob.bytes, blob.bytes + blob.size)) << "the load has filled the directory";
-    blob.release(&blob);
-    const Bytes other = bytes_of("another id");
-    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, other.size(), other.data(), kBlob.size(), kBlob.data()));
-    ingot_storage_release(chain);
-    EXPECT_EQ("1\n", redis.ask({"DBSIZE"})) << "a read-only tier gets nothing";
-    ingot_storage_release(directory);
-}
-
-TEST(RemoteRedis, ChecksAServer)
-{
-    const Redis redis;
-    const std::string url = redis.url();
-    ingot_remote_report_t report;
-    ingot_remote_info_t info = info_with([&](auto *remote) { remote->url = url.c_str(); });
-    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
-    EXPECT_EQ(INGOT_REMOTE_STEP_DONE, report.step);
-    EXPECT_GT(report.connect_ns, 0u);
-    EXPECT_GT(report.write_ns, 0u);
-    EXPECT_GT(report.read_ns, 0u);
-    EXPECT_STREQ("", report.reason);
-    EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
-
+    ASSERT_EQ(INGOT_SUCCESS, clear_store(directory.get()));
     info.flags = INGOT_REMOTE_READ_ONLY;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
-    EXPECT_EQ(0u, report.write_ns);
-
-    const std::string refused = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
-    info.url = refused.c_str();
-    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
-    EXPECT_EQ(INGOT_REMOTE_STEP_CONNECT, report.step);
-    EXPECT_NE(std::string::npos, std::string(report.reason).find("refused")) << report.reason;
-
-    info.url = "nonsense";
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_check(&info, &report));
-    EXPECT_EQ(INGOT_REMOTE_STEP_OPEN, report.step);
-
-    const Redis reader({"--user", "default", "on", "nopass", "~*", "+get", "+ping", "+select"});
-    const std::string read_only = reader.url();
-    info.url = read_only.c_str();
-    info.flags = 0;
-    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
-    EXPECT_EQ(INGOT_REMOTE_STEP_WRITE, report.step) << report.reason;
+    {
+        const Tier chain(redis.url(), info);
+        EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
+        Bytes blob;
+        EXPECT_EQ(INGOT_SUCCESS, directory.load(kId, &blob)) << "the load has filled the directory";
+        EXPECT_EQ(kBlob, blob);
+        EXPECT_EQ(INGOT_SUCCESS, chain.put(bytes_of("another id"), kBlob));
+    }
+    EXPECT_EQ("1\n", redis.ask({"DBSIZE"})) << "a read-only tier gets nothing";
 }
 
 /* The node has three quarters of the slots. */
@@ -397,7 +320,7 @@ TEST(RemoteRedis, AConnectionThatDiedCostsNoLoad)
     ingot_remote_info_t info = patient();
     info.stall_timeout_ms = 0;
     info.lost_time_ms = 20000;
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()), info);
+    const Tier tier(server.url(), info);
     for (unsigned round = 1; round <= 2; ++round) {
         EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << ingot_last_error_detail();
         dead_count = count.load();
@@ -419,7 +342,7 @@ TEST(RemoteRedis, AConnectionThatEndsWhenItIsAskedCostsNoLoad)
             while (connection.read_request() && !is_first && connection.send_bytes("$-1\r\n")) {
             }
     });
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    const Tier tier(server.url());
     EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << ingot_last_error_detail();
     EXPECT_EQ(2u, count);
@@ -428,12 +351,9 @@ TEST(RemoteRedis, AConnectionThatEndsWhenItIsAskedCostsNoLoad)
 TEST(RemoteRedis, AListThatDoesNotEndFails)
 {
     const std::string key = "ingot:1:default:" + std::string(64, 'a');
-    const FaultyServer server([&](FaultyConnection &connection) {
-        while (connection.read_request() &&
-               connection.send_bytes("*2\r\n$1\r\n7\r\n*1\r\n$" + std::to_string(key.size()) + "\r\n" + key + "\r\n")) {
-        }
-    });
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    const FaultyServer server(
+        answering("*2\r\n$1\r\n7\r\n*1\r\n$" + std::to_string(key.size()) + "\r\n" + key + "\r\n"));
+    const Tier tier(server.url());
     const auto visit = [](void *, ingot_status_t, size_t, const uint8_t *, size_t, const uint8_t *) { FAIL(); };
     uint64_t known = 0;
     EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_for_each(tier.get(), nullptr, visit, nullptr, &known));
@@ -452,12 +372,8 @@ TEST(RemoteRedis, AListThatIsTooLongFails)
         {flood, "more than 1052672 bytes"},
     };
     for (const auto &[answer, reason] : answers) {
-        const std::string bytes = answer;
-        const FaultyServer server([&](FaultyConnection &connection) {
-            while (connection.read_request() && connection.send_bytes(bytes)) {
-            }
-        });
-        const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+        const FaultyServer server(answering(answer));
+        const Tier tier(server.url());
         const auto visit = [](void *, ingot_status_t, size_t, const uint8_t *, size_t, const uint8_t *) { FAIL(); };
         uint64_t known = 0;
         EXPECT_NE(INGOT_SUCCESS, ingot_remote_for_each(tier.get(), nullptr, visit, nullptr, &known));

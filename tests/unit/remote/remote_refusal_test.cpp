@@ -48,6 +48,16 @@ void expect_all_loads(const std::string &url, const char *reason)
     EXPECT_NE(0u, tier.events.count(reason)) << tier.events.all();
 }
 
+/* Adds a user with this right alone. Returns a URL with the user's name and password. */
+std::string url_with_right(const Redis &redis, const char *right)
+{
+    const std::string password = redis.folder() + "/password";
+    EXPECT_EQ("OK\n", redis.ask({"ACL", "SETUSER", "user", "on", ">word", "~ingot:*", right, "+ping", "+select"}));
+    std::ofstream(password) << "word\n";
+    EXPECT_EQ(0, chmod(password.c_str(), 0600));
+    return "redis://user@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password;
+}
+
 /* A server for Redis's protocol that has all leases and nothing else. `pause_ms`: before each answer. */
 FaultyServer::Behavior redis_that_answers(int pause_ms)
 {
@@ -69,27 +79,17 @@ FaultyServer::Behavior redis_that_answers(int pause_ms)
 
 TEST(RemoteRefusal, OfUploadsByAClientThatMayOnlyReadDoesNotStopLoads)
 {
-    const ScratchDirectory scratch;
     const Redis redis;
-    const std::string password = scratch.path() / "password";
     fill(redis.url());
-    EXPECT_EQ("OK\n", redis.ask({"ACL", "SETUSER", "reader", "on", ">word", "~ingot:*", "+get", "+ping", "+select"}));
-    std::ofstream(password) << "word\n";
-    ASSERT_EQ(0, chmod(password.c_str(), 0600));
-    expect_all_loads("redis://reader@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password, "NOPERM");
+    expect_all_loads(url_with_right(redis, "+get"), "NOPERM");
 }
 
 TEST(RemoteRefusal, OfLoadsDoesNotStopUploads)
 {
-    const ScratchDirectory scratch;
     const Redis redis;
-    const std::string password = scratch.path() / "password";
-    EXPECT_EQ("OK\n", redis.ask({"ACL", "SETUSER", "writer", "on", ">word", "~ingot:*", "+set", "+ping", "+select"}));
-    std::ofstream(password) << "word\n";
-    ASSERT_EQ(0, chmod(password.c_str(), 0600));
     ingot_remote_info_t info = patient();
     info.retry_ms = 600000;
-    Tier tier("redis://writer@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password, info);
+    Tier tier(url_with_right(redis, "+set"), info);
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_FALSE(tier.stats().is_asking);
     const Bytes large = random_bytes(1, 2 << 20); /* so that most uploads still wait when the tier is closed */
@@ -175,8 +175,7 @@ TEST(RemoteRefusal, OfLeasesCostsAProcessTheTimeOfOneWait)
     const ScratchDirectory scratch;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.build_wait_ms = 300;
-    const Machine machine(scratch.path() / "store", "redis://127.0.0.1:" + std::to_string(server.port()), info,
-                          INGOT_REMOTE_INFO_INIT);
+    const Machine machine(scratch.path() / "store", server.url(), info, INGOT_REMOTE_INFO_INIT);
     Session session;
     uint64_t requests = 0;
     for (int i = 0; i < 20; ++i) {
@@ -192,13 +191,9 @@ TEST(RemoteRefusal, OfLeasesCostsAProcessTheTimeOfOneWait)
 /* A server that has a value under each key, but no lease. Nobody waits for it. */
 TEST(RemoteRefusal, OfLeasesByAnyOtherValueIsAFailure)
 {
-    const FaultyServer server([](FaultyConnection &connection) {
-        while (connection.read_request() && connection.send_bytes("$5\r\nvalue\r\n")) {
-        }
-    });
+    const FaultyServer server(answering("$5\r\nvalue\r\n"));
     const ScratchDirectory scratch;
-    const Machine machine(scratch.path() / "store", "redis://127.0.0.1:" + std::to_string(server.port()),
-                          INGOT_PERSIST_INFO_INIT, INGOT_REMOTE_INFO_INIT);
+    const Machine machine(scratch.path() / "store", server.url(), INGOT_PERSIST_INFO_INIT, INGOT_REMOTE_INFO_INIT);
     Session session;
     for (int i = 0; i < 3; ++i)
         EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, numbered_source(i)));
@@ -211,7 +206,7 @@ TEST(RemoteRefusal, SlowMissesCostAProcessAtMostTwoSeconds)
     constexpr int kPauseMs = 235;
     const Lateness lateness;
     const FaultyServer server(redis_that_answers(kPauseMs));
-    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()), INGOT_REMOTE_INFO_INIT);
+    const Tier tier(server.url(), INGOT_REMOTE_INFO_INIT);
     const double seconds = seconds_of([&] {
         for (int i = 0; i < kPrograms; ++i)
             EXPECT_NE(INGOT_SUCCESS, tier.load(program_id(i)));

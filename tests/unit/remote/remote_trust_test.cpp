@@ -5,7 +5,6 @@
 #include "support/environment.h"
 #include "support/machine_fixture.h"
 #include "support/server_process.h"
-#include "support/trust_fixture.h"
 
 using namespace remote_fixture;
 using server_process::Nginx;
@@ -39,99 +38,63 @@ struct Settings {
     }
 };
 
-ingot_storage_t open_directory(const Settings &settings)
+HeldStorage open_local(const Settings &settings, bool from_environment)
 {
+    const Environment variables(from_environment ? settings.variables() : std::map<std::string, std::string>());
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_storage_t directory = nullptr;
-    info.path = settings.folder.c_str();
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     trust.policy = settings.number();
     trust.key_files = settings.key.c_str();
-    info.trust = &trust;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info)) << ingot_last_error_detail();
-    return directory;
+    info.path = settings.folder.c_str();
+    info.trust = from_environment ? nullptr : &trust;
+    info.flags = from_environment ? INGOT_PERSIST_FROM_ENVIRONMENT : 0;
+    return opened([&](ingot_storage_t *made) { return ingot_persist_open(made, &info); });
 }
 
-ingot_storage_t open_directory_of_environment(const Settings &settings)
-{
-    const Environment variables(settings.variables());
-    ingot_storage_t directory = nullptr;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.flags = INGOT_PERSIST_FROM_ENVIRONMENT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info)) << ingot_last_error_detail();
-    return directory;
-}
-
-/* Opens a tier with the environment's settings, or with its URL alone. */
-template <typename Open> void with_info(const Settings &settings, bool from_environment, const Open &open)
+/* Opens a tier with the environment's settings, or with its URL alone, behind a storage or NULL. */
+HeldStorage open_tier(const Settings &settings, bool from_environment, ingot_storage_t local = nullptr)
 {
     const Environment variables(from_environment ? settings.variables() : std::map<std::string, std::string>());
     ingot_remote_info_t info = patient();
     info.url = from_environment ? nullptr : settings.url.c_str();
     info.flags = from_environment ? INGOT_REMOTE_FROM_ENVIRONMENT : 0;
-    open(&info);
+    info.local = local;
+    return opened([&](ingot_storage_t *made) { return ingot_remote_open(made, &info); });
 }
 
-ingot_storage_t behind(const Settings &settings, ingot_storage_t local, bool from_environment)
+HeldStorage behind(const Settings &settings, bool local_from_environment, bool from_environment)
 {
-    ingot_storage_t chain = nullptr;
-    with_info(settings, from_environment, [&](const ingot_remote_info_t *info) {
-        ingot_remote_info_t both = *info;
-        both.local = local;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &both)) << ingot_last_error_detail();
-    });
-    ingot_storage_release(local);
-    return chain;
+    return open_tier(settings, from_environment, open_local(settings, local_from_environment).get());
 }
 
-ingot_storage_t chained(const Settings &settings, ingot_storage_t local, bool from_environment)
+HeldStorage chained(const Settings &settings, bool from_environment)
 {
-    ingot_storage_t chain = nullptr;
-    ingot_storage_t tier = nullptr;
-    with_info(settings, from_environment, [&](const ingot_remote_info_t *info) {
-        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&tier, info)) << ingot_last_error_detail();
-    });
-    EXPECT_EQ(INGOT_SUCCESS, set_setting(tier, &ingot_persist_settings_t::write_through, 1));
-    const ingot_storage_t tiers[] = {local, tier};
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ingot_storage_release(local);
-    ingot_storage_release(tier);
-    return chain;
+    const HeldStorage local = open_local(settings, from_environment);
+    const HeldStorage tier = open_tier(settings, from_environment);
+    EXPECT_EQ(INGOT_SUCCESS, set_setting(tier.get(), &ingot_persist_settings_t::write_through, 1));
+    return chain_of({local.get(), tier.get()});
 }
 
 struct Way {
     const char *name;
-    std::function<ingot_storage_t(const Settings &settings)> open;
+    std::function<HeldStorage(const Settings &settings)> open;
 };
 
 const std::vector<Way> &ways()
 {
     static const std::vector<Way> all = {
-        {"behind a directory",
-         [](const Settings &settings) { return behind(settings, open_directory(settings), false); }},
+        {"behind a directory", [](const Settings &settings) { return behind(settings, false, false); }},
         {"behind a directory, from the environment",
-         [](const Settings &settings) { return behind(settings, open_directory_of_environment(settings), true); }},
+         [](const Settings &settings) { return behind(settings, true, true); }},
         {"behind a directory of the environment",
-         [](const Settings &settings) { return behind(settings, open_directory_of_environment(settings), false); }},
-        {"in a chain", [](const Settings &settings) { return chained(settings, open_directory(settings), false); }},
-        {"in a chain, from the environment",
-         [](const Settings &settings) { return chained(settings, open_directory_of_environment(settings), true); }},
+         [](const Settings &settings) { return behind(settings, true, false); }},
+        {"in a chain", [](const Settings &settings) { return chained(settings, false); }},
+        {"in a chain, from the environment", [](const Settings &settings) { return chained(settings, true); }},
         {"behind a chain",
          [](const Settings &settings) {
-             ingot_storage_t directory = open_directory(settings);
-             ingot_storage_t inner = nullptr;
-             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&inner, 1, &directory));
-             ingot_storage_release(directory);
-             return behind(settings, inner, false);
+             return open_tier(settings, false, chain_of({open_local(settings, false).get()}).get());
          }},
-        {"alone, from the environment",
-         [](const Settings &settings) {
-             ingot_storage_t tier = nullptr;
-             with_info(settings, true, [&](const ingot_remote_info_t *info) {
-                 EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&tier, info)) << ingot_last_error_detail();
-             });
-             return tier;
-         }},
+        {"alone, from the environment", [](const Settings &settings) { return open_tier(settings, true); }},
     };
     return all;
 }
@@ -153,8 +116,8 @@ protected:
         ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
         for (const std::string &key : {key_, stranger_})
             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_key_create(key.c_str(), INGOT_PERSIST_KEY_ED25519_SECRET, &info));
-        trust_fixture::Kept kept;
-        const trust_fixture::Held storage = kept.open();
+        Kept kept;
+        const HeldStorage storage = kept.open();
         EXPECT_FALSE(runs(storage.get()));
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get(), nullptr, nullptr));
         id_ = kept.blobs.begin()->first;
@@ -174,8 +137,8 @@ protected:
     }
     Bytes sealed_by(const std::string &key) const
     {
-        trust_fixture::Kept kept;
-        const trust_fixture::Held storage = kept.open();
+        Kept kept;
+        const HeldStorage storage = kept.open();
         ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
         trust.policy = INGOT_PERSIST_TRUST_REQUIRE;
         trust.key_files = key.c_str();
@@ -221,7 +184,7 @@ TEST_P(RemoteTrust, AForgedBlobOfTheServerNeverRuns)
                 for (const bool has_secret : {false, true}) {
                     SCOPED_TRACE(std::string(each.name) + ", " + way.name + ", " + kPolicies[i]);
                     {
-                        const trust_fixture::Held storage(way.open(settings(kPolicies[i], has_secret)));
+                        const HeldStorage storage = way.open(settings(kPolicies[i], has_secret));
                         EXPECT_EQ(each.is_accepted[i], runs(storage.get()));
                     }
                     put(each.bytes); /* the request may have replaced it */
@@ -238,13 +201,12 @@ TEST_P(RemoteTrust, AProducerUploadsSealedBlobsOrNone)
                 SCOPED_TRACE(std::string(way.name) + ", " + kPolicies[i]);
                 start_server();
                 {
-                    const trust_fixture::Held producer(way.open(settings(kPolicies[i], has_secret)));
+                    const HeldStorage producer = way.open(settings(kPolicies[i], has_secret));
                     EXPECT_FALSE(runs(producer.get()));
                 }
                 const Tier tier(url());
                 const bool is_sealed = i != 0 && has_secret;
-                const Settings strict = settings("require");
-                const trust_fixture::Held reader(behind(strict, open_directory(strict), false));
+                const HeldStorage reader = behind(settings("require"), false, false);
                 EXPECT_EQ(i == 2 && !has_secret ? INGOT_NOT_FOUND : INGOT_SUCCESS, tier.load(id_));
                 EXPECT_EQ(is_sealed, runs(reader.get()));
             }
