@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <exception>
 
-#include <ingot/persist.h>
+#include <ingot/persist.hpp>
 #include <xxhash.h>
 
 #include "support/level_zero_driver.h"
@@ -22,12 +22,6 @@ struct Program {
     std::string options;
 };
 
-void require(ingot_status_t status, const char *what)
-{
-    if (status != INGOT_SUCCESS)
-        throw std::runtime_error(std::string(what) + ": " + ingot_last_error_detail());
-}
-
 std::vector<Program> programs()
 {
     std::vector<Program> all;
@@ -40,80 +34,45 @@ std::vector<Program> programs()
     return all;
 }
 
-ingot_program_desc_t describe(ingot_context_t context, const Program &program)
-{
-    std::vector<ingot_source_t> sources;
-    for (const std::string &module : program.modules) {
-        const std::string bytes = spirv_of(module);
-        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-        ingot_source_t source = nullptr;
-        info.kind = INGOT_SOURCE_SPIRV;
-        info.name = module.c_str();
-        info.bytes = bytes.data();
-        info.size = bytes.size();
-        require(ingot_source_create(&source, &info), "source");
-        sources.push_back(source);
-    }
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    ingot_program_desc_t desc = nullptr;
-    info.sources = sources.data();
-    info.source_count = sources.size();
-    info.compile_options = program.options.c_str();
-    require(ingot_program_desc_create(&desc, context, &info), "description");
-    for (ingot_source_t source : sources)
-        ingot_source_release(source);
-    return desc;
-}
-
-unsigned long long hash_of_id(ingot_program_desc_t desc)
-{
-    size_t size = 0;
-    const uint8_t *id = nullptr;
-    require(ingot_program_desc_get_cache_blob_id(desc, &size, &id), "id");
-    return XXH3_64bits(id, size);
-}
-
-unsigned long long hash_of_code(ingot_program_t program)
+unsigned long long hash_of_code(const ingot::program &program)
 {
     ze_module_handle_t module = nullptr;
     size_t size = 0;
-    require(ingot_level_zero_program_get_native(program, 0, &module), "module");
+    ingot::check(ingot_level_zero_program_get_native(program.get(), 0, &module));
     LevelZeroDriver::check(zeModuleGetNativeBinary(module, &size, nullptr), "zeModuleGetNativeBinary");
     std::vector<uint8_t> code(size);
     LevelZeroDriver::check(zeModuleGetNativeBinary(module, &size, code.data()), "zeModuleGetNativeBinary");
     return XXH3_64bits(code.data(), size);
 }
 
-void request(ingot_context_t context, ingot_storage_t store, const Program &program)
+void request(const ingot::context &context, const ingot::storage &store, const Program &program)
 {
-    const ingot_program_desc_t desc = describe(context, program);
-    ingot_program_t made = nullptr;
+    ingot::program_info info;
+    for (const std::string &module : program.modules)
+        info.sources.emplace_back(INGOT_SOURCE_SPIRV, spirv_of(module), module.c_str());
+    info.compile_options = program.options;
+    const ingot::program_desc desc(context, info);
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    require(ingot_persist_program_create(&made, desc, store, &origin), "program");
+    const ingot::program made = ingot::create_program(desc, store, &origin);
+    const ingot::bytes_view id = desc.view_cache_blob_id();
     std::printf("%s ", origin == INGOT_ORIGIN_STORAGE ? "loaded" : "compiled");
     for (const std::string &module : program.modules)
         std::printf("%s,", module.c_str());
-    std::printf("%s %016llx %016llx\n", program.options.c_str(), hash_of_id(desc), hash_of_code(made));
-    ingot_program_release(made);
-    ingot_program_desc_release(desc);
+    std::printf("%s %016llx %016llx\n", program.options.c_str(),
+                static_cast<unsigned long long>(XXH3_64bits(id.data(), id.size())), hash_of_code(made));
 }
 
 void run(const char *path, const char *requests)
 {
     LevelZeroDriver &driver = LevelZeroDriver::get();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_storage_t store = nullptr;
-    ingot_context_t context = nullptr;
     info.path = path;
     info.record_path = requests;
-    require(ingot_persist_open(&store, &info), "store");
-    require(ingot_level_zero_context_create(&context, driver.native(), driver.context(), 1, driver.devices().data(),
-                                            nullptr),
-            "context");
+    const ingot::storage store = ingot::storage::open(info);
+    const ingot::context context = ingot::context::create(ingot_level_zero_context_create, driver.native(),
+                                                          driver.context(), 1u, driver.devices().data(), nullptr);
     for (const Program &program : programs())
         request(context, store, program);
-    ingot_context_release(context);
-    ingot_storage_release(store);
 }
 
 } // namespace

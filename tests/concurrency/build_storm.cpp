@@ -34,18 +34,18 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <random>
 
-#include <ingot/persist.h>
-
-#include "conformance/device_under_test.h"
-#include "support/scratch_directory.h"
+#include <ingot/persist.hpp>
 #ifdef STORM_OF_MACHINES
 #include <ingot/remote.h>
-
-#include "support/network.h"
 #endif
+
+#include "conformance/device_under_test.h"
+#include "support/network.h"
+#include "support/scratch_directory.h"
 #ifdef SPIRV_DIR
 #include "support/spirv_file.h"
 #endif
@@ -64,7 +64,7 @@ struct Settings {
     bool stores_now = false;
     bool is_large = false;
     bool never_waits = false;
-    bool runs_alone = true;
+    bool skips_alone = false;
     int jobs = 0;       /* build_jobs; 0: no limit */
     int first = -1;     /* the number of the process's first program; negative: all processes request the same ones */
     int machines = 0;   /* 0: one machine and no server */
@@ -95,12 +95,6 @@ struct Counts {
 };
 static_assert(sizeof(Counts) <= 4096, "a pipe takes this in one piece");
 
-void check(ingot_status_t status)
-{
-    if (status != INGOT_SUCCESS)
-        throw std::runtime_error(std::string(ingot_status_name(status)) + ": " + ingot_last_error_detail());
-}
-
 void require(bool is_so, const char *what)
 {
     if (!is_so)
@@ -119,21 +113,9 @@ conformance::ProgramText large_text()
 #endif
 }
 
-ingot_source_t make_source(ingot_source_kind_t kind, const std::string &bytes, const char *name)
-{
-    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-    info.kind = kind;
-    info.bytes = bytes.data();
-    info.size = bytes.size();
-    info.name = name;
-    ingot_source_t source = nullptr;
-    check(ingot_source_create(&source, &info));
-    return source;
-}
-
 /* Describes a program whose id depends on `number`. A source text gets one more small kernel. A SPIR-V module stays the
  * same, so only the header changes the id. */
-ingot_program_desc_t describe(ingot_context_t context, const Settings &settings, int number)
+ingot::program_desc describe(const ingot::context &context, const Settings &settings, int number)
 {
     conformance::DeviceUnderTest &device = conformance::device_under_test();
     conformance::SourceText text = (settings.is_large ? large_text() : device.two_kernels()).sources[0];
@@ -142,36 +124,24 @@ ingot_program_desc_t describe(ingot_context_t context, const Settings &settings,
         text.bytes += "kernel " + name + " x " + std::to_string(number) + " +\n";
     else if (device.includes_files())
         text.bytes += "__kernel void " + name + "(__global int *x) { x[0] = " + std::to_string(number) + "; }\n";
-    ingot_source_t source = make_source(text.kind, text.bytes, nullptr);
-    ingot_source_t header = make_source(INGOT_SOURCE_HEADER, "#define " + name + "\n", "number.h");
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    info.headers = &header;
-    info.header_count = 1;
-    ingot_program_desc_t desc = nullptr;
-    check(ingot_program_desc_create(&desc, context, &info));
-    ingot_source_release(source);
-    ingot_source_release(header);
-    return desc;
+    ingot::program_info info;
+    info.sources.emplace_back(text.kind, text.bytes);
+    info.headers.emplace_back(INGOT_SOURCE_HEADER, "#define " + name + "\n", "number.h");
+    return ingot::program_desc(context, info);
 }
 
-void request_all(ingot_storage_t store, const std::vector<ingot_program_desc_t> &descs, Counts *counts)
+void request_all(const ingot::storage &store, const std::vector<ingot::program_desc> &descs, Counts *counts)
 {
-    for (ingot_program_desc_t desc : descs) {
-        ingot_program_t program = nullptr;
+    for (const ingot::program_desc &desc : descs) {
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        check(ingot_persist_program_create(&program, desc, store, &origin));
+        ingot::create_program(desc, store, &origin);
         counts->builds += origin == INGOT_ORIGIN_BUILD;
         counts->loads += origin == INGOT_ORIGIN_STORAGE;
-        ingot_program_release(program);
     }
-    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    check(ingot_persist_get_stats(store, &stats));
-    counts->timeouts = static_cast<int>(stats.wait_timeouts);
+    counts->timeouts = static_cast<int>(store.stats().wait_timeouts);
 }
 
-ingot_storage_t open_store(const Settings &settings, const std::string &path)
+ingot::storage open_store(const Settings &settings, const std::string &path)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
@@ -183,21 +153,19 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
         info.build_wait_ms = INGOT_UNLIMITED;
     }
     info.flags = settings.never_waits ? INGOT_PERSIST_NO_BUILD_WAIT : 0;
-    ingot_storage_t store = nullptr;
-    check(ingot_persist_open(&store, &info));
+    const ingot::storage directory = ingot::storage::open(info);
+    if (settings.server.empty())
+        return directory;
 #ifdef STORM_OF_MACHINES
-    if (!settings.server.empty()) {
-        const ingot_storage_t directory = store;
-        ingot_remote_info_t remote = INGOT_REMOTE_INFO_INIT;
-        remote.url = settings.server.c_str();
-        remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* none may expire */
-        remote.lost_time_ms = INGOT_UNLIMITED;
-        remote.local = directory;
-        check(ingot_remote_open(&store, &remote));
-        ingot_storage_release(directory);
-    }
+    ingot_remote_info_t remote = INGOT_REMOTE_INFO_INIT;
+    remote.url = settings.server.c_str();
+    remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* none may expire */
+    remote.lost_time_ms = INGOT_UNLIMITED;
+    remote.local = directory.get();
+    return ingot::storage::create(ingot_remote_open, &remote);
+#else
+    throw std::runtime_error("remote is not built");
 #endif
-    return store;
 }
 
 /* Reports that it is ready, waits until the parent closes the gate, requests the programs, and reports what it
@@ -209,9 +177,9 @@ void run_process(const Settings &settings, const std::string &path, unsigned see
     ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
     context_info.on_event = Counts::note_event;
     context_info.on_event_user = &counts;
-    const ingot_context_t context = conformance::device_under_test().make_context({0}, context_info);
-    const ingot_storage_t store = open_store(settings, path);
-    std::vector<ingot_program_desc_t> descs;
+    const ingot::context context(conformance::device_under_test().make_context({0}, context_info));
+    const ingot::storage store = open_store(settings, path);
+    std::vector<ingot::program_desc> descs;
     for (int number = 0; number < settings.programs; ++number)
         descs.push_back(describe(context, settings, std::max(settings.first, 0) + number));
     if (seed != 0)
@@ -221,10 +189,6 @@ void run_process(const Settings &settings, const std::string &path, unsigned see
     require(read(gate, &byte, 1) == 0, "gate");
     request_all(store, descs, &counts);
     require(write(results, &counts, sizeof(counts)) == sizeof(counts), "results");
-    for (ingot_program_desc_t desc : descs)
-        ingot_program_desc_release(desc);
-    ingot_storage_release(store);
-    ingot_context_release(context);
 }
 
 /* ---- the parent ---- */
@@ -305,7 +269,6 @@ struct Outcome {
     }
 };
 
-#ifdef STORM_OF_MACHINES
 /* The machines and their empty Redis server. With 0 machines, there is no server either. */
 class Fleet
 {
@@ -344,25 +307,6 @@ private:
     std::unique_ptr<network::Network> network_;
     std::unique_ptr<network::Redis> redis_;
 };
-
-std::string why_no_fleet()
-{
-    return network::why_unavailable();
-}
-#else
-struct Fleet {
-    explicit Fleet(int) {}
-    static std::vector<std::string> arguments() { return {}; }
-    static std::string store_of(int) { return "store"; }
-    static int enter(int) { return 0; }
-    static bool has_stored(int) { return true; }
-};
-
-std::string why_no_fleet()
-{
-    return "remote is not built";
-}
-#endif
 
 /* Where the stores of a storm are: in a scratch directory, seen through all mounts of its file system. */
 class StorePlaces
@@ -449,12 +393,12 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
     for (int trial = 0; trial < settings.trials; ++trial) {
         const unsigned seed = settings.seed != 0 ? settings.seed + 1000u * static_cast<unsigned>(trial) : 0;
         Outcome one;
-        if (settings.runs_alone)
+        if (!settings.skips_alone)
             one = storm(given, 1, seed, settings);
         Outcome all = storm(given, settings.processes, seed, settings);
         const int requests = settings.processes * settings.programs;
         exact += all.builds == programs && all.loads == requests - programs;
-        failed += !one.is_good || !all.is_good || (settings.runs_alone && one.builds != settings.programs);
+        failed += !one.is_good || !all.is_good || (!settings.skips_alone && one.builds != settings.programs);
         timeouts += all.timeouts;
         most = std::max(most, all.builds);
         at_once = std::max(at_once, all.most_at_once());
@@ -467,7 +411,7 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
     std::printf("%d processes, %d programs: one compilation each in %d of %d trials (at most %d compilations, %d waits "
                 "timed out, %d trials failed); together %.3f s",
                 settings.processes, programs, exact, settings.trials, most, timeouts, failed, median(together));
-    if (settings.runs_alone)
+    if (!settings.skips_alone)
         std::printf(", alone %.3f s, ratio %.2f", median(alone), median(ratios));
     std::printf(" (medians)\n");
     if (settings.first >= 0)
@@ -480,6 +424,16 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
 
 int main(int count, char **arguments)
 {
+    const std::map<std::string, int Settings::*> numbers = {
+        {"--processes", &Settings::processes}, {"--programs", &Settings::programs},
+        {"--trials", &Settings::trials},       {"--machines", &Settings::machines},
+        {"--jobs", &Settings::jobs},           {"--first", &Settings::first}}; /* from the parent, after --own */
+    const std::map<std::string, bool Settings::*> switches = {{"--now", &Settings::stores_now},
+                                                              {"--large", &Settings::is_large},
+                                                              {"--no-alone", &Settings::skips_alone},
+                                                              {"--no-wait", &Settings::never_waits}};
+    const std::map<std::string, std::string Settings::*> texts = {{"--server", &Settings::server},
+                                                                  {"--namespace", &Settings::name_space}};
     const std::vector<std::string> given(arguments, arguments + count);
     Settings settings;
     try {
@@ -491,36 +445,18 @@ int main(int count, char **arguments)
                             std::stoi(given[i + 3]), std::stoi(given[i + 4]), std::stoi(given[i + 5]));
                 return 0;
             }
-            if (option == "--processes")
-                settings.processes = value();
-            else if (option == "--programs")
-                settings.programs = value();
-            else if (option == "--trials")
-                settings.trials = value();
-            else if (option == "--machines")
-                settings.machines = value();
+            if (numbers.count(option) != 0)
+                settings.*numbers.at(option) = value();
+            else if (switches.count(option) != 0)
+                settings.*switches.at(option) = true;
+            else if (texts.count(option) != 0)
+                settings.*texts.at(option) = ++i < given.size() ? given[i] : "";
             else if (option == "--own")
                 settings.first = std::max(settings.first, 0);
-            else if (option == "--first") /* from the parent, after --own */
-                settings.first = value();
-            else if (option == "--jobs")
-                settings.jobs = value();
-            else if (option == "--server")
-                settings.server = ++i < given.size() ? given[i] : "";
-            else if (option == "--namespace")
-                settings.name_space = ++i < given.size() ? given[i] : "";
             else if (option == "--mount")
                 settings.mounts.push_back(++i < given.size() ? given[i] : "");
             else if (option == "--seed")
                 settings.seed = static_cast<unsigned>(value());
-            else if (option == "--now")
-                settings.stores_now = true;
-            else if (option == "--large")
-                settings.is_large = true;
-            else if (option == "--no-alone")
-                settings.runs_alone = false;
-            else if (option == "--no-wait")
-                settings.never_waits = true;
             else
                 throw std::runtime_error("unknown argument " + option);
         }
@@ -528,7 +464,7 @@ int main(int count, char **arguments)
             throw std::runtime_error("a count is not positive");
         if (settings.first >= 0 && settings.programs > kMostBuilds)
             throw std::runtime_error("too many programs for --own");
-        const std::string reason = settings.machines != 0 ? why_no_fleet() : "";
+        const std::string reason = settings.machines != 0 ? network::why_unavailable() : "";
         if (!reason.empty()) {
             std::printf("build_storm: skipped: %s\n", reason.c_str());
             return kSkipped;
