@@ -141,20 +141,6 @@ TEST_F(CliArtifact, AreSummedUpByKind)
     EXPECT_TRUE(run({"stats"}).says("KIND"));
 }
 
-TEST_F(CliArtifact, AreVerifiedEvictedAndBundled)
-{
-    EXPECT_EQ(0, run({"verify"}).code);
-    damage(root() / name_of("triton") / "kernel.bin");
-    EXPECT_EQ(1, run({"verify"}).code);
-    EXPECT_EQ(0, run({"verify", "--repair"}).code);
-    EXPECT_EQ("['jax', 'program']", json("ls", "sorted(e[\"kind\"] for e in j)"));
-    const std::string bundle = (scratch() / "all.ingot").string();
-    EXPECT_EQ(0, run({"bundle", bundle}).code);
-    EXPECT_NE(std::string::npos, tool({"ls", bundle}).output.find("jit_f"));
-    EXPECT_EQ(0, run({"evict", "--max-entries", "none"}).code);
-    EXPECT_EQ("0", json("ls", "len(j)"));
-}
-
 /* Others stay. */
 TEST_F(CliArtifact, AreEvictedByKind)
 {

@@ -212,7 +212,7 @@ TEST_F(CliBuilderFaults, ATakeBringsTheRightProgramDespiteTheServer)
             }
         });
         const bool is_lying = std::string(how) == "lies";
-        const std::string url = is_lying ? "redis://127.0.0.1:" + std::to_string(liar.port()) : redis.url();
+        const std::string url = is_lying ? liar.url() : redis.url();
         setenv("INGOT_PERSIST_REMOTE", url.c_str(), 1);
         const ingot::cache cache = open(scratch() / how, true);
         begin_all(cache);

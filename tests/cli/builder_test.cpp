@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cli/builder.h"
+#include "support/environment.h"
 #include "support/network.h"
 
 namespace
@@ -123,18 +124,15 @@ TEST_F(CliBuilder, RefusesAPolicyByOptions)
 TEST_F(CliBuilder, AnswersWishesOfARedis)
 {
     const server_process::Redis redis;
-    setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
-    {
-        const ingot::cache cache = open(scratch() / "client", true);
-        ingot_pending_t pending = begin(cache, source_of(1));
-        EXPECT_TRUE(build_until_idle().says("1 built, 0 present"));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
-        EXPECT_EQ("(empty array)\n", redis.ask({"--no-raw", "ZRANGE", "ingot:1:default:wanted", "0", "-1"}));
-        redis.ask({"ZADD", "ingot:1:default:wanted", "1", "no wish"});
-        EXPECT_TRUE(build_until_idle().says("0 built, 0 present"));
-    }
-    unsetenv("INGOT_PERSIST_REMOTE");
+    const Variable remote("INGOT_PERSIST_REMOTE", redis.url());
+    const ingot::cache cache = open(scratch() / "client", true);
+    ingot_pending_t pending = begin(cache, source_of(1));
+    EXPECT_TRUE(build_until_idle().says("1 built, 0 present"));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
+    EXPECT_EQ("(empty array)\n", redis.ask({"--no-raw", "ZRANGE", "ingot:1:default:wanted", "0", "-1"}));
+    redis.ask({"ZADD", "ingot:1:default:wanted", "1", "no wish"});
+    EXPECT_TRUE(build_until_idle().says("0 built, 0 present"));
 }
 
 /* Three machines and a server: two builders without the application, and a client that may not compile. */
@@ -146,7 +144,7 @@ TEST_F(CliBuilder, AFarmServesAClientWithoutACompiler)
     }
     const network::Network network(3);
     const network::Redis redis(network.server());
-    setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
+    const Variable remote("INGOT_PERSIST_REMOTE", redis.url());
     std::vector<std::unique_ptr<child_process::Child>> builders;
     for (int i = 0; i < 2; ++i) {
         const network::Within machine(network.machine(i));
@@ -156,7 +154,7 @@ TEST_F(CliBuilder, AFarmServesAClientWithoutACompiler)
     }
     std::thread client([&] {
         const network::Within machine(network.machine(2));
-        setenv("INGOT_ON_MISS", "fail", 1);
+        const Variable on_miss("INGOT_ON_MISS", "fail");
         const ingot::cache cache = open(scratch() / "client", true);
         std::vector<ingot_pending_t> pending;
         for (int i = 0; i < 4; ++i)
@@ -173,8 +171,6 @@ TEST_F(CliBuilder, AFarmServesAClientWithoutACompiler)
         EXPECT_EQ(std::string::npos, detail.find('\n')) << detail;
     });
     client.join();
-    unsetenv("INGOT_ON_MISS");
-    unsetenv("INGOT_PERSIST_REMOTE");
     size_t answers = 0;
     for (const auto &builder : builders) {
         EXPECT_EQ(128 + SIGKILL, builder->wait());
@@ -190,20 +186,17 @@ TEST_F(CliBuilder, SharesWhatItHas)
 {
     const server_process::Redis redis;
     take(begin(open(root()), source_of(1)));
-    setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
-    {
-        const ingot::cache cache = open(scratch() / "client", true);
-        ingot_pending_t pending = begin(cache, source_of(1));
-        EXPECT_TRUE(build_until_idle().says("0 built, 1 present"));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
-    }
-    unsetenv("INGOT_PERSIST_REMOTE");
+    const Variable remote("INGOT_PERSIST_REMOTE", redis.url());
+    const ingot::cache cache = open(scratch() / "client", true);
+    ingot_pending_t pending = begin(cache, source_of(1));
+    EXPECT_TRUE(build_until_idle().says("0 built, 1 present"));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_pending_wait(pending, kLongMs)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, take(pending));
 }
 
 TEST_F(CliBuilder, SurvivesADeadRedis)
 {
-    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
+    const std::string url = server_process::closed_url();
     const Result output = build_until_idle({}, {"--remote", url});
     EXPECT_TRUE(output.says("ingot: taking a wish failed: "));
     EXPECT_TRUE(output.says("0 built, 0 present"));

@@ -116,29 +116,17 @@ TEST_F(CliImage, KeepsNamespaces)
 {
     fill(0, 5);
     fill(3, 10, 1, "app");
-    const std::vector<std::string> layout{"--layout", path("layout")};
-    Result result = push(layout);
-    EXPECT_TRUE(result.is(0));
-    result = pull("other", layout);
-    EXPECT_TRUE(result.is(0));
-    EXPECT_EQ("5 7", counts("other", "app"));
-    result = pull("part", {"--layout", path("layout"), "--namespace", "app"});
-    EXPECT_TRUE(result.is(0));
-    EXPECT_EQ("0 7", counts("part", "app"));
-    EXPECT_NE(std::string::npos, pull("other", layout).output.find("0 entries pulled; the store already had 12"))
-        << "all are there";
-}
-
-TEST_F(CliImage, APullFromAStoreKeepsNamespacesToo)
-{
-    fill(0, 5);
-    fill(3, 10, 1, "app");
-    Result result = pull("other", {"--from", root().string()});
-    EXPECT_TRUE(result.is(0, "12 entries pulled; the store already had 0\n"));
-    EXPECT_EQ("5 7", counts("other", "app"));
-    result = pull("part", {"--from", root().string(), "--namespace", "app"});
-    EXPECT_TRUE(result.is(0, "7 entries pulled; the store already had 0\n"));
-    EXPECT_EQ("0 7", counts("part", "app"));
+    EXPECT_TRUE(push({"--layout", path("layout")}).is(0));
+    for (std::vector<std::string> source : {std::vector<std::string>{"--layout", path("layout")}, {"--from", root()}}) {
+        SCOPED_TRACE(source[0]);
+        const std::string other = "other" + source[0], part = "part" + source[0];
+        EXPECT_TRUE(pull(other, source).is(0, "12 entries pulled; the store already had 0\n"));
+        EXPECT_EQ("5 7", counts(other, "app"));
+        EXPECT_TRUE(pull(other, source).is(0, "0 entries pulled; the store already had 12\n")) << "all are there";
+        source.insert(source.end(), {"--namespace", "app"});
+        EXPECT_TRUE(pull(part, source).is(0, "7 entries pulled; the store already had 0\n"));
+        EXPECT_EQ("0 7", counts(part, "app"));
+    }
     fs::create_directory(path("empty"));
     EXPECT_TRUE(pull("other", {"--from", path("empty")}).is(3, "is not a store"));
 }

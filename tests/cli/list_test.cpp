@@ -30,6 +30,13 @@ protected:
         add_program("alpha", "2.0", program("kernel twice x 2 *\nkernel square x x *\n"));
         add_program("beta", "1.0", program("kernel other x FACTOR *\n", "-DFACTOR=3"), "games");
     }
+    /* Returns the path of a file with an id. */
+    std::string id_file(const std::vector<uint8_t> &id) const
+    {
+        store_fixture::write_file(scratch() / "id", id);
+        return scratch() / "id";
+    }
+    std::string id_file() const { return id_file(alpha_id); }
     std::vector<uint8_t> alpha_id;
 };
 
@@ -265,9 +272,8 @@ TEST_F(CliList, ShowsNoLastUseOfAnEntryWithoutABlob)
 
 TEST_F(CliList, ExplainsAMissByTheNearestId)
 {
-    const fs::path id = scratch() / "id";
-    store_fixture::write_file(id, alpha_id);
-    Result result = run({"explain", id.string()});
+    const std::string id = id_file();
+    Result result = run({"explain", id});
     EXPECT_TRUE(result.begins(0, "hit: stored as "));
 
     /* The same program, built by driver 2.0, is nearer than another program that the same driver has built. */
@@ -284,12 +290,11 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
 
 TEST_F(CliList, ExplainsAMissByTheNamespaceThatHasTheId)
 {
-    const fs::path id = scratch() / "id";
-    store_fixture::write_file(id, alpha_id);
+    const std::string id = id_file();
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
-    const Result result = run({"explain", id.string(), "--namespace", "games"});
+    const Result result = run({"explain", id, "--namespace", "games"});
     EXPECT_TRUE(result.begins(1, "miss: another namespace has it, " + name + "; nearest is "));
-    EXPECT_EQ(name, json("explain " + id.string() + " --namespace games", "j[\"elsewhere\"]"));
+    EXPECT_EQ(name, json("explain " + id + " --namespace games", "j[\"elsewhere\"]"));
 }
 
 /* Each entry was made because the store lacked it. It is compared with what the store had at that time. */
@@ -365,19 +370,17 @@ TEST_F(CliList, ExplainsAPermutedOptionListByItsProgram)
     device.targets = {"gamma"};
     device.driver_version = "1.0";
     const Context context = device.make();
-    const fs::path id = scratch() / "id";
-    store_fixture::write_file(id, id_of(program(text, "-DOTHER=3 -DMORE=2 -DFACTOR=1").make(context)));
+    const std::string id = id_file(id_of(program(text, "-DOTHER=3 -DMORE=2 -DFACTOR=1").make(context)));
     EXPECT_EQ("[('compile_options', '-DFACTOR=1 -DMORE=2 -DOTHER=3')]",
-              json("explain " + id.string(), "[(d[\"field\"], d[\"found\"]) for d in j[\"differences\"]]"));
+              json("explain " + id, "[(d[\"field\"], d[\"found\"]) for d in j[\"differences\"]]"));
 }
 
 TEST_F(CliList, ExplainsThatAStoredBlobIsRefused)
 {
-    const fs::path id = scratch() / "id";
-    store_fixture::write_file(id, alpha_id);
+    const std::string id = id_file();
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
     damage(root() / name / "kernel.bin");
-    EXPECT_TRUE(run({"explain", id.string()}).begins(1, "miss: stored as " + name + ", refused: "));
+    EXPECT_TRUE(run({"explain", id}).begins(1, "miss: stored as " + name + ", refused: "));
 }
 
 /* Within the store, an entry's name is also the path of its directory. */
@@ -389,9 +392,8 @@ TEST_F(CliList, ExplainsAnEntryFromWithinTheStore)
 
 TEST_F(CliList, ExplainsAnIdFromAPipe)
 {
-    const fs::path id = scratch() / "id";
-    store_fixture::write_file(id, alpha_id);
-    EXPECT_TRUE(run_shell("$INGOT explain --dir $STORE <(cat " + id.string() + ")").is(0));
+    const std::string id = id_file();
+    EXPECT_TRUE(run_shell("$INGOT explain --dir $STORE <(cat " + id + ")").is(0));
 }
 
 TEST_F(CliList, ExplainsNothingThatIsNoId)

@@ -27,7 +27,7 @@ TEST_F(CliRemote, ChecksAServer)
 
 TEST_F(CliRemote, TellsWhatIsWrong)
 {
-    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
+    const std::string url = server_process::closed_url();
     EXPECT_TRUE(run({"push", "--check", url}).is(1, "connecting failed"));
     const server_process::Redis locked({"--requirepass", "hunter2"});
     EXPECT_TRUE(run({"push", "--check", locked.url()}).is(1, "NOAUTH"));
@@ -167,7 +167,7 @@ TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
 
 TEST_F(CliPush, FailsIfTheServerDoes)
 {
-    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::closed_port());
+    const std::string url = server_process::closed_url();
     EXPECT_TRUE(run({"push", url}).is(4, "asking the server failed"));
     const server_process::Redis reader({"--user", "default", "on", "nopass", "~*", "+get", "+exists"});
     add_plain(3);
