@@ -11,12 +11,12 @@
 
 #include <sys/types.h>
 
+#include <gtest/gtest.h>
 #include <ingot/ingot.hpp>
 
 extern "C" {
 #include "image.h"
 }
-#include "support/threads.h"
 #include "tinycc.h"
 
 /* The linker redirects calls to pread to __wrap_pread. The backend uses pread to read the code that its compiler
@@ -216,16 +216,6 @@ TEST_F(Tinycc, LoaderChecksEveryByteAndLength)
     for (size_t size = 0; size < 64; ++size)
         load(std::vector<uint8_t>(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(size)));
     EXPECT_EQ(64u, refused);
-}
-
-TEST_F(Tinycc, CompilesInManyThreads)
-{
-    std::atomic<int> right{0};
-    in_threads(8, [&](int i) {
-        for (int n = 0; n < 10; ++n)
-            right += call(describe(kernel_of("in[i] + " + std::to_string(i * 10 + n))), "f", 1) == i * 10 + n + 1;
-    });
-    EXPECT_EQ(80, right);
 }
 
 } // namespace
