@@ -67,30 +67,6 @@ static ingot_status_t check_parts(const ingot_artifact_info_t *info, size_t size
                          : error_set(INGOT_INVALID_ARGUMENTS, "info.parts has the name \"%.80s\" twice", twice);
 }
 
-/* Reads the caller's info and checks it. An info without parts gets the one part in `whole`. */
-static ingot_status_t read_artifact_info(ingot_artifact_info_t *known, ingot_artifact_part_t *whole,
-                                         const ingot_artifact_info_t *info, size_t size, const void *bytes)
-{
-    *known = (ingot_artifact_info_t){.struct_size = sizeof(*known)};
-    if (info != NULL && !STRUCT_READ_OVER(*known, info))
-        return error_set(INGOT_INVALID_ARGUMENTS, "info's struct_size is not set");
-    if (bytes == NULL && size != 0)
-        return error_set(INGOT_INVALID_ARGUMENTS, "bytes is NULL");
-    if (known->label == NULL)
-        known->label = "";
-    if (strnlen(known->label, MAX_LABEL_SIZE + 1) > MAX_LABEL_SIZE)
-        return error_set(INGOT_INVALID_ARGUMENTS, "info.label is longer than %d bytes", MAX_LABEL_SIZE);
-    const ingot_status_t status = check_parts(known, size);
-    if (status == INGOT_SUCCESS && known->part_count == 0) {
-        *whole = (ingot_artifact_part_t){"", size};
-        known->part_count = 1;
-        known->parts = whole;
-    }
-    if (known->made_at_unix_ms == 0)
-        known->made_at_unix_ms = nanoseconds_of(CLOCK_REALTIME) / NS_PER_MS;
-    return status;
-}
-
 static void put_terminated(struct bytes_writer *writer, const char *text)
 {
     bytes_put(writer, strlen(text) + 1, text);
@@ -135,17 +111,32 @@ ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingo
                                    const void *bytes, ingot_buffer_t *blob)
 {
     struct bytes_writer writer;
-    ingot_artifact_info_t known;
-    ingot_artifact_part_t whole;
+    ingot_artifact_info_t known = {.struct_size = sizeof(known)};
+    const ingot_artifact_part_t whole = {"", size};
     char kind[ARTIFACT_MAX_KIND_SIZE + 1];
     uint8_t id_digest[DIGEST_SIZE];
     if (id == NULL || blob == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "id or blob is NULL");
     ingot_status_t status = artifact_id_read_kind(id_size, id, kind);
-    if (status == INGOT_SUCCESS)
-        status = read_artifact_info(&known, &whole, info, size, bytes);
     if (status != INGOT_SUCCESS)
         return status;
+    if (info != NULL && !STRUCT_READ_OVER(known, info))
+        return error_set(INGOT_INVALID_ARGUMENTS, "info's struct_size is not set");
+    if (bytes == NULL && size != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "bytes is NULL");
+    if (known.label == NULL)
+        known.label = "";
+    if (strnlen(known.label, MAX_LABEL_SIZE + 1) > MAX_LABEL_SIZE)
+        return error_set(INGOT_INVALID_ARGUMENTS, "info.label is longer than %d bytes", MAX_LABEL_SIZE);
+    status = check_parts(&known, size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (known.part_count == 0) {
+        known.part_count = 1;
+        known.parts = &whole;
+    }
+    if (known.made_at_unix_ms == 0)
+        known.made_at_unix_ms = nanoseconds_of(CLOCK_REALTIME) / NS_PER_MS;
     digest_of(id_size, id, id_digest);
     bytes_writer_init(&writer, &memory_c_allocator);
     write_artifact_envelope(&writer, kind, id_digest, &known, size, bytes);

@@ -181,28 +181,6 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
 
 /* ---- when the program is compiled ---- */
 
-/* Replaces the sources that have includes with the resolved texts. Embedded headers are kept, because a driver
- * treats a request with headers differently. */
-static ingot_status_t replace_sources(struct hermetic_request *request, struct arena *arena)
-{
-    const struct hermetic *hermetic = &request->hermetic;
-    const ingot_source_view_t *native = request->request.sources;
-    ingot_source_view_t *views = arena_take(arena, request->request.source_count * sizeof(*views));
-    if (views == NULL)
-        return error_out_of_memory();
-    const char *text = (const char *)hermetic->texts.bytes;
-    for (size_t i = 0; i < request->request.source_count; ++i) {
-        views[i] = native[i];
-        if (hermetic_kind_has_includes(native[i].kind)) {
-            views[i].bytes = text;
-            views[i].size = strlen(text);
-        }
-        text += strlen(text) + 1;
-    }
-    request->request.sources = views;
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t hermetic_request_make(struct hermetic_request *request, const struct ingot_program_desc *desc,
                                      const ingot_build_request_t *native, struct arena *arena)
 {
@@ -222,10 +200,24 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
         status = resolve_texts(hermetic, desc, native);
         const bool is_same = status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->digests.size == size &&
                              memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0;
-        if (is_same)
-            status = replace_sources(request, arena);
-        else
+        ingot_source_view_t *views = is_same ? arena_take(arena, native->source_count * sizeof(*views)) : NULL;
+        if (is_same && views == NULL)
+            return error_out_of_memory();
+        if (!is_same)
             request->refusal = "a file that the sources include changed since the descriptor was made";
+        /* The resolved texts replace the sources that have includes. Embedded headers are kept, because a driver treats
+         * a request with headers differently. */
+        const char *text = (const char *)hermetic->texts.bytes;
+        for (size_t i = 0; views != NULL && i < native->source_count; ++i) {
+            views[i] = native->sources[i];
+            if (hermetic_kind_has_includes(views[i].kind)) {
+                views[i].bytes = text;
+                views[i].size = strlen(text);
+            }
+            text += strlen(text) + 1;
+        }
+        if (views != NULL)
+            request->request.sources = views;
     }
     request->is_there = status == INGOT_SUCCESS && request->refusal == NULL;
     return status;

@@ -120,29 +120,6 @@ static uint32_t constant_size(const struct module *module, uint32_t object)
     return get_word(module, type.at + 2) / 8;
 }
 
-static ingot_status_t check_constant(const ingot_build_request_t *request, const ingot_spec_constant_t *constant,
-                                     ingot_sink_t *log)
-{
-    bool found = false;
-    for (size_t i = 0; i < request->source_count; ++i) {
-        struct module module;
-        if (request->sources[i].kind != INGOT_SOURCE_SPIRV || !module_init(&module, &request->sources[i]))
-            continue;
-        const uint32_t object = find_constant(&module, constant->id);
-        if (object == 0)
-            continue;
-        found = true;
-        const uint32_t size = constant_size(&module, object);
-        if (size != 0 && size != constant->size)
-            return ingot_refuse_program(log, 0,
-                                        "specialization constant %u cannot have %u bytes; the module declares %u",
-                                        (unsigned)constant->id, (unsigned)constant->size, (unsigned)size);
-    }
-    if (found)
-        return INGOT_SUCCESS;
-    return ingot_refuse_program(log, 0, "specialization constant %u is not in the module", (unsigned)constant->id);
-}
-
 ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log)
 {
     if (request == NULL || log == NULL)
@@ -155,9 +132,23 @@ ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, i
             return ingot_refuse_program(log, 0, "source %zu is not a SPIR-V module", i);
     }
     for (size_t i = 0; i < request->spec_constant_count; ++i) {
-        const ingot_status_t status = check_constant(request, &request->spec_constants[i], log);
-        if (status != INGOT_SUCCESS)
-            return status;
+        const ingot_spec_constant_t *constant = &request->spec_constants[i];
+        bool found = false;
+        for (size_t j = 0; j < request->source_count; ++j) {
+            struct module module;
+            if (request->sources[j].kind != INGOT_SOURCE_SPIRV || !module_init(&module, &request->sources[j]))
+                continue;
+            const uint32_t object = find_constant(&module, constant->id);
+            const uint32_t size = object != 0 ? constant_size(&module, object) : 0;
+            found = found || object != 0;
+            if (size != 0 && size != constant->size)
+                return ingot_refuse_program(log, 0,
+                                            "specialization constant %u cannot have %u bytes; the module declares %u",
+                                            (unsigned)constant->id, (unsigned)constant->size, (unsigned)size);
+        }
+        if (!found)
+            return ingot_refuse_program(log, 0, "specialization constant %u is not in the module",
+                                        (unsigned)constant->id);
     }
     return INGOT_SUCCESS;
 }

@@ -174,36 +174,6 @@ static void graph_init(struct source_graph *graph, struct witness *witness, cons
 
 /* ---- growing the graph ---- */
 
-/* Resolves a computed include. Called in each round, because the previous round may have found a new definition. */
-static void resolve_computed(struct source_graph *graph, const struct graph_text *text, struct text_event *event)
-{
-    struct expanded_include expanded;
-    event->target = NULL;
-    event->gap = NULL;
-    event->checks = NULL;
-    if (graph->macros.are_hidden) {
-        event->gap = "cannot be computed: some text has #pragma push_macro";
-        return;
-    }
-    if (++graph->expansions > MAX_EXPANSIONS) {
-        graph->limit = "more than 50000 computed includes are expanded";
-        return;
-    }
-    macro_expand(&expanded, &graph->macros, &graph->scratch, event->operand_size, event->operand,
-                 &graph->expansion_steps);
-    if (graph->expansion_steps > MAX_EXPANSION_STEPS) {
-        graph->limit = "the computed includes take more than 50000000 steps to expand";
-        return;
-    }
-    if (expanded.doubt != NULL) {
-        event->gap = arena_print(&graph->arena, "cannot be computed: %s %.*s", expanded.doubt, (int)expanded.doubt_size,
-                                 expanded.doubt_name);
-        return;
-    }
-    event->checks = expanded.checks;
-    include_search(graph, text, event, &expanded.name);
-}
-
 static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 {
     for (struct text_event *event = text->first_event; event != NULL && !is_graph_stopped(graph); event = event->next) {
@@ -230,13 +200,39 @@ static void scan_from(struct source_graph *graph, struct graph_text *text)
     }
 }
 
+/* Resolves the computed includes. Called in each round, because the previous round may have found a new definition. */
 static void resolve_all_computed(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
         for (struct text_event *event = text->first_event; event != NULL && !is_graph_stopped(graph);
              event = event->next) {
-            if (event->kind == EVENT_INCLUDE && event->form == HEADER_NONE && !event->stays_a_gap)
-                resolve_computed(graph, text, event);
+            if (event->kind != EVENT_INCLUDE || event->form != HEADER_NONE || event->stays_a_gap)
+                continue;
+            struct expanded_include expanded;
+            event->target = NULL;
+            event->gap = NULL;
+            event->checks = NULL;
+            if (graph->macros.are_hidden) {
+                event->gap = "cannot be computed: some text has #pragma push_macro";
+                continue;
+            }
+            if (++graph->expansions > MAX_EXPANSIONS) {
+                graph->limit = "more than 50000 computed includes are expanded";
+                continue;
+            }
+            macro_expand(&expanded, &graph->macros, &graph->scratch, event->operand_size, event->operand,
+                         &graph->expansion_steps);
+            if (graph->expansion_steps > MAX_EXPANSION_STEPS) {
+                graph->limit = "the computed includes take more than 50000000 steps to expand";
+                continue;
+            }
+            if (expanded.doubt != NULL) {
+                event->gap = arena_print(&graph->arena, "cannot be computed: %s %.*s", expanded.doubt,
+                                         (int)expanded.doubt_size, expanded.doubt_name);
+                continue;
+            }
+            event->checks = expanded.checks;
+            include_search(graph, text, event, &expanded.name);
         }
     }
 }

@@ -215,15 +215,6 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     return found;
 }
 
-/* True if no embedded header was found, or if the compiler is certain to find the one that was. If the header's name is
- * exactly the included name, every compiler finds it. If not, only compilers that write embedded headers to files find
- * it, by its path relative to a source or to another header; the others compare names exactly. */
-static bool is_header_certain(const struct search *search, const struct graph_text *text)
-{
-    return search->header == NULL || search->has_exact_name ||
-           (text->origin != TEXT_FILE && search->graph->input->rules->current_directory != INGOT_CURRENT_NEVER);
-}
-
 static bool has_odd_character(const struct header_name *name)
 {
     for (size_t i = 0; i < name->size; ++i) {
@@ -257,8 +248,11 @@ void include_search(struct source_graph *graph, const struct graph_text *text, s
     }
     search.has_exact_name = search.header != NULL;
     struct graph_text *file = look_for_file(&search, text, &is_certain);
-    if (!is_certain || search.has_two_headers || !is_header_certain(&search, text) ||
-        (search.header != NULL && file != NULL))
+    /* An embedded header whose name is not exactly the included one is found only by compilers that write embedded
+     * headers to files, by its path relative to a source or to another header; the others compare names exactly. */
+    const bool is_found = search.has_exact_name ||
+                          (text->origin != TEXT_FILE && graph->input->rules->current_directory != INGOT_CURRENT_NEVER);
+    if (!is_certain || search.has_two_headers || (search.header != NULL && (!is_found || file != NULL)))
         event->gap = include_not_certain;
     else if (search.header != NULL || file != NULL)
         event->target = search.header != NULL ? search.header : file;

@@ -133,11 +133,12 @@ static ingot_status_t add_line_of_library(struct library_set *set, const struct 
     return set->arena.failed ? INGOT_OUT_OF_MEMORY : INGOT_SUCCESS;
 }
 
-/* Checks that the files of loaded libraries without a build-id are those that were loaded. */
-static ingot_status_t check_files(struct library_set *set)
+static ingot_status_t add_field(struct library_set *set, ingot_identity_t *identity)
 {
     const struct link_map **loaded = arena_take(&set->arena, set->count * sizeof(struct link_map *));
     size_t count = 0;
+    struct bytes_writer text;
+    /* the files of loaded libraries without a build-id must be those that were loaded */
     for (size_t i = 0; loaded != NULL && i < set->count; ++i) {
         const uint8_t *id;
         size_t size;
@@ -145,17 +146,11 @@ static ingot_status_t check_files(struct library_set *set)
             loaded[count++] = set->libraries[i].loaded;
     }
     const struct link_map *replaced = library_find_replaced(count, loaded);
-    if (replaced == NULL)
-        return set->arena.failed ? INGOT_OUT_OF_MEMORY : INGOT_SUCCESS;
-    return error_set(INGOT_BACKEND_ERROR,
-                     "the driver's library %s has no build-id, and its file was replaced after it was loaded",
-                     library_path(replaced));
-}
-
-static ingot_status_t add_field(struct library_set *set, ingot_identity_t *identity)
-{
-    struct bytes_writer text;
-    ingot_status_t status = check_files(set);
+    if (replaced != NULL)
+        return error_set(INGOT_BACKEND_ERROR,
+                         "the driver's library %s has no build-id, and its file was replaced after it was loaded",
+                         library_path(replaced));
+    ingot_status_t status = set->arena.failed ? INGOT_OUT_OF_MEMORY : INGOT_SUCCESS;
     for (size_t i = 0; i < set->count && status == INGOT_SUCCESS; ++i)
         status = add_line_of_library(set, &set->libraries[i]);
     if (status != INGOT_SUCCESS)

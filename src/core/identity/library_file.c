@@ -53,24 +53,6 @@ static void *read_library_part(const struct reading *reading, uint64_t offset, u
     return part != NULL && read_at(reading, offset, (size_t)size, part, &got) ? part : NULL;
 }
 
-/* Reads the program headers, which describe the segments. A library for another machine counts as absent, because
- * the linker skips it. */
-static enum library_place read_library_segments(struct reading *reading)
-{
-    static const unsigned char own[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
-    ElfW(Ehdr) header;
-    size_t got;
-    if (!read_at(reading, 0, sizeof(header), &header, &got) || memcmp(header.e_ident, own, SELFMAG) != 0)
-        return LIBRARY_UNSURE;
-    if (memcmp(header.e_ident, own, sizeof(own)) != 0 || header.e_machine != OWN_MACHINE)
-        return LIBRARY_ABSENT;
-    if (header.e_type != ET_DYN || header.e_phentsize != sizeof(reading->segments[0]) || header.e_phnum > MAX_SEGMENTS)
-        return LIBRARY_UNSURE;
-    reading->segment_count = header.e_phnum;
-    const size_t size = reading->segment_count * sizeof(reading->segments[0]);
-    return read_at(reading, header.e_phoff, size, reading->segments, &got) ? LIBRARY_FOUND : LIBRARY_UNSURE;
-}
-
 static bool read_build_id(const struct reading *reading, struct library_file *file)
 {
     for (size_t i = 0; i < reading->segment_count && file->build_id == NULL; ++i) {
@@ -158,17 +140,29 @@ static bool read_dynamic(struct reading *reading, struct library_file *file)
 static enum library_place read_open_library(int file, struct arena *arena, const char *path,
                                             const struct library_file *known, const struct library_file **found)
 {
+    static const unsigned char own[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
     struct reading reading = {.file = file, .arena = arena};
     struct stat about;
+    ElfW(Ehdr) header;
+    size_t got;
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
         return LIBRARY_UNSURE;
     *found = known;
     if (known != NULL && known->device == (uint64_t)about.st_dev && known->inode == (uint64_t)about.st_ino)
         return LIBRARY_FOUND;
-    const enum library_place place = read_library_segments(&reading);
-    struct library_file *made = place == LIBRARY_FOUND ? arena_take(arena, sizeof(*made)) : NULL;
+    /* A library for another machine counts as absent, because the linker skips it. */
+    if (!read_at(&reading, 0, sizeof(header), &header, &got) || memcmp(header.e_ident, own, SELFMAG) != 0)
+        return LIBRARY_UNSURE;
+    if (memcmp(header.e_ident, own, sizeof(own)) != 0 || header.e_machine != OWN_MACHINE)
+        return LIBRARY_ABSENT;
+    if (header.e_type != ET_DYN || header.e_phentsize != sizeof(reading.segments[0]) || header.e_phnum > MAX_SEGMENTS)
+        return LIBRARY_UNSURE;
+    reading.segment_count = header.e_phnum;
+    if (!read_at(&reading, header.e_phoff, header.e_phnum * sizeof(reading.segments[0]), reading.segments, &got))
+        return LIBRARY_UNSURE;
+    struct library_file *made = arena_take(arena, sizeof(*made));
     if (made == NULL)
-        return place;
+        return LIBRARY_FOUND; /* the arena has failed */
     made->device = (uint64_t)about.st_dev;
     made->inode = (uint64_t)about.st_ino;
     made->path = arena_copy(arena, strlen(path), path);

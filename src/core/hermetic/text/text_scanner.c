@@ -58,15 +58,6 @@ static const char *find_trigraph(const char *from, const char *end)
     return NULL;
 }
 
-/* Returns the backslash at the end of the text, which would join its last line to whatever follows the text, or
- * NULL. */
-static const char *find_last_backslash(const char *from, const char *end)
-{
-    while (end > from && (is_blank_in_line(end[-1]) || end[-1] == '\n'))
-        --end;
-    return end > from && end[-1] == '\\' ? end - 1 : NULL;
-}
-
 static const char *find_problem(const struct clean_text *text, const char **at, size_t *splices)
 {
     const char *end = text->start + text->size;
@@ -77,7 +68,11 @@ static const char *find_problem(const struct clean_text *text, const char **at, 
         return "a carriage return without a line feed";
     if ((*at = find_trigraph(text->start, end)) != NULL)
         return "a trigraph";
-    if ((*at = find_last_backslash(text->start, end)) != NULL)
+    /* a backslash at the end of the text would join its last line to whatever follows the text */
+    *at = end;
+    while (*at > text->start && (is_blank_in_line((*at)[-1]) || (*at)[-1] == '\n'))
+        --*at;
+    if (*at > text->start && *--*at == '\\')
         return "a backslash at its end";
     const char *from = text->start;
     const char *splice;
