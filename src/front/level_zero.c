@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "backends/level_zero/backend.h"
-#include "backends/level_zero/errors.h"
-#include "backends/level_zero/state.h"
 #include "core/context/context.h"
 #include "front/loader/level_zero.h"
 #include "front/pending.h"

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/opencl/backend.h"
-#include "backends/opencl/program.h"
+#include "backends/opencl/state.h"
 #include "core/context/context.h"
 #include "front/loader/opencl.h"
 #include "front/pending.h"

@@ -8,7 +8,7 @@
 #include "conformance/program_setup.h"
 
 extern "C" {
-#include "backends/rtc/options.h"
+#include "backends/rtc/compiler.h"
 }
 
 namespace conformance

@@ -14,8 +14,6 @@
  *  - Damaged bytes crash the process, so only verified bytes may be passed.
  *  - The driver ignores the build flags of a native binary, even unknown flags. This file passes them anyway.
  */
-#include "backends/level_zero/backend.h"
-#include "backends/level_zero/errors.h"
 #include "backends/level_zero/program.h"
 #include "util/little_endian.h"
 

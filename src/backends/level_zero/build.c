@@ -6,10 +6,7 @@
  * accepts a module with unresolved imports, and refuses its kernels only when they are created. This backend fails
  * the build instead.
  */
-#include "backends/level_zero/backend.h"
-#include "backends/level_zero/errors.h"
 #include "backends/level_zero/program.h"
-#include "backends/level_zero/state.h"
 
 #include <string.h>
 

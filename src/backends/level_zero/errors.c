@@ -4,7 +4,7 @@
  * The error detail of every failure contains the name and the number of the driver's code. If the driver ran out of
  * memory, the status is INGOT_OUT_OF_MEMORY, and the core empties the in-memory cache and retries once.
  */
-#include "backends/level_zero/errors.h"
+#include "backends/level_zero/backend.h"
 
 #include <stdbool.h>
 

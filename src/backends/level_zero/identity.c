@@ -8,8 +8,6 @@
  * because the driver's version determines them.
  */
 #include "backends/level_zero/backend.h"
-#include "backends/level_zero/errors.h"
-#include "backends/level_zero/state.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_PROGRAM_H
 #define INGOT_BACKENDS_LEVEL_ZERO_PROGRAM_H
 
-#include "backends/level_zero/state.h"
+#include "backends/level_zero/backend.h"
 
 /* A module belongs to one device. Each device has one module, or one per source if they are linked dynamically. */
 struct level_zero_program {

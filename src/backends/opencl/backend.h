@@ -1,17 +1,35 @@
 /*
- * backend.h - declares the OpenCL backend's table of operations, its operations, and its shared functions, grouped
- * by file.
- *
- * The core compares the build operations of such tables (ops->build) to distinguish this backend's objects from those
- * of other backends.
+ * backend.h - the OpenCL backend's tables and functions, grouped by file.
  */
 #ifndef INGOT_BACKENDS_OPENCL_BACKEND_H
 #define INGOT_BACKENDS_OPENCL_BACKEND_H
 
+#include <ingot/backend.h>
 #include <ingot/opencl.h>
 #include <ingot/private/backend.h>
+#include <ingot/private/opencl.h>
+
+#include <CL/cl_icd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- errors.c: converts OpenCL's error codes to Ingot's statuses and error messages. ---- */
+
+/* Returns a name such as "CL_OUT_OF_RESOURCES", or "unknown error" for a code that no function of the backend is
+ * expected to return. Never NULL. */
+const char *opencl_error_name(cl_int error);
+
+/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. Sets an error detail with
+ * the call and the error's name and number. */
+ingot_status_t opencl_fail(ingot_status_t otherwise, const char *call, cl_int error);
 
 struct opencl_state;
+
+/* ---- operations ----
+ *
+ * The core compares the build operations of such tables (ops->build) to distinguish this backend's objects from those
+ * of other backends. */
 
 /* context.c */
 extern const ingot_backend_ops_t opencl_ops;
@@ -39,7 +57,7 @@ ingot_status_t opencl_load(void *state, const ingot_build_request_t *request, si
 /* Returns the total size of the binaries of a program (with PoCL, a coarse estimate), or 0 if it is unknown. */
 size_t opencl_get_program_size(void *state, void *program);
 
-/* kernel.c: a backend kernel is the cl_kernel itself. */
+/* program.c: a backend kernel is the cl_kernel itself. */
 ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 ingot_status_t opencl_create_kernel(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
 void opencl_destroy_kernel(void *state, void *kernel);

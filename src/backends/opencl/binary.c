@@ -18,9 +18,7 @@
  *  - PoCL and Intel's driver load a binary with any options. The options are passed anyway, because PoCL uses those
  *    that matter at run time (denormals).
  */
-#include "backends/opencl/backend.h"
-#include "backends/opencl/errors.h"
-#include "backends/opencl/native_binary.h"
+#include "backends/opencl/state.h"
 #include "backends/opencl/vendor/intel_binary.h"
 #include "backends/opencl/vendor/nvidia_binary.h"
 #include "backends/opencl/vendor/pocl_binary.h"

@@ -5,9 +5,6 @@
  * best. Otherwise, each source is compiled separately, and then all of them are linked. Every path releases the native
  * objects that it creates.
  */
-#include "backends/opencl/backend.h"
-#include "backends/opencl/errors.h"
-#include "backends/opencl/program.h"
 #include "backends/opencl/state.h"
 
 #include <CL/cl_ext.h>

@@ -5,8 +5,6 @@
  * caller's order, but drivers list a program's devices in the native context's order. So each device's position in
  * the native context is stored, too.
  */
-#include "backends/opencl/backend.h"
-#include "backends/opencl/errors.h"
 #include "backends/opencl/functions.h"
 #include "backends/opencl/state.h"
 

@@ -8,7 +8,6 @@
  * (CL_DEVICE_VENDOR_ID), because PoCL adds the device's ordinal to it. A sub-device answers queries as its parent does,
  * so both share binaries.
  */
-#include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
 #include "backends/opencl/vendor/data_files.h"
 

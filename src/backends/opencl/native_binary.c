@@ -4,10 +4,8 @@
  * PoCL lists binaries for the devices that a program was built for. Other drivers list binaries for all devices of
  * the program. PoCL writes to every pointer of CL_PROGRAM_BINARIES, even to NULL.
  */
-#include "backends/opencl/native_binary.h"
-
-#include "backends/opencl/errors.h"
 #include "backends/opencl/state.h"
+
 #include "backends/opencl/vendor/pocl_binary.h"
 #include "util/pocl.h"
 

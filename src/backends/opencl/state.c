@@ -5,8 +5,6 @@
  */
 #include "backends/opencl/state.h"
 
-#include "backends/opencl/errors.h"
-
 /* A query to the driver, without its last three arguments. */
 struct query {
     const cl_icd_dispatch *cl;

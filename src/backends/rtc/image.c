@@ -5,7 +5,7 @@
  * The lowered names are stored, because only the compiler knows them, and only right after a compilation. The code is
  * aligned to 8 bytes, because its tables require it.
  */
-#include "backends/rtc/image.h"
+#include "backends/rtc/compiler.h"
 
 #include "util/little_endian.h"
 

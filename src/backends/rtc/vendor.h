@@ -1,7 +1,7 @@
 /*
  * vendor.h - what the backends for run-time compilers (NVRTC, hipRTC) tell the code that they share, and its functions.
  *
- * The shared code makes programs of images (image.h): it compiles them, loads one module for each device, and finds
+ * The shared code makes programs of images (compiler.h): it compiles them, loads one module for each device, and finds
  * kernels. Modules and kernels are the driver's handles, as pointers. The functions for them, and their results, are
  * the same in both drivers but for the names.
  */

@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "backends/cuda/compiler/compile.h"
-#include "backends/rtc/options.h"
+#include "backends/rtc/compiler.h"
 }
 
 namespace

@@ -8,8 +8,6 @@
 
 extern "C" {
 #include "backends/level_zero/backend.h"
-#include "backends/level_zero/errors.h"
-#include "backends/level_zero/state.h"
 }
 #include "support/child_process.h"
 #include "support/failing_allocator.h"

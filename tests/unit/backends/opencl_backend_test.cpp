@@ -7,7 +7,7 @@
 #include <fstream>
 
 extern "C" {
-#include "backends/opencl/errors.h"
+#include "backends/opencl/backend.h"
 }
 #include "support/failing_allocator.h"
 

@@ -6,8 +6,7 @@
  * code on every machine. Like NVRTC, it produces a cubin, so loading the result compiles nothing.
  */
 #include "backends/cuda/compiler/compile.h"
-#include "backends/rtc/image.h"
-#include "backends/rtc/options.h"
+#include "backends/rtc/compiler.h"
 #include "util/nvjitlink.h"
 
 #include <nvJitLink.h>
@@ -81,12 +80,6 @@ static ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocat
     if (result == NVJITLINK_ERROR_UNRECOGNIZED_OPTION)
         return ingot_refuse_program(log, 0, "nvJitLink does not know one of its options");
     return fail_link_call(link, "nvJitLinkCreate", result);
-}
-
-static void cuda_link_fini(struct cuda_link *link)
-{
-    if (link->handle != NULL)
-        (void)link->linker.destroy(&link->handle);
 }
 
 /* Adds a piece, which is copied. PTX must end in a NUL that `size` does not count. */
@@ -217,7 +210,8 @@ static ingot_status_t link_all(struct plan *plan, const struct rtc_bytes *compil
         status = add_source_to_link(plan, &link, i);
     if (status == INGOT_SUCCESS)
         status = cuda_link_finish(&link, cubin);
-    cuda_link_fini(&link);
+    if (link.handle != NULL)
+        (void)link.linker.destroy(&link.handle);
     return status;
 }
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define UNNAMED "CompileSource" /* the file's name, without its path; text_rules.c has it, too */
+#define UNNAMED "CompileSource" /* the file's name, without its path; context.c has it, too */
 #define MARKER "#line 1 \""
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
