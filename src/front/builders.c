@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "persist/directory/directory.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"

@@ -12,7 +12,6 @@
 
 #include "core/base/metrics.h"
 #include "core/base/trace.h"
-#include "front/targets.h"
 #include "persist/storage/storage.h"
 
 struct builders;
@@ -31,7 +30,7 @@ struct ingot_cache {
     bool adds_options;               /* true if the environment adds options to all programs */
     struct ingot_header_memo *memo;  /* of all requests; NULL: off */
     ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */
-    struct targets targets;
+    struct kept_target *targets;     /* see request.c; under the lock of lock.h */
     struct begun_program *begun;
     struct builders *builders; /* NULL: none are started */
 };
@@ -57,5 +56,8 @@ static inline ingot_storage_t cache_storage(const struct ingot_cache *cache)
 {
     return cache != NULL && cache->storage != NULL && storage_is_here(cache->storage) ? cache->storage : NULL;
 }
+
+/* request.c: releases what the cache knows of devices. */
+void targets_fini(struct ingot_cache *cache);
 
 #endif

@@ -2,7 +2,7 @@
  * lock.h - one lock for all rarely used lists of the process, in each library that contains this file.
  *
  * It guards the targets of the front door's caches, and the programs that are begun; in the OpenCL layer, the tables of
- * handles and contexts, the fields of shadows that shadow.h names, and the list of reclaim.c.
+ * handles and contexts, the fields of shadows that program.h names, and the list of those that wait.
  *
  * It is held for short searches and copies only, never while anything else is called. A fork waits for it, so that a
  * child never inherits it from another thread.

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "front/lock.h"
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "persist/storage/storage.h"
 #include "util/error_text.h"
 #include "util/limit.h"

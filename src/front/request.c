@@ -3,16 +3,90 @@
  */
 #include "front/request.h"
 
+#include <ingot/backend.h>
 #include <ingot/persist.h>
 #include <ingot/private/program.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/context/context.h"
 #include "front/builders.h"
-#include "persist/base/kept_error.h"
+#include "front/lock.h"
+#include "persist/base/base.h"
 #include "persist/storage/storage.h"
+
+/* What the cache knows of some devices, as an Ingot context without native objects, over which each request makes its
+ * own. All requests for the same devices share it, because making an identity takes up to 25 ms (PoCL: it reads the
+ * compiler's files). Only devices that live as long as the process may be kept, because another device may get the
+ * handle of a sub-device that was released. */
+struct kept_target {
+    struct kept_target *next;
+    struct ingot_context *context;
+    size_t size;
+    uint8_t key[];
+};
+
+static void release_target(struct kept_target *target)
+{
+    ingot_context_release(target->context);
+    free(target);
+}
+
+void targets_fini(struct ingot_cache *cache)
+{
+    while (cache->targets != NULL) {
+        struct kept_target *target = cache->targets;
+        cache->targets = target->next;
+        release_target(target);
+    }
+}
+
+/* Returns the target of these devices, which the key identifies in their backend, with a reference that
+ * context_unreference drops; NULL if none is kept, or if variables with the compiler's options have changed since. */
+static struct ingot_context *targets_find(struct ingot_cache *cache, const ingot_backend_ops_t *ops, size_t size,
+                                          const void *key)
+{
+    lock_take();
+    const struct kept_target *target = cache->targets;
+    while (target != NULL &&
+           (target->context->ops.build != ops->build || target->size != size || memcmp(target->key, key, size) != 0))
+        target = target->next;
+    struct ingot_context *found = target != NULL ? target->context : NULL;
+    if (found != NULL)
+        context_reference(found);
+    lock_give();
+    if (found == NULL || context_has_current_rules(found))
+        return found;
+    lock_take();
+    struct kept_target **place = &cache->targets;
+    while (*place != NULL && (*place)->context != found)
+        place = &(*place)->next;
+    struct kept_target *removed = *place;
+    if (removed != NULL)
+        *place = removed->next;
+    lock_give();
+    if (removed != NULL)
+        release_target(removed);
+    context_unreference(found);
+    return NULL;
+}
+
+/* Keeps a target. If memory runs out, the next request makes another one. */
+static void targets_keep(struct ingot_cache *cache, struct ingot_context *target, size_t size, const void *key)
+{
+    struct kept_target *made = malloc(sizeof(*made) + size);
+    if (made == NULL)
+        return;
+    *made = (struct kept_target){.context = target, .size = size};
+    memcpy(made->key, key, size);
+    ingot_context_retain(target);
+    lock_take();
+    made->next = cache->targets; /* two threads may keep equal targets, of which the later one is found */
+    cache->targets = made;
+    lock_give();
+}
 
 static void trace_event(const ingot_event_t *event, void *user)
 {
@@ -58,7 +132,7 @@ static ingot_status_t make_target(struct ingot_cache *cache, const struct reques
     if (cache != NULL && cache->metrics.process != 0)
         trace_count(&made->trace, of->ops->name);
     if (cache != NULL && (of->may_end == NULL || !of->may_end(of->state)))
-        targets_keep(&cache->targets, made, of->key_size, of->key);
+        targets_keep(cache, made, of->key_size, of->key);
     context_reference(made);
     ingot_context_release(made);
     *target = made;
@@ -68,7 +142,7 @@ static ingot_status_t make_target(struct ingot_cache *cache, const struct reques
 ingot_status_t request_make_context(struct ingot_cache *cache, const struct request_state *of,
                                     struct ingot_context **context)
 {
-    struct ingot_context *target = cache != NULL ? targets_find(&cache->targets, of->ops, of->key_size, of->key) : NULL;
+    struct ingot_context *target = cache != NULL ? targets_find(cache, of->ops, of->key_size, of->key) : NULL;
     ingot_status_t status =
         of->learn != NULL ? of->learn(of->state, target != NULL ? target->state : NULL) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS && target == NULL)

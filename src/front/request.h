@@ -1,7 +1,7 @@
 /*
  * request.h - gets a program through a cache's storage, for a backend's own function.
  *
- * Each request has its own short-lived Ingot context, over the target of its devices (targets.h). A context that lived
+ * Each request has its own short-lived Ingot context, over the target of its devices (request.c). A context that lived
  * on would hold the application's native context (OpenCL), or use one that the application has destroyed (Level Zero,
  * CUDA). Programs are not shared in memory: each request gets a native object of its own, as from the driver.
  */

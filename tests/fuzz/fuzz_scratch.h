@@ -13,7 +13,7 @@
 #include "support/scratch_directory.h"
 
 extern "C" {
-#include "persist/base/checksum.h"
+#include "persist/base/base.h"
 }
 
 namespace fuzz

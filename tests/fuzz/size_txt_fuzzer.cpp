@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-/* Declared as in persist/directory/account.h, whose other declarations are not valid C++. */
+/* Declared as in persist/directory/entries.h, whose other declarations are not valid C++. */
 extern "C" bool account_parse(size_t size, const char *text, uint64_t *total_bytes);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
 }
 

@@ -23,7 +23,7 @@
 #include "support/scratch_directory.h"
 
 extern "C" {
-#include "persist/base/checksum.h"
+#include "persist/base/base.h"
 }
 
 namespace store_fixture

@@ -4,7 +4,7 @@
  * Each application has its own namespace, named after its file, so that it cannot evict what another application
  * needs.
  */
-#include "layers/common/settings.h"
+#include "layers/common/common.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * application may close all of its files. If the file has been removed, it is not created again, because nobody will
  * read it. Neither a pipe without a reader nor a limit of file sizes stops the application.
  */
-#include "layers/common/statistics.h"
+#include "layers/common/common.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "layers/common/settings.h"
 #include "util/nanoseconds.h"
 #include "util/write_signals.h"
 

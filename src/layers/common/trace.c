@@ -1,7 +1,7 @@
 /*
- * trace.c - writes a layer's own events to the trace; see trace.h.
+ * trace.c - writes a layer's own events to the trace; see common.h.
  */
-#include "layers/common/trace.h"
+#include "layers/common/common.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -55,8 +55,7 @@ ze_result_t driver_fill_table(const char *name, ze_api_version_t version, void *
 }
 
 /* The list of tables is made from the installed headers (CMakeLists.txt). The driver fills each table itself, also one
- * of a later version than these headers, so all functions are the driver's own; module.c and build_log.c replace some
- * of them. */
+ * of a later version than these headers, so all functions are the driver's own; module.c replaces some of them. */
 #define TABLE(name)                                                                                                    \
     ze_result_t ZE_APICALL name(ze_api_version_t version, void *table);                                                \
     __attribute__((visibility("default"))) ze_result_t ZE_APICALL name(ze_api_version_t version, void *table)          \

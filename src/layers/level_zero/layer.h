@@ -1,5 +1,5 @@
 /*
- * layer.h - the driver behind the layer, and build logs of the layer's own.
+ * layer.h - the driver behind the layer.
  */
 #ifndef INGOT_LAYERS_LEVEL_ZERO_LAYER_H
 #define INGOT_LAYERS_LEVEL_ZERO_LAYER_H
@@ -10,9 +10,5 @@
  * ZE_RESULT_ERROR_UNINITIALIZED if there is no driver, and ZE_RESULT_ERROR_UNSUPPORTED_FEATURE if the driver does not
  * have the table. */
 ze_result_t driver_fill_table(const char *name, ze_api_version_t version, void *table);
-
-/* build_log.c: returns a log with a copy of the text, for a module that the layer refuses to compile, or NULL if memory
- * runs out. The application destroys it as it does a log of the driver. */
-ze_module_build_log_handle_t build_log_create(const char *text);
 
 #endif

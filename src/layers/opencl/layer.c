@@ -11,8 +11,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
+#include "layers/common/common.h"
 
 #define LAYER_NAME "Ingot"
 #define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))

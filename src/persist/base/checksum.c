@@ -1,10 +1,10 @@
 /*
- * checksum.c - computes the hashes that a store uses; see checksum.h.
+ * checksum.c - computes the hashes that a store uses; see base.h.
  *
  * AVX2 is best for ids and most blobs. Wider instructions have a start-up cost, which only long blobs make up for, so
  * only those are hashed with the processor's widest instructions.
  */
-#include "persist/base/checksum.h"
+#include "persist/base/base.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
  * Permissions are changed through a descriptor, never by path: when root works in another user's directory, that user
  * can replace a file with a link at any moment.
  */
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 
 #include <dirent.h>
 #include <errno.h>

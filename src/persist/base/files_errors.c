@@ -1,12 +1,12 @@
 /*
- * files_errors.c - turns failures of files.h into statuses and sentences.
+ * files_errors.c - turns failures of base.h into statuses and sentences.
  */
 #include <errno.h>
 #include <ingot/backend.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 
 #define OVERFLOW_USER 65534u /* how the kernel shows users that a user namespace does not map */
 

@@ -3,7 +3,7 @@
  *
  * A blob may outlive the storage that loaded it, so a copy of the allocator is stored in front of the blob's bytes.
  */
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 
 #include <ingot/backend.h>
 #include <sodium.h>

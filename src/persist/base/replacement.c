@@ -7,13 +7,11 @@
  * has the lock must not write to the file. If the file has a second name (a hard link), that process does not write to
  * it either, but only removes the temporary name.
  */
-#include "persist/base/replacement.h"
+#include "persist/base/base.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
 #include <string.h>
-
-#include "persist/base/files.h"
 
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u

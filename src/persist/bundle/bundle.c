@@ -17,9 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
-#include "persist/base/replacement.h"
+#include "persist/base/base.h"
 #include "persist/bundle/bundle_file.h"
 #include "persist/directory/format/paths.h"
 #include "persist/storage/storage.h"

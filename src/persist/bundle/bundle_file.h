@@ -6,7 +6,7 @@
 
 #include <ingot/ingot.h>
 
-#include "persist/base/checksum.h"
+#include "persist/base/base.h"
 
 #define BUNDLE_HEADER_SIZE 128u
 #define BUNDLE_RECORD_SIZE 64u

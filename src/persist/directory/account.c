@@ -1,5 +1,5 @@
 /*
- * account.c - keeps the account of a namespace in size.txt; see account.h.
+ * account.c - keeps the account of a namespace in size.txt; see entries.h.
  *
  * Each use opens the file, because a lock belongs to the open file: threads then exclude each other as processes do,
  * and no descriptor can be closed or inherited between two uses. The lock is polled, because the kernel's own wait has
@@ -17,14 +17,14 @@
  * On a machine with more work than processors, a thread that has the lock may not run for a long time. A store that
  * does not get the lock in time therefore puts its entry in its place all the same, and owes it, too.
  */
-#include "persist/directory/account.h"
+#include "persist/directory/entries.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/state.h"
 #include "util/quantity.h"

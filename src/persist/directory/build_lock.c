@@ -31,10 +31,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "persist/base/checksum.h"
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
-#include "persist/directory/lookup.h"
+#include "persist/base/base.h"
+#include "persist/directory/entries.h"
 #include "persist/directory/state.h"
 #include "persist/storage/storage.h"
 #include "util/error_text.h"

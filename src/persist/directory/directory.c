@@ -7,12 +7,8 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/base/checksum.h"
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
-#include "persist/directory/account.h"
-#include "persist/directory/evict.h"
-#include "persist/directory/lookup.h"
+#include "persist/base/base.h"
+#include "persist/directory/entries.h"
 #include "persist/directory/state.h"
 #include "persist/request/record.h"
 #include "persist/storage/storage.h"
@@ -66,16 +62,6 @@ static const char *get_entry_path(struct directory *directory, size_t id_size, c
     return path;
 }
 
-static void tell_unstamped(struct directory *directory, int error, const char *entry_path)
-{
-    counters_add(&directory->counters, COUNTER_UNSTAMPED, 1);
-    if (atomic_exchange_explicit(&directory->has_told_unstamped, true, memory_order_relaxed))
-        return;
-    const ingot_status_t status = files_write_failed(error, "noting the use of", entry_path);
-    directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), entry_path,
-                   "uses cannot be recorded, so the oldest entries are evicted first");
-}
-
 /* Notes the use of an entry that was found. The time of an entry is the time at which its kernel.bin was last modified.
  * A load sets it only if the eviction order depends on it, and at most once per second and entry. If the entry exceeds
  * the age limit, returns INGOT_NOT_FOUND, and removes the entry if the store is writable and its lock is free. A
@@ -98,8 +84,13 @@ static ingot_status_t note_use(const struct root *root, const struct lookup *fou
         return INGOT_SUCCESS;
     paths_join(kernel, found->path, "kernel.bin");
     const int result = files_set_time(root->fd, kernel, now_ns);
-    if (result < 0 && result != -ENOENT) /* -ENOENT: it was evicted meanwhile */
-        tell_unstamped(root->directory, result, found->path);
+    if (result == 0 || result == -ENOENT) /* -ENOENT: it was evicted meanwhile */
+        return INGOT_SUCCESS;
+    counters_add(&root->directory->counters, COUNTER_UNSTAMPED, 1);
+    if (!atomic_exchange_explicit(&root->directory->has_told_unstamped, true, memory_order_relaxed))
+        directory_tell(root->directory, INGOT_EVENT_STORAGE_DEGRADED,
+                       files_write_failed(result, "noting the use of", found->path), 0, files_steady_clock_ns(),
+                       found->path, "uses cannot be recorded, so the oldest entries are evicted first");
     return INGOT_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 /*
- * evict.c - counts a store's entries, corrects size.txt, and evicts the oldest entries; see evict.h.
+ * evict.c - counts a store's entries, corrects size.txt, and evicts the oldest entries; see entries.h.
  *
  * A thread that stores an entry, and finds no room for it, evicts. It lists a small store as a whole, so the order of
  * eviction is exact. Of a large one, it lists some random shards, one after the other, and takes the oldest of each.
@@ -13,7 +13,7 @@
  * doc/store-format.md specifies it. Nothing depends on the file, so there is no lock for it, and failures are ignored.
  * Writers that meet lose records.
  */
-#include "persist/directory/evict.h"
+#include "persist/directory/entries.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -21,9 +21,8 @@
 #include <ingot/private/persist.h>
 #include <string.h>
 
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/lookup.h"
 #include "util/limit.h"
 #include "util/little_endian.h"
 #include "util/nanoseconds.h"
@@ -223,15 +222,6 @@ uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns)
     return age_ms < UINT64_MAX / NS_PER_MS ? age_ms * NS_PER_MS : UINT64_MAX;
 }
 
-/* Corrects a namespace's totals after a complete count, unless they might become too low because entries could not be
- * read. */
-static ingot_status_t correct_totals(const struct scan *scan, const struct scan_name_space *counted)
-{
-    if (scan->watch->ended != INGOT_SUCCESS || counted->unread_count != 0 || scan->root->directory->is_read_only)
-        return INGOT_SUCCESS;
-    return account_correct(scan->root, counted->name, &counted->before, counted->total_bytes, counted->entry_count);
-}
-
 ingot_status_t evict_on_request(const struct root *root, const struct evict_limits *limits, struct upkeep_watch *watch,
                                 ingot_persist_count_t *count)
 {
@@ -252,7 +242,9 @@ ingot_status_t evict_on_request(const struct root *root, const struct evict_limi
         count->recorded_bytes += each->before.bytes;
         count->entry_count += each->entry_count;
         count->counted_bytes += each->total_bytes;
-        status = correct_totals(&scan, each);
+        /* not if they might become too low because entries could not be read */
+        if (watch->ended == INGOT_SUCCESS && each->unread_count == 0 && !root->directory->is_read_only)
+            status = account_correct(root, each->name, &each->before, each->total_bytes, each->entry_count);
     }
     count->is_recorded = count->is_recorded && is_any_in_use;
     if (status == INGOT_SUCCESS && limits != NULL)

@@ -9,12 +9,10 @@
 #include <ingot/private/directory.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/bundle/bundle.h"
-#include "persist/directory/evict.h"
+#include "persist/directory/entries.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/lookup.h"
 #include "persist/directory/state.h"
 #include "persist/storage/storage.h"
 #include "persist/trust/seal.h"

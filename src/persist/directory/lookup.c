@@ -1,5 +1,5 @@
 /*
- * lookup.c - finds the entry of an id, and removes entries; see lookup.h.
+ * lookup.c - finds the entry of an id, and removes entries; see entries.h.
  *
  * A search takes no lock. Before it treats an entry as damaged, it asks a network file system what other machines did.
  *
@@ -8,15 +8,13 @@
  * leftover of a process that was killed. If its process was only stopped, it prepares the entry again when it goes on.
  * Both times are the file system's: this machine's clock may differ from a file server's.
  */
-#include "persist/directory/lookup.h"
+#include "persist/directory/entries.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
 #include "util/nanoseconds.h"
 

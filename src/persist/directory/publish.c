@@ -15,12 +15,9 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
-#include "persist/directory/account.h"
-#include "persist/directory/evict.h"
+#include "persist/base/base.h"
+#include "persist/directory/entries.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/lookup.h"
 #include "persist/storage/kinds.h"
 
 #define RENAME_ATTEMPTS 16u

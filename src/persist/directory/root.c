@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "persist/storage/storage.h"
 
 #define MAX_LINKS 8u

@@ -1,19 +1,18 @@
 /*
- * scan.c - lists the namespaces and entries of a store; see scan.h.
+ * scan.c - lists the namespaces and entries of a store; see entries.h.
  *
  * A scan of a whole store takes time in proportion to its size. It is therefore made only on request, or of a store
  * that is known to be small, whose account is locked then; otherwise, none is.
  */
-#include "persist/directory/scan.h"
+#include "persist/directory/entries.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/lookup.h"
 
 #define MOST_LEFTOVERS 256u /* deleted by one scan, which may hold a lock; the next one goes on */
 

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/storage/storage.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"

@@ -18,9 +18,7 @@
 #include <ingot/private/request.h>
 #include <stdbool.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/request/record.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/turns/build_turn.h"

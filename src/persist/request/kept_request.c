@@ -13,7 +13,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/paths.h"
 #include "persist/storage/storage.h"
 #include "util/bytes_writer.h"

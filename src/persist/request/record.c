@@ -14,9 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/request/kept_request.h"
 #include "persist/storage/kinds.h"
 #include "persist/storage/storage.h"

@@ -8,10 +8,7 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/base/checksum.h"
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
-#include "persist/base/replacement.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
 #include "persist/storage/storage.h"
 

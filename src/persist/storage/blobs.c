@@ -18,9 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/storage/state.h"
 #include "persist/trust/seal.h"
 #include "util/entry_kind.h"
@@ -84,15 +82,6 @@ static void add_use(ingot_storage_t chain, struct chain_use *use, enum chain_use
     use->kind = kind;
     use->next = chain->uses;
     chain->uses = use;
-}
-
-static void chain_begin_load(ingot_storage_t chain, struct chain_use *use, size_t id_size, const uint8_t *id)
-{
-    *use = (struct chain_use){.thread = pthread_self(), .id_size = id_size, .id = id};
-    pthread_mutex_lock(&chain->uses_lock);
-    use->is_stale = find_use(chain->uses, use, CHAIN_CHANGE) != NULL;
-    add_use(chain, use, CHAIN_LOAD);
-    pthread_mutex_unlock(&chain->uses_lock);
 }
 
 /* Begins a store or a removal, possibly after a wait for promotions. */
@@ -160,7 +149,11 @@ static ingot_status_t load_from_tiers(ingot_storage_t chain, ingot_storage_t ask
     ingot_status_t status = INGOT_NOT_FOUND;
     unsigned refused = 0;
     char detail[DETAIL_CAPACITY] = "no tier has the blob";
-    chain_begin_load(chain, &use, id_size, id);
+    use = (struct chain_use){.thread = pthread_self(), .id_size = id_size, .id = id};
+    pthread_mutex_lock(&chain->uses_lock);
+    use.is_stale = find_use(chain->uses, &use, CHAIN_CHANGE) != NULL;
+    add_use(chain, &use, CHAIN_LOAD);
+    pthread_mutex_unlock(&chain->uses_lock);
     for (size_t i = 0; i < chain->tier_count && status != INGOT_SUCCESS; ++i) {
         status = storage_load_kept(chain->tiers[i], asked, id_size, id, kept);
         const bool may_promote = status == INGOT_SUCCESS && i != 0 && chain_begin_promotion(chain, &use);

@@ -13,9 +13,7 @@
 #include <ingot/private/program.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/storage/state.h"
 #include "util/nanoseconds.h"
 

@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
+#include "persist/base/base.h"
 #include "persist/storage/state.h"
 #include "util/entry_kind.h"
 #include "util/hex.h"

@@ -10,9 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/storage/kinds.h"
 #include "persist/storage/state.h"
 #include "util/process_number.h"

@@ -8,9 +8,7 @@
 
 #include <ingot/backend.h>
 
-#include "persist/base/files.h"
-#include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/storage/state.h"
 #include "persist/trust/seal.h"
 #include "util/entry_kind.h"

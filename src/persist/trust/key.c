@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "util/error_text.h"
 #include "util/little_endian.h"
 #include "util/struct_size.h"

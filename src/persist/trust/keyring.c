@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/trust/key.h"
 #include "persist/trust/seal.h"
 #include "util/struct_size.h"

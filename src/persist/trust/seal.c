@@ -6,7 +6,7 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "util/little_endian.h"
 
 #define VERSION 1u

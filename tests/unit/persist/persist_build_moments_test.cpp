@@ -10,7 +10,7 @@
 #include "support/threads.h"
 
 extern "C" {
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 }
 
 using namespace store_fixture;

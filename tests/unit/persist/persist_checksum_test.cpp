@@ -12,7 +12,7 @@
 #include "support/random_bytes.h"
 
 extern "C" {
-#include "persist/base/checksum.h"
+#include "persist/base/base.h"
 }
 
 namespace

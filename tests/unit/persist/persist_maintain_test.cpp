@@ -6,7 +6,7 @@
 #include "support/store_fixture.h"
 
 extern "C" {
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 }
 
 using namespace store_fixture;

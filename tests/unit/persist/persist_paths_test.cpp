@@ -9,7 +9,7 @@
 extern "C" {
 #include "persist/directory/format/paths.h"
 
-bool account_parse(size_t size, const char *text, uint64_t *total_bytes); /* account.h is not valid C++ */
+bool account_parse(size_t size, const char *text, uint64_t *total_bytes); /* entries.h is not valid C++ */
 }
 
 namespace

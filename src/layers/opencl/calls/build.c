@@ -1,7 +1,7 @@
 /*
  * build.c - implements clBuildProgram.
  *
- * If Ingot can answer a build, the shadow (program/shadow.h) gets a result (program/result.h). Everything else goes to
+ * If Ingot can answer a build, the shadow (program/program.h) gets a result (program/result.h). Everything else goes to
  * the driver unchanged: wrong arguments, builds for some of the devices, and programs that Ingot cannot cache. So do
  * some builds of a program that was built before (why_not_after), because the new build's messages or options depend on
  * the earlier build. The layer then first repeats the earlier build on the native program.
@@ -14,9 +14,7 @@
 
 #include <string.h>
 
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
-#include "layers/common/trace.h"
+#include "layers/common/common.h"
 #include "layers/opencl/calls/native_call.h"
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once

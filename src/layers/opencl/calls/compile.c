@@ -5,9 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
-#include "layers/common/trace.h"
+#include "layers/common/common.h"
 #include "layers/opencl/calls/native_call.h"
 
 cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const cl_device_id *devices,

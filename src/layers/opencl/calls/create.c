@@ -1,18 +1,15 @@
 /*
  * create.c - creates programs from source and from intermediate language.
  *
- * The driver creates each program, so errors are the driver's own. The application gets a shadow (program/shadow.h),
+ * The driver creates each program, so errors are the driver's own. The application gets a shadow (program/program.h),
  * which stands for the driver's program. If there is no store, or if the layer does not cache programs of the platform
- * (program/contexts.h), the application gets the driver's program itself.
+ * (program/program.h), the application gets the driver's program itself.
  */
 #include <pthread.h>
 #include <string.h>
 
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
-#include "layers/common/trace.h"
-#include "layers/opencl/program/contexts.h"
-#include "layers/opencl/program/reclaim.h"
+#include "layers/common/common.h"
+#include "layers/opencl/program/program.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

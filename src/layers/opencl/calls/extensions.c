@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/program/program.h"
 
 static void *find_for_device(cl_device_id device, const char *name)
 {

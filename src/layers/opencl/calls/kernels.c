@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/common/settings.h"
-#include "layers/opencl/program/shadow.h"
+#include "layers/common/common.h"
+#include "layers/opencl/program/program.h"
 
 /* True if the driver rejected the binary, which some drivers examine only when they create a kernel. */
 static bool is_rejected(const struct shadow_use *use, cl_int error)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "layers/opencl/calls/native_call.h"
-#include "layers/opencl/program/reclaim.h"
 
 cl_int CL_API_CALL layer_retain(cl_program program)
 {
@@ -38,7 +37,7 @@ cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
     return error;
 }
 
-/* Tries to destroy all waiting shadows (program/reclaim.h), because a kernel that was still running when the
+/* Tries to destroy all waiting shadows (program/program.h), because a kernel that was still running when the
  * application released it may have ended by now. */
 cl_int CL_API_CALL layer_release_context(cl_context context)
 {

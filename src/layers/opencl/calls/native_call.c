@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/common/statistics.h"
-#include "layers/opencl/program/reclaim.h"
+#include "layers/common/common.h"
 
 struct callback {
     atomic_uint references;

@@ -4,7 +4,7 @@
 #ifndef INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
 #define INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
 
-#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/program/program.h"
 
 struct callback;
 

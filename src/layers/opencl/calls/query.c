@@ -1,14 +1,14 @@
 /*
  * query.c - implements clGetProgramInfo and clGetProgramBuildInfo.
  *
- * The native program answers queries that do not depend on the build, and the result (program/result.h) answers the
+ * The native program answers queries that do not depend on the build, and the result (program/program.h) answers the
  * others. The build's options and log are recorded, and so are some of the driver's answers about a program that it
  * linked.
  */
 #include <string.h>
 
 #include "front/lock.h"
-#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/program/program.h"
 
 static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *value, size_t *size_ret)
 {

@@ -1,7 +1,7 @@
 /*
  * contexts.c - keeps an Ingot context for each OpenCL context that has a program of the layer.
  */
-#include "layers/opencl/program/contexts.h"
+#include "layers/opencl/program/program.h"
 
 #include <ingot/persist.h>
 #include <ingot/private/opencl.h>
@@ -13,10 +13,7 @@
 #include <string.h>
 
 #include "front/lock.h"
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
-#include "layers/common/trace.h"
-#include "layers/opencl/compiler/compiler.h"
+#include "layers/common/common.h"
 
 static struct layer_context *contexts; /* guarded by the lock */
 

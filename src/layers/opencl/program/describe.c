@@ -3,14 +3,14 @@
  *
  * The source is read from the driver's program, so the layer keeps no copy.
  */
-#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/program/program.h"
 
 #include <ingot/private/program.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/common/settings.h"
+#include "layers/common/common.h"
 
 /* A source: text or intermediate language. The caller frees the bytes. */
 struct input {

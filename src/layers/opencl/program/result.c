@@ -1,7 +1,7 @@
 /*
- * result.c - a program that Ingot built or loaded, or that the compiler refused; see result.h.
+ * result.c - a program that Ingot built or loaded, or that the compiler refused; see program.h.
  */
-#include "layers/opencl/program/result.h"
+#include "layers/opencl/program/program.h"
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/persist.h>
@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
+#include "layers/common/common.h"
 
 cl_uint result_count_references(cl_program native)
 {

@@ -18,8 +18,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/directory/format/paths.h"
 #include "util/little_endian.h"
 

@@ -9,8 +9,7 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-#include "persist/base/checksum.h"
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "util/key_bin.h"
 
 #define KEY_FILE_HEADER_SIZE ((size_t)KEY_BIN_AT_ID)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "persist/base/checksum.h"
+#include "persist/base/base.h"
 
 #define NAMESPACE_MAX 64
 /* The size of the longest path: a namespace, shard, entry and file name, with the slashes and the NUL. */

@@ -37,8 +37,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "persist/base/files.h"
-#include "persist/base/memory.h"
+#include "persist/base/base.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/turns/flight.h"

@@ -19,8 +19,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "persist/base/checksum.h"
-#include "persist/base/files.h"
+#include "persist/base/base.h"
 #include "persist/storage/state.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"

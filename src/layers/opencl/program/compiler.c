@@ -1,13 +1,12 @@
 /*
- * compiler.c - counts and traces the builds that reach the driver's compiler; see compiler.h.
+ * compiler.c - counts and traces the builds that reach the driver's compiler; see program.h.
  */
-#include "layers/opencl/compiler/compiler.h"
+#include "layers/opencl/program/program.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "layers/common/statistics.h"
-#include "layers/common/trace.h"
+#include "layers/common/common.h"
 #include "util/nanoseconds.h"
 
 static cl_icd_dispatch table;

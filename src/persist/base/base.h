@@ -1,18 +1,83 @@
 /*
- * files.h - declares the system calls that a store needs.
+ * base.h - files, memory, checksums and kept errors, grouped by file.
+ */
+#ifndef INGOT_PERSIST_BASE_BASE_H
+#define INGOT_PERSIST_BASE_BASE_H
+
+#include "util/error_text.h"
+#include "util/memory.h"
+
+#include <ingot/backend.h>
+#include <ingot/ingot.h>
+#include <ingot/storage.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+/* ---- checksum.c: computes the hashes that a store uses: checksums, in the byte order of its files, and short hashes.
+ * ---- */
+
+#define CHECKSUM_SIZE 16
+
+struct checksum {
+    uint8_t bytes[CHECKSUM_SIZE];
+};
+
+/* Returns the XXH3-128 hash of size bytes. */
+struct checksum checksum_of(size_t size, const void *bytes);
+
+/* True if the bytes match the checksum. */
+bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes);
+
+/* Returns the XXH3-64 hash of an id or a name. */
+uint64_t checksum_bucket_of(size_t size, const uint8_t *id);
+
+/* ---- memory.c: allocates buffers with the caller's allocator, and memory for secrets. ---- */
+
+/* Maps zeroed memory for secrets on pages of its own. If the process has the right to lock memory, these pages are
+ * neither swapped out nor dumped. Only whole pages can be protected in this way, and an application's allocator may not
+ * align to pages, so this function uses no allocator. Returns NULL if memory runs out. memory_unmap_secret erases the
+ * memory before it unmaps it, and does nothing for NULL. */
+void *memory_map_secret(size_t size);
+void memory_unmap_secret(void *memory, size_t size);
+
+/*
+ * Makes a buffer of `size` bytes in one allocation. *bytes points to its memory, for the caller to fill. Releasing the
+ * buffer frees the memory and needs no other object.
+ */
+ingot_status_t memory_make_buffer(const ingot_allocator_t *allocator, size_t size, ingot_buffer_t *buffer,
+                                  uint8_t **bytes);
+
+/* Calls the buffer's release function, if it has one, and empties the buffer. */
+void memory_release_buffer(ingot_buffer_t *buffer);
+
+/* ---- saves the thread's error before work that may fail, and restores it afterwards. ---- */
+
+struct kept_error {
+    int64_t code;
+    char text[ERROR_TEXT_CAPACITY];
+};
+
+static inline void kept_error_save(struct kept_error *kept)
+{
+    kept->code = ingot_last_error_code();
+    error_text_copy(kept->text, sizeof(kept->text), ingot_last_error_detail());
+}
+
+static inline void kept_error_restore(const struct kept_error *kept)
+{
+    (void)ingot_set_error(INGOT_SUCCESS, kept->code, "%s", kept->text);
+}
+
+/* ---- files.c: declares the system calls that a store needs.
  *
  * The persist library accesses files only through these functions, so that a test can make each system call fail. The
  * functions return 0 (or a descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link
- * below a directory handle.
- */
-#ifndef INGOT_PERSIST_BASE_FILES_H
-#define INGOT_PERSIST_BASE_FILES_H
-
-#include <errno.h>
-#include <ingot/ingot.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <unistd.h>
+ * below a directory handle. */
 
 struct file_facts {
     uint64_t size_bytes;
@@ -157,5 +222,26 @@ uint64_t files_steady_clock_ns(void);
 void files_pause_ns(uint64_t duration_ns);
 /* Returns random bits for a name that other processes are unlikely to choose. */
 uint64_t files_random(void);
+
+/* ---- replacement.c: writes a new file that replaces another one when it is complete. ---- */
+
+#define REPLACEMENT_NAME_CAPACITY 256u
+
+struct replacement {
+    int parent;
+    int fd; /* the new file */
+    char name[REPLACEMENT_NAME_CAPACITY];
+    char new_name[REPLACEMENT_NAME_CAPACITY];
+};
+
+/* Creates and locks the new file, next to the file at the path. Returns INGOT_BUSY if another process is replacing that
+ * file. */
+ingot_status_t replacement_begin(struct replacement *replacement, const char *path);
+/* Writes bytes to the new file. */
+ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
+                                 const void *bytes);
+/* Ends the replacement. If `status` is INGOT_SUCCESS, renames the new file, so that it replaces the old one. If
+ * `status` is a failure, or if the renaming fails, removes the new file. Returns the first failure. */
+ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t status);
 
 #endif
