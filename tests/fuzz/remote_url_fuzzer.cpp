@@ -8,9 +8,9 @@
 #include <string>
 
 extern "C" {
-#include "remote/base/transport.h"
+#include "remote/base/base.h"
 #include "remote/curl/curl.h"
-#include "remote/settings/url.h"
+#include "remote/settings/settings.h"
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "remote/settings/secret_file.h"
+#include "remote/settings/settings.h"
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

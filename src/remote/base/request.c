@@ -1,7 +1,7 @@
 /*
- * request.c - computes the time limits of a request and writes its error message; see request.h.
+ * request.c - computes the time limits of a request and writes its error message; see base.h.
  */
-#include "remote/base/request.h"
+#include "remote/base/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>

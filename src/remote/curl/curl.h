@@ -4,9 +4,8 @@
 #ifndef INGOT_REMOTE_CURL_CURL_H
 #define INGOT_REMOTE_CURL_CURL_H
 
-#include "remote/base/request.h"
-#include "remote/settings/secret_file.h"
-#include "remote/settings/url.h"
+#include "remote/base/base.h"
+#include "remote/settings/settings.h"
 #include "util/kept_file.h"
 
 #include <ingot/ingot.h>

@@ -4,12 +4,14 @@
 #ifndef INGOT_REMOTE_HTTP_ANSWER_H
 #define INGOT_REMOTE_HTTP_ANSWER_H
 
+#include "remote/base/base.h"
+#include "remote/curl/curl.h"
+
 #include <ingot/storage.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "remote/base/transport.h"
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE };
 

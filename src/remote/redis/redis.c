@@ -1,5 +1,5 @@
 /*
- * redis.c - implements the transport to Redis and Valkey; see base/transport.h.
+ * redis.c - implements the transport to Redis and Valkey; see base/base.h.
  *
  * Idle connections are in a pool. A request takes one from the pool or creates one, so any number of threads may make
  * requests at once. A connection whose request failed is closed, because the rest of an answer may still arrive on it.
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/transport.h"
+#include "remote/base/base.h"
 #include "remote/object/envelope.h"
 #include "remote/redis/connection.h"
 #include "util/nanoseconds.h"

@@ -1,7 +1,7 @@
 /*
- * secret_file.c - reads credentials from a file; see secret_file.h.
+ * secret_file.c - reads credentials from a file; see settings.h.
  */
-#include "remote/settings/secret_file.h"
+#include "remote/settings/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

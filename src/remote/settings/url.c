@@ -1,7 +1,7 @@
 /*
- * url.c - splits the URL of a remote tier into its parts; see url.h.
+ * url.c - splits the URL of a remote tier into its parts; see settings.h.
  */
-#include "remote/settings/url.h"
+#include "remote/settings/settings.h"
 
 #include <ingot/backend.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "remote/base/transport.h"
+#include "remote/base/base.h"
 #include "remote/curl/curl.h"
 #include "remote/guard/guard.h"
 #include "remote/object/envelope.h"

@@ -5,8 +5,7 @@
 #include "support/setuid_child.h"
 
 extern "C" {
-#include "remote/settings/secret_file.h"
-#include "remote/settings/url.h"
+#include "remote/settings/settings.h"
 ingot_status_t tier_read_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust);
 }
 
