@@ -5,7 +5,7 @@
  * drivers may crash when they are unloaded. In a coverage build, the tool is linked with this message_send(), which
  * writes the counts with each message.
  */
-#include "cli/build/process.h"
+#include "cli/build/build.h"
 
 void __gcov_dump(void);
 void __gcov_reset(void);

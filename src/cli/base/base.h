@@ -40,7 +40,7 @@ struct common_options {
     bool keeps_requests;                       /* keeps the requests of what is built beside it */
 };
 
-/* ---- memory.c: allocations that end the process if there is no memory, because the tool has nothing to undo. ---- */
+/* ---- text.c: allocations that end the process if there is no memory, because the tool has nothing to undo. ---- */
 
 /* These never return NULL. Free all blocks with free. memory_get returns zeros. */
 void *memory_get(size_t size);
@@ -49,7 +49,7 @@ void *memory_copy(size_t size, const void *bytes);
 /* Makes room for one more item of item_size bytes after the first `count`. */
 void *memory_grow(void *items, size_t count, size_t item_size);
 
-/* ---- text.c: prints text from a store, which may contain anything, to a terminal. ---- */
+/* ---- prints text from a store, which may contain anything, to a terminal. ---- */
 
 /* The indent of a text that must begin no line: line ends and tabs become \n and \t. */
 #define TEXT_ONE_LINE UINT_MAX

@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/base.h"
-#include "cli/build/plan.h"
-#include "cli/build/report.h"
-#include "cli/build/schedule.h"
+#include "cli/build/build.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
 #include "util/environment.h"

@@ -1,11 +1,11 @@
 /*
- * plan.c - reads the requests of stores; see plan.h.
+ * plan.c - reads the requests of stores; see build.h.
  *
  * A result belongs to the request whose digest is in its id. The id also has the fields from which device_add makes the
  * texts of this machine's devices. They do not depend on the driver's version, so a result for another driver still
  * tells for which device its request is wanted.
  */
-#include "cli/build/plan.h"
+#include "cli/build/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>

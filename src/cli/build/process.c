@@ -1,7 +1,7 @@
 /*
- * process.c - starts and ends worker processes; see process.h.
+ * process.c - starts and ends worker processes; see build.h.
  */
-#include "cli/build/process.h"
+#include "cli/build/build.h"
 
 #include <errno.h>
 #include <fcntl.h>

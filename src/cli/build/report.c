@@ -1,7 +1,7 @@
 /*
- * report.c - counts results, and prints the progress line and the summary; see report.h.
+ * report.c - counts results, and prints the progress line and the summary; see build.h.
  */
-#include "cli/build/report.h"
+#include "cli/build/build.h"
 
 #include <inttypes.h>
 #include <stdio.h>

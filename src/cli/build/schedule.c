@@ -1,11 +1,11 @@
 /*
- * schedule.c - runs the tasks in worker processes; see schedule.h.
+ * schedule.c - runs the tasks in worker processes; see build.h.
  *
  * The tool itself loads no driver; the first worker lists the devices. A program that crashes a worker is tried again,
  * once, only if the worker had built other programs before: drivers keep memory, so one of those may be the cause. In
  * the end, the workers are killed. One thread, no locks.
  */
-#include "cli/build/schedule.h"
+#include "cli/build/build.h"
 
 #include <errno.h>
 #include <ingot/private/wish.h>
@@ -19,7 +19,6 @@
 #include <time.h>
 
 #include "cli/base/base.h"
-#include "cli/build/process.h"
 #include "util/nanoseconds.h"
 
 #define DEFAULT_TIME_NS (UINT64_C(600) * NS_PER_SECOND)

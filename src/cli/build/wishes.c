@@ -1,12 +1,12 @@
 /*
- * wishes.c - takes wishes; see wishes.h.
+ * wishes.c - takes wishes; see build.h.
  *
  * A wish is taken before anything is done for it, so that one that crashes a driver does so once. A wish may be for
  * another machine, and is left to it. In a directory it just stays, or is left again once if the driver turns out to be
  * another one. One from a server is left there again, for the next builder that waits. So that a wish whose device
  * nobody has does not go round all the time, a builder that gets it again soon pauses, and after an hour drops it.
  */
-#include "cli/build/wishes.h"
+#include "cli/build/build.h"
 
 #include <ingot/private/wish.h>
 #include <limits.h>

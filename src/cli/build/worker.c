@@ -1,12 +1,12 @@
 /*
- * worker.c - answers requests in a worker process; see worker.h.
+ * worker.c - answers requests in a worker process; see build.h.
  *
  * A request counts as answered if the store returns its blob, whatever happened before. Each blob is loaded once before
  * it is stored, so that a blob with which the driver ends the process ends only the worker. The process ends with
  * _exit(), because a damaged driver may hang in its exit handlers. All built programs are in the stores by then, which
  * are released first, so that their accounts are right.
  */
-#include "cli/build/worker.h"
+#include "cli/build/build.h"
 
 #include <ingot/private/event.h>
 #include <ingot/private/persist.h>
@@ -21,8 +21,6 @@
 
 #include "cli/base/base.h"
 #include "cli/build/device/device.h"
-#include "cli/build/process.h"
-#include "cli/build/wishes.h"
 #include "cli/store/store.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"

@@ -11,7 +11,6 @@
 
 #include "cli/base/base.h"
 #include "cli/commands/all.h"
-#include "cli/commands/id_file.h"
 #include "cli/store/store.h"
 #include "util/hex.h"
 

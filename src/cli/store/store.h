@@ -143,4 +143,16 @@ int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage,
 /* Does the same for a text that means only one entry. */
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
 
+/* ---- ids from files: a file with only an id, a store's key.bin, or a single file, which also has a blob ---- */
+
+/* True if the path names a file. A directory is none: if the tool runs inside a store, the name of an entry is also the
+ * path of a directory. */
+bool id_file_is(const char *path);
+
+/* Reads the file's id and sizes into an entry's facts. Returns an exit_code; on failure, prints a message. */
+int id_file_read(struct entry *entry, const char *path);
+
+/* Loads the blob from a single file that has the entry's id. */
+ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob);
+
 #endif

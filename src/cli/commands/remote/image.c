@@ -1,10 +1,10 @@
 /*
- * image.c - pushes and pulls images; see image.h.
+ * image.c - pushes and pulls images; see all.h.
  *
  * Ingot writes and reads an OCI image layout, which is a directory. skopeo moves it, with the credentials and
  * certificates that it knows, and leaves out what the other side has. So the layout stays beside the store.
  */
-#include "cli/commands/remote/image.h"
+#include "cli/commands/all.h"
 
 #include <errno.h>
 #include <ingot/private/remote.h>

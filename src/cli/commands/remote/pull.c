@@ -12,7 +12,6 @@
 #include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
 
-#include "cli/commands/remote/image.h"
 #include "cli/store/store.h"
 #endif
 

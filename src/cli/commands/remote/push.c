@@ -11,7 +11,6 @@
 
 #include "cli/base/base.h"
 #include "cli/commands/all.h"
-#include "cli/commands/remote/image.h"
 #include "cli/store/store.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
