@@ -135,8 +135,10 @@ public:
         static const std::regex odd("\"( |\\\\x)| \":|  |-cl-denorms-are-zero");
         std::smatch match;
         files_changed_ = files_changed_ || begins_with(line, "  change ");
-        if (std::regex_match(line, match, making))
+        if (std::regex_match(line, match, making)) {
             rewritten_.insert(match[1]);
+            of_binaries_.insert(match[1]);
+        }
         if (std::regex_match(line, match, building) && std::regex_search(match[0].first + 2, line.end(), odd))
             rewritten_.insert(match[1]);
     }
@@ -151,10 +153,19 @@ public:
             return rewritten_.count(object) != 0;
         if (has(line, " CL_KERNEL_ATTRIBUTES") || has(line, " CL_KERNEL_ARG_")) /* missing */
             return files_changed_ && is_nothing(other);
-        return false;
+        return fails_to_link_a_binary(line) && fails_to_link_a_binary(other); /* the binary lacks intermediate code */
     }
 
 private:
+    bool fails_to_link_a_binary(const std::string &line) const
+    {
+        static const std::regex linking("  P\\d+ = clLinkProgram .*: -\\d+");
+        static const std::regex programs("P\\d+");
+        bool has_binary = false;
+        for (std::sregex_iterator at(line.begin() + 2, line.end(), programs), end; at != end; ++at)
+            has_binary = has_binary || of_binaries_.count(at->str()) != 0;
+        return has_binary && std::regex_match(line, linking);
+    }
     /* True if the other log lacks the folders of sequence_files.cpp, and nothing else. An answer without the text has
      * only a size, or none. */
     static bool lacks_folders(const std::string &line, const std::string &other)
@@ -181,6 +192,7 @@ private:
     }
 
     std::set<std::string> rewritten_;
+    std::set<std::string> of_binaries_;
     bool files_changed_ = false;
 };
 

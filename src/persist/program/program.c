@@ -385,3 +385,9 @@ void ingot_persist_flush_program(ingot_storage_t storage, const_ingot_program_t 
     (void)deferred_store(storage, program, UINT64_MAX, &unused);
     kept_error_restore(&kept);
 }
+
+void ingot_persist_forget_program(ingot_storage_t storage, const_ingot_program_t program)
+{
+    if (storage != NULL && program != NULL && storage_is_here(storage))
+        deferred_forget(storage, program);
+}

@@ -78,6 +78,15 @@ static void free_item(ingot_storage_t storage, struct deferred_item *item)
     memory_free(&storage->allocator, item, sizeof(*item) + item->id_size);
 }
 
+/* Frees an item that take_item has returned. */
+static void end_item(ingot_storage_t storage, struct deferred_item *item)
+{
+    free_item(storage, item);
+    pthread_mutex_lock(&storage->deferred.lock);
+    --storage->deferred.active_count;
+    pthread_mutex_unlock(&storage->deferred.lock);
+}
+
 void deferred_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program, size_t id_size,
                   const uint8_t *id, size_t stored_size)
 {
@@ -163,10 +172,7 @@ ingot_status_t deferred_store(ingot_storage_t storage, const struct ingot_progra
             kept_error_save(&kept);
         }
         events_leave(before);
-        free_item(storage, item);
-        pthread_mutex_lock(&deferred->lock);
-        --deferred->active_count;
-        pthread_mutex_unlock(&deferred->lock);
+        end_item(storage, item);
     }
     progress->waiting_count = deferred_count(storage);
     if (progress->waiting_count != 0)
@@ -175,6 +181,13 @@ ingot_status_t deferred_store(ingot_storage_t storage, const struct ingot_progra
     if (failure != INGOT_SUCCESS)
         kept_error_restore(&kept);
     return failure;
+}
+
+void deferred_forget(ingot_storage_t storage, const struct ingot_program *program)
+{
+    struct deferred_item *item = take_item(&storage->deferred, program);
+    if (item != NULL)
+        end_item(storage, item);
 }
 
 void deferred_await(ingot_storage_t storage)

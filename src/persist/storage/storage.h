@@ -199,6 +199,8 @@ void deferred_add(ingot_storage_t storage, const struct ingot_context *context, 
  * Otherwise returns the first failure, or INGOT_SUCCESS. */
 ingot_status_t deferred_store(ingot_storage_t storage, const struct ingot_program *program, uint64_t until_ns,
                               ingot_persist_flush_progress_t *progress);
+/* Removes a program from the list, if it is in it. */
+void deferred_forget(ingot_storage_t storage, const struct ingot_program *program);
 /* Waits until no other thread is storing a program from the list. Callbacks of a flush must not call this. */
 void deferred_await(ingot_storage_t storage);
 /* Returns how many programs are in the list or being stored from it. */
