@@ -43,6 +43,8 @@ struct reader {
     const char *start;
     const char *end;
     bool raw_strings;
+    const char *unclosed; /* the delimiter of a raw string that has no end in the rest of the text, or NULL */
+    size_t unclosed_size;
     size_t steps;
 };
 
@@ -65,6 +67,8 @@ static const char *raw_string_end(struct reader *reader, const char *quote)
     if (open == NULL)
         return NULL;
     const size_t length = (size_t)(open - quote) - 1;
+    if (reader->unclosed != NULL && reader->unclosed_size == length && memcmp(reader->unclosed, quote + 1, length) == 0)
+        return NULL;
     for (const char *p = open; (p = memchr(p, ')', (size_t)(end - p))) != NULL; ++p) {
         if ((size_t)(end - p) >= length + 2 && memcmp(p + 1, quote + 1, length) == 0 && p[1 + length] == '"') {
             reader->steps += (size_t)(p - open);
@@ -72,6 +76,8 @@ static const char *raw_string_end(struct reader *reader, const char *quote)
         }
     }
     reader->steps += (size_t)(end - open);
+    reader->unclosed = quote + 1;
+    reader->unclosed_size = length;
     return NULL;
 }
 

@@ -18,9 +18,9 @@ struct callback {
     void *user;
 };
 
-static void release_callback(struct callback *callback)
+static void release_callback(struct callback *callback, unsigned count)
 {
-    if (atomic_fetch_sub_explicit(&callback->references, 1, memory_order_acq_rel) == 1)
+    if (atomic_fetch_sub_explicit(&callback->references, count, memory_order_acq_rel) == count)
         free(callback);
 }
 
@@ -32,7 +32,7 @@ static void CL_CALLBACK notify_application(cl_program native, void *opaque)
     if (atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
         return;
     callback->notify(callback->program, callback->user);
-    release_callback(callback);
+    release_callback(callback, 1);
 }
 
 bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user)
@@ -52,9 +52,8 @@ void callback_end_call(struct callback *callback, bool is_over)
 {
     if (callback == NULL)
         return;
-    if (is_over && !atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
-        release_callback(callback);
-    release_callback(callback);
+    const bool is_unused = is_over && !atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel);
+    release_callback(callback, is_unused ? 2 : 1);
 }
 
 static bool is_about_arguments(cl_int error)
