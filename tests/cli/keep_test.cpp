@@ -46,6 +46,9 @@ TEST_F(CliKeep, FindsAndRepairsDamage)
     EXPECT_EQ(0, run({"verify"}).code);
     EXPECT_EQ(1u, names().size());
     EXPECT_EQ("True", json("stats", "j[\"recorded_bytes\"] == j[\"bytes\"]"));
+    EXPECT_FALSE(run({"stats"}).says("earlier format"));
+    fs::create_directories(root() / "12690367438471926571/0");
+    EXPECT_TRUE(run({"stats"}).says("old        1 directories of an earlier format"));
 }
 
 TEST_F(CliKeep, TellsOfWhatOthersMayWriteAndRepairsIt)

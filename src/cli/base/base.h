@@ -38,6 +38,7 @@ struct common_options {
     bool ignores_trust_variable;               /* ignores INGOT_PERSIST_TRUST */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
     bool keeps_requests;                       /* keeps the requests of what is built beside it */
+    uint64_t *old_count;                       /* if not NULL, gets the number of directories that count_old counts */
 };
 
 /* ---- text.c: allocations that end the process if there is no memory, because the tool has nothing to undo. ---- */

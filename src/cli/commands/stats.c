@@ -40,6 +40,7 @@ struct summary {
     uint64_t oldest_ns; /* 0 if no entry has a time */
     uint64_t newest_ns;
     uint64_t last_use_ns;
+    uint64_t old_count;
     struct share *shares; /* a store has few devices and drivers, so a list is enough */
     size_t share_count;
 };
@@ -104,7 +105,9 @@ static const char pattern[] = "entries    {entries}\n"
                               "largest    {largest_bytes:size} ({largest_bytes} bytes)\n"
                               "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
                               "[newest?newest     {newest} ({newest:age} ago)\n]"
-                              "[last_use?last use   {last_use} ({last_use:age} ago)\n]";
+                              "[last_use?last use   {last_use} ({last_use:age} ago)\n]"
+                              "[old_format?old        {old_format} directories of an earlier format, which nothing "
+                              "reads any more; remove the store once\n]";
 
 static void add_gauge(struct summary *summary, const char *name, const char *help, const char *labels, uint64_t value)
 {
@@ -159,6 +162,7 @@ static int summarize(ingot_storage_t storage, void *values)
     json_add_time(json, "oldest", summary->oldest_ns);
     json_add_time(json, "newest", summary->newest_ns);
     json_add_time(json, "last_use", summary->last_use_ns);
+    json_add_u64(json, "old_format", summary->old_count);
     for (int i = 0; i < GROUPING_COUNT; ++i)
         (void)cJSON_AddArrayToObject(json, groupings[i].name);
     for (size_t i = 0; i < summary->share_count; ++i) {
@@ -188,6 +192,7 @@ static int summarize(ingot_storage_t storage, void *values)
 static int run_stats(void *values)
 {
     struct summary *summary = values;
+    summary->common.old_count = &summary->old_count;
     if (!summary->is_prometheus && !summary->is_prune && summary->metrics_directory == NULL)
         return store_use(&summary->common, STORE_READ, summarize, summary);
     const char *directory =

@@ -77,6 +77,18 @@ static bool has_anything(const char *path)
     return has_any;
 }
 
+/* Counts what a store of an earlier format left beside the store: directories with decimal digits as names. */
+static uint64_t count_old(const char *path)
+{
+    uint64_t count = 0;
+    DIR *folder = opendir(path);
+    for (const struct dirent *found; folder != NULL && (found = readdir(folder)) != NULL;)
+        count += strlen(found->d_name) > 2 && found->d_name[strspn(found->d_name, "0123456789")] == '\0';
+    if (folder != NULL)
+        (void)closedir(folder);
+    return count;
+}
+
 static bool is_file(const char *path)
 {
     struct stat facts;
@@ -172,8 +184,11 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
               (store_access == STORE_MAKE && options->directory != NULL && has_anything(info->path))) &&
              !is_store(info->path))
         (void)fprintf(stderr, "ingot: " NO_STORE "\n", info->path);
-    else
+    else {
+        if (options->old_count != NULL)
+            *options->old_count = count_old(info->path);
         return INGOT_SUCCESS;
+    }
     opening->is_missing = true;
     return INGOT_NOT_FOUND;
 }
