@@ -185,7 +185,7 @@ static ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot
 
 #else
 
-ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
+static ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
     (void)storage;
     if (info->remote == NULL && settings_variable(info, "INGOT_PERSIST_REMOTE") == NULL)

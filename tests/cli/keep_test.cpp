@@ -48,7 +48,9 @@ TEST_F(CliKeep, FindsAndRepairsDamage)
     EXPECT_EQ("True", json("stats", "j[\"recorded_bytes\"] == j[\"bytes\"]"));
     EXPECT_FALSE(run({"stats"}).says("earlier format"));
     fs::create_directories(root() / "12690367438471926571/0");
-    EXPECT_TRUE(run({"stats"}).says("old        1 directories of an earlier format"));
+    store_fixture::write_file(root() / "12345", store_fixture::bytes_of("a file"));
+    EXPECT_TRUE(run({"stats"}).says("old        directories of an earlier format, which nothing reads and you may "
+                                    "remove: 1\n"));
 }
 
 TEST_F(CliKeep, TellsOfWhatOthersMayWriteAndRepairsIt)

@@ -47,8 +47,8 @@ INGOT_API void ingot_persist_set_builder(ingot_storage_t storage);
  * reports a failure, and the error detail stays. */
 INGOT_API void ingot_persist_flush_program(ingot_storage_t storage, const_ingot_program_t program);
 
-/** No flush stores this program anymore, and the storage drops its reference. Does nothing if the program does not
- * wait, for NULL, or in a forked child. */
+/** No flush that begins later stores this program, and the storage drops its reference. Does nothing if the program
+ * does not wait, for NULL, or in a forked child. */
 INGOT_API void ingot_persist_forget_program(ingot_storage_t storage, const_ingot_program_t program);
 
 /**

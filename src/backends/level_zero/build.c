@@ -12,7 +12,9 @@
 
 #define LIBRARY_FLAG "-library-compilation" /* lets other modules call this module's functions (Intel) */
 
-/* A request's constants in the form that the driver takes: for each source, the constants that this source has. */
+/* A request's constants in the form that the driver takes: for each source, the constants that this source has, because
+ * a driver refuses a module that gets another one, without a message. Each value has eight bytes, because drivers read
+ * eight, even if the constant is smaller. */
 struct spec_constants {
     size_t size;                            /* of the block with all of the following */
     uint64_t *storage;                      /* a value per constant; NULL: the request has no constants */

@@ -18,6 +18,8 @@ struct inputs {
     const char **names; /* names of the headers, at the same positions as their programs */
 };
 
+/* What a compiler refuses once, it always refuses. After a build, CL_OUT_OF_RESOURCES is a refusal, too. After other
+ * calls, it means that the driver ran out of memory (errors.c). */
 static bool compiler_refused(cl_int error)
 {
     switch (error) {

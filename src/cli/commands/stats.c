@@ -106,8 +106,8 @@ static const char pattern[] = "entries    {entries}\n"
                               "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
                               "[newest?newest     {newest} ({newest:age} ago)\n]"
                               "[last_use?last use   {last_use} ({last_use:age} ago)\n]"
-                              "[old_format?old        {old_format} directories of an earlier format, which nothing "
-                              "reads any more; remove the store once\n]";
+                              "[old_format?old        directories of an earlier format, which nothing reads and "
+                              "you may remove: {old_format}\n]";
 
 static void add_gauge(struct summary *summary, const char *name, const char *help, const char *labels, uint64_t value)
 {

@@ -81,9 +81,11 @@ static bool has_anything(const char *path)
 static uint64_t count_old(const char *path)
 {
     uint64_t count = 0;
+    struct stat facts;
     DIR *folder = opendir(path);
     for (const struct dirent *found; folder != NULL && (found = readdir(folder)) != NULL;)
-        count += strlen(found->d_name) > 2 && found->d_name[strspn(found->d_name, "0123456789")] == '\0';
+        count += strlen(found->d_name) > 2 && found->d_name[strspn(found->d_name, "0123456789")] == '\0' &&
+                 fstatat(dirfd(folder), found->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
     if (folder != NULL)
         (void)closedir(folder);
     return count;

@@ -58,21 +58,26 @@ static void put_text(struct bytes_writer *line, const char *field, size_t most, 
     json_put_string(line, strnlen(text, most), (const uint8_t *)text, true);
 }
 
+/* Calls the callback. The callback may call Ingot and overwrite the thread's error message, so the message is restored
+ * afterwards. If an event's reason is that message, the reason points to the saved copy during the callback. */
+static void call_back(const struct trace *trace, const ingot_event_t *event)
+{
+    struct error_detail kept;
+    ingot_event_t told = *event;
+
+    error_save(&kept);
+    if (event->reason == ingot_last_error_detail())
+        told.reason = kept.text;
+    trace->callback(&told, trace->user);
+    error_restore(&kept);
+}
+
 void trace_emit(const struct trace *trace, const ingot_event_t *event)
 {
     if (trace->counted != NULL)
         metrics_count_event(trace->counted, event);
-    if (trace->callback != NULL) {
-        struct error_detail kept;
-        ingot_event_t told = *event;
-
-        /* the callback may call Ingot, and the event's reason may be the thread's error message */
-        error_save(&kept);
-        if (event->reason == ingot_last_error_detail())
-            told.reason = kept.text;
-        trace->callback(&told, trace->user);
-        error_restore(&kept);
-    }
+    if (trace->callback != NULL)
+        call_back(trace, event);
     if (trace->file >= 0 && (!trace->owns_file || kept_file_is_open(&trace->own))) {
         struct bytes_writer line;
         json_begin(&line);

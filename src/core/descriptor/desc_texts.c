@@ -198,7 +198,9 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
     status = desc_request_keep_options(&request->request, desc, arena);
     if (status == INGOT_SUCCESS && size != 0) {
         status = resolve_texts(hermetic, desc, native);
-        const bool is_same = status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->digests.size == size &&
+        if (status != INGOT_SUCCESS)
+            return status;
+        const bool is_same = hermetic->reason == NULL && hermetic->digests.size == size &&
                              memcmp(hermetic->digests.bytes, program_desc_digests(desc), size) == 0;
         ingot_source_view_t *views = is_same ? arena_take(arena, native->source_count * sizeof(*views)) : NULL;
         if (is_same && views == NULL)

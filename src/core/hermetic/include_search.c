@@ -250,9 +250,10 @@ void include_search(struct source_graph *graph, const struct graph_text *text, s
     struct graph_text *file = look_for_file(&search, text, &is_certain);
     /* An embedded header whose name is not exactly the included one is found only by compilers that write embedded
      * headers to files, by its path relative to a source or to another header; the others compare names exactly. */
-    const bool is_found = search.has_exact_name ||
-                          (text->origin != TEXT_FILE && graph->input->rules->current_directory != INGOT_CURRENT_NEVER);
-    if (!is_certain || search.has_two_headers || (search.header != NULL && (!is_found || file != NULL)))
+    const bool is_header_certain =
+        search.has_exact_name ||
+        (text->origin != TEXT_FILE && graph->input->rules->current_directory != INGOT_CURRENT_NEVER);
+    if (!is_certain || search.has_two_headers || (search.header != NULL && (!is_header_certain || file != NULL)))
         event->gap = include_not_certain;
     else if (search.header != NULL || file != NULL)
         event->target = search.header != NULL ? search.header : file;

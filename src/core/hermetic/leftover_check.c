@@ -203,6 +203,7 @@ bool leftover_check(const struct source_graph *graph, struct text_scan *text, co
     *at = may_have_directives(text) ? find_directive(&reader, text->first_event) : NULL;
     if (*at == NULL && graph->brings_assert && has_substring(start, reader.end, "import")) {
         reader.raw_strings = true;
+        reader.unclosed = NULL; /* the search begins anew */
         *at = find_import(&reader);
     }
     text->steps += reader.steps;

@@ -175,6 +175,20 @@ static bool init_kept(struct kept *kept, struct ingot_header_memo *memo, const u
     return kept->keeping != NULL;
 }
 
+static void load_kept(void *opaque, void *is_loaded)
+{
+    struct kept *kept = opaque;
+    *(bool *)is_loaded =
+        kept->keeping->keeper.load(kept->keeping->user, sizeof(kept->id), kept->id, &kept->content) == INGOT_SUCCESS;
+}
+
+static void store_kept(void *opaque, void *opaque_content)
+{
+    const struct kept *kept = opaque;
+    const struct bytes_writer *content = opaque_content;
+    kept->keeping->keeper.store(kept->keeping->user, sizeof(kept->id), kept->id, content->size, content->bytes);
+}
+
 /* ---- */
 
 bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result)
@@ -183,7 +197,7 @@ bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST
     uint8_t full_key[MEMO_KEY_SIZE];
     struct kept kept;
     struct probes probes;
-    struct error_detail error;
+    bool is_loaded = false;
     make_resolution_key(full_key, key, reader);
     struct resolution *known = (struct resolution *)memo_table_find(&memo->resolutions, full_key);
     bool holds = known != NULL && use_if_confirmed(&known->probes, result);
@@ -191,11 +205,8 @@ bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST
         memo_entry_release(&known->entry);
     if (holds || !init_kept(&kept, memo, key, reader))
         return holds;
-    error_save(&error);
-    const ingot_status_t status =
-        kept.keeping->keeper.load(kept.keeping->user, sizeof(kept.id), kept.id, &kept.content);
-    error_restore(&error);
-    if (status != INGOT_SUCCESS)
+    error_keep(load_kept, &kept, &is_loaded);
+    if (!is_loaded)
         return false;
     holds = probes_read(&probes, kept.content.size, kept.content.bytes) && use_if_confirmed(&probes, result);
     if (holds)
@@ -212,7 +223,6 @@ void header_memo_learn(struct ingot_header_memo *memo, const uint8_t key[DIGEST_
     uint8_t full_key[MEMO_KEY_SIZE];
     struct kept kept;
     struct bytes_writer content;
-    struct error_detail error;
     if (!witness->is_lasting || witness->answers.failed || result->failed || probes.answers_size > PROBES_MAX_PART ||
         probes.result_size > PROBES_MAX_PART || witness->reader != os_reader())
         return;
@@ -223,9 +233,7 @@ void header_memo_learn(struct ingot_header_memo *memo, const uint8_t key[DIGEST_
         return;
     bytes_writer_init(&content, &memo->allocator);
     probes_write(&content, &probes);
-    error_save(&error);
     if (!content.failed)
-        kept.keeping->keeper.store(kept.keeping->user, sizeof(kept.id), kept.id, content.size, content.bytes);
-    error_restore(&error);
+        error_keep(store_kept, &kept, &content);
     bytes_writer_fini(&content);
 }

@@ -342,6 +342,8 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
     if (status == INGOT_SUCCESS) {
+        /* Identifies the devices before the first build, because an identity that is made later may not be that of the
+         * compiler that built. A device that cannot be identified only prevents an id. */
         const struct device_identity *identity = NULL;
         if (shop.context->ops.get_binary != NULL && shop.desc->not_cacheable == NULL) {
             for (size_t i = 0; i < shop.desc->device_count; ++i)

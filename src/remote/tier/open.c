@@ -1,5 +1,6 @@
 /*
- * open.c - opens, finds and destroys remote tiers, and counts and waits for what they do.
+ * open.c - opens, finds and destroys remote tiers, reads their settings from the environment if the application asks
+ * for it, and counts and waits for what they do. Credentials are in files, because others may see the environment.
  */
 #include <ingot/backend.h>
 #include <ingot/private/event.h>

@@ -256,6 +256,11 @@ TEST_F(Hermetic, RefusesWhatMayBeADirective)
                     has(resolve(source).reason, "a name with characters other than ASCII"))
             << source;
     EXPECT_NE("", resolve("import <x.h>;\n", "", {}, INGOT_SOURCE_CUDA_CPP).reason);
+    /* what the search for directives learned about raw strings does not hold for the search for imports */
+    EXPECT_NE("", resolve("const char *s = R\"(/*)\";\nimport <x.h>;\n/* # include */\n#define NOTR\n"
+                          "const char *u = NOTR\"(z\";\n",
+                          "", {}, INGOT_SOURCE_CUDA_CPP)
+                      .reason);
     EXPECT_EQ("", resolve("char *s = \"\xc2\xa0#include x\"; // \xc2\xa0#include\n").reason);
 }
 

@@ -9,9 +9,11 @@
 #include "backends/rtc/compiler.h"
 #include "util/nvjitlink.h"
 
-#include <nvJitLink.h>
 #include <stdio.h>
 #include <string.h>
+
+#define NVJITLINK_NO_INLINE /* the functions are loaded at run time */
+#include <nvJitLink.h>
 
 #define RELOCATABLE_OPTION "--relocatable-device-code=true"
 #define ARCHITECTURE_SIZE 96u
@@ -21,8 +23,6 @@
 
 /* ---- linking with nvJitLink (util/nvjitlink.h), which comes with the toolkit and makes the same code on every machine
  * ---- */
-
-#define NVJITLINK_NO_INLINE
 
 struct cuda_link {
     const ingot_allocator_t *allocator;

@@ -8,11 +8,10 @@
 
 #include "cli/base/base.h"
 #include "cli/commands/all.h"
+#include "cli/store/store.h"
 #if INGOT_WITH_REMOTE
 #include <ingot/private/directory.h>
 #include <ingot/private/remote.h>
-
-#include "cli/store/store.h"
 #endif
 
 struct pulling {

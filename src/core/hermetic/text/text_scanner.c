@@ -22,7 +22,7 @@ size_t text_count_lines(const char *from, const char *to)
     return lines;
 }
 
-/* Returns the first splice at or after `from`, or NULL. */
+/* Returns the first splice at or after `from`, or NULL. There may be blanks between its backslash and line feed. */
 static const char *find_splice(const char *from, const char *end, size_t *length)
 {
     while (from < end && (from = memchr(from, '\\', (size_t)(end - from))) != NULL) {
@@ -86,8 +86,8 @@ static const char *find_problem(const struct clean_text *text, const char **at, 
         commented = commented || memmem(from, (size_t)(splice - from), "//", 2) != NULL;
         ++*splices;
         *at = splice;
-        /* True if compilers may disagree about a splice: its backslash is followed by blanks, and a directive or a
-         * comment is next to it. */
+        /* Compilers may disagree about a splice whose backslash is followed by blanks, and that is next to a directive
+         * or a comment. */
         const char *next = splice + length;
         const bool spaced = next - splice > 3 || (next - splice == 3 && next[-2] != '\r');
         while (next < end && is_blank_in_line(*next))
@@ -119,7 +119,8 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
     clean->resumes = arena_take(arena, splices * sizeof(size_t));
     if (out == NULL || clean->splices == NULL || clean->resumes == NULL) {
         *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the caller checks arena->failed */
-    } else {                                                        /* joins the lines */
+    } else {
+        /* joins the lines */
         const char *end = clean->start + clean->size;
         const char *from = clean->start;
         const char *splice;

@@ -1,7 +1,7 @@
 /*
  * build.c - implements clBuildProgram.
  *
- * If Ingot can answer a build, the shadow (program/program.h) gets a result (program/result.h). Everything else goes to
+ * If Ingot can answer a build, the shadow gets a result (both: program/program.h). Everything else goes to
  * the driver unchanged: wrong arguments, builds for some of the devices, and programs that Ingot cannot cache. So do
  * some builds of a program that was built before (why_not_after), because the new build's messages or options depend on
  * the earlier build. The layer then first repeats the earlier build on the native program.

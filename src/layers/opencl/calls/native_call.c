@@ -10,6 +10,9 @@
 
 #include "layers/common/common.h"
 
+/* The application's callback gets its handle, not the driver's. A driver may call back before its call returns or
+ * afterwards, or never if the arguments were wrong. So there are two references: the call's and the driver's. If the
+ * arguments were wrong and the driver has not called back, the call drops both. */
 struct callback {
     atomic_uint references;
     atomic_bool was_called;

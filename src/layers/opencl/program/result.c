@@ -154,9 +154,10 @@ void result_release(struct result *result)
 {
     if (result == NULL || atomic_fetch_sub_explicit(&result->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (result->program != NULL) /* not stored again: it may be built differently by now */
+    /* If the layer gives a program up, it is not stored again: the driver may have built it differently by now. */
+    if (result->program != NULL && !result->is_shared)
         ingot_persist_forget_program(settings_store(), result->program);
-    else if (result->native != NULL)
+    if (result->program == NULL && result->native != NULL)
         (void)layer_target.clReleaseProgram(result->native);
     ingot_program_release(result->program);
     ingot_program_desc_release(result->desc);
