@@ -181,10 +181,13 @@ int prometheus_read(struct prometheus *all, const char *path, bool prune)
         free(entries[i]);
     }
     free(entries);
-    if (count < 0 || (taken.count != 0 && !write_ended(directory, &ended, &taken))) {
+    const bool is_read = count >= 0 && (taken.count == 0 || write_ended(directory, &ended, &taken));
+    if (!is_read)
         (void)fprintf(stderr, "ingot: the counts in %s cannot be read: %s\n", path, strerror(errno));
+    if (directory >= 0)
+        (void)close(directory);
+    if (!is_read)
         return EXIT_FAILED;
-    }
     for (size_t i = 0; i < ended.count; ++i)
         prometheus_add(all, ended.lines[i].text, ended.lines[i].value);
     return EXIT_DONE;
