@@ -8,19 +8,33 @@
 #include "core/program/kernel_table.h"
 #include "core/program/program.h"
 
+/* A function of its own, because inside find_shared it makes a hit on a kernel slower. */
+static bool find_device(const struct ingot_program_desc *desc, uint32_t device, size_t *position)
+{
+    /* Most programs are for all devices of the context. In such a program, a device's position equals its index. */
+    if (device < desc->device_count && desc->device_indices[device] == device) {
+        *position = device;
+        return true;
+    }
+    for (size_t i = 0; i < desc->device_count; ++i) {
+        if (desc->device_indices[i] == device) {
+            *position = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Finds or makes the shared kernel. On success, the caller's reference to the program becomes the kernel's. `desc`
  * is the program's descriptor or an equal one. */
 static ingot_status_t find_shared(struct cache_entry *program, const struct ingot_program_desc *desc, uint32_t device,
                                   const char *name, struct ingot_kernel **kernel)
 {
     struct program_body *body = cache_entry_value(program);
-    /* In most programs, which are for all devices of the context, a device's position equals its index. */
-    size_t device_position = device < desc->device_count && desc->device_indices[device] == device ? device : 0;
+    size_t device_position = 0;
     size_t name_position = 0;
 
-    while (device_position < desc->device_count && desc->device_indices[device_position] != device)
-        ++device_position;
-    if (device_position == desc->device_count)
+    if (!find_device(desc, device, &device_position))
         return error_set(INGOT_INVALID_ARGUMENTS, "device %u is not one of the program's devices", (unsigned)device);
     struct kernel_table *table = kernel_table_get(body);
     if (table == NULL)
