@@ -12,7 +12,8 @@
  * it stays below a small part of the room that was free when the store last had the lock.
  *
  * A count finds entries that other stores owe, which then add them once more: the total is too high until the next
- * eviction. A store that is killed never adds them: the total is too low until then.
+ * eviction. A store that is killed never adds them: the total is too low until then. One that is closed and does not
+ * get the lock makes the total unknown, so that a store on a busy network file system does not grow over its limits.
  *
  * On a machine with more work than processors, a thread that has the lock may not run for a long time. A store that
  * does not get the lock in time therefore puts its entry in its place all the same, and owes it, too.
@@ -221,6 +222,19 @@ void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_cou
                                     memory_order_relaxed);
 }
 
+/* Makes the file too long without the lock, so that its totals are unknown. Who has the lock writes only the 63 bytes,
+ * and who gets it after this, and counts, finds the entries. */
+static void spoil_total(const struct root *root)
+{
+    char path[PATH_CAPACITY];
+    paths_in_name_space(path, root->directory->name_space, NAME);
+    const int fd = files_size_limit() > LINES * LINE_SIZE ? files_open_update(root->fd, path) : -1;
+    if (fd < 0)
+        return;
+    (void)files_write_at(fd, LINES * LINE_SIZE, 1, "\n");
+    (void)files_close(fd);
+}
+
 void account_settle(struct directory *directory)
 {
     struct root root;
@@ -228,9 +242,12 @@ void account_settle(struct directory *directory)
     if (atomic_load_explicit(&directory->owed, memory_order_relaxed) == 0)
         return;
     atomic_store_explicit(&directory->lock_timeouts, 0, memory_order_relaxed); /* this is the last chance */
-    if (root_open(directory, false, &root) == INGOT_SUCCESS &&
-        account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS)
-        account_end(&account);
+    if (root_open(directory, false, &root) == INGOT_SUCCESS) {
+        if (account_begin(&root, directory->name_space, account_deadline(directory), &account) == INGOT_SUCCESS)
+            account_end(&account);
+        else
+            spoil_total(&root);
+    }
     root_close(&root);
 }
 

@@ -61,7 +61,7 @@ bool account_may_owe(const struct directory *directory, uint64_t bytes, bool is_
 /* Notes an entry that was put in its place without the lock, for the next account_begin. If the process is killed
  * before that, the total is too low until an eviction corrects it. */
 void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_count);
-/* Adds what is owed. Called before the store is closed. */
+/* Adds what is owed, or makes the totals unknown if the lock is not free in time. Called before the store is closed. */
 void account_settle(struct directory *directory);
 
 /* Subtracts entries that were removed. If that fails, the total is too high until an eviction corrects it. */

@@ -91,6 +91,24 @@ TEST_F(PersistLock, AStoreThatIsFullWaitsForTheLock)
     EXPECT_EQ(6u, entries_of(root_).size());
 }
 
+/* Otherwise, the totals would be too low, and the store would grow over its limits. */
+TEST_F(PersistLock, AStoreThatIsClosedWithoutTheLockLeavesTheTotalsUnknown)
+{
+    int held = -1;
+    {
+        const Store store(info_at(root_));
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+        held = open((root_ / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
+        ASSERT_EQ(0, flock(held, LOCK_EX));
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    }
+    EXPECT_EQ(size_text(bytes_in(root_) / 2, 1) + "\n", totals_of(root_));
+    close(held);
+    const Store store(root_);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
+    EXPECT_EQ(size_text(bytes_in(root_), 3), totals_of(root_));
+}
+
 /* What another process puts there may be older, such as a promoted blob of a server. */
 TEST_F(PersistLock, AStoreReplacesWhatAnotherProcessStoredMeanwhile)
 {
