@@ -184,8 +184,9 @@ bool run_processes(Board *board, const std::vector<std::string> &roots, unsigned
 }
 
 /* True if the remaining entries are sound, and a store that has kRoom left takes one more entry without evicting
- * another one. The recorded total may then be too low by most_uncounted bytes, and too high by kRoom. If it was too high
- * by more, because a count found entries that other processes owed, this store has counted. A recount must correct it. */
+ * another. The recorded total may then be too low by most_uncounted bytes, and too high by kRoom. If it was too high by
+ * more, because a count found entries that other processes owed, this store has counted. A recount must correct it.
+ */
 bool is_sound_at_the_end(const std::string &root, uint64_t most_uncounted)
 {
     const Bytes id = bytes_of("the last program");
