@@ -68,5 +68,5 @@ ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, co
 
 ingot_status_t ingot_cache_cuda_take(ingot_pending_t pending, CUmodule *module, ingot_origin_t *origin)
 {
-    return rtc_front_take(&front, pending, module, origin);
+    return pending_take(pending, &front.begun_ops, module, origin);
 }

@@ -53,5 +53,5 @@ ingot_status_t ingot_cache_hip_begin(ingot_cache_t cache, int device, const char
 
 ingot_status_t ingot_cache_hip_take(ingot_pending_t pending, hipModule_t *module, ingot_origin_t *origin)
 {
-    return rtc_front_take(&front, pending, module, origin);
+    return pending_take(pending, &front.begun_ops, module, origin);
 }

@@ -14,13 +14,18 @@
 #include "front/loader/level_zero.h"
 #include "front/pending.h"
 
+/* Where the application gets what was made. */
+struct outputs {
+    ze_module_handle_t *module;
+    ze_module_build_log_handle_t *log; /* may be NULL */
+};
+
 /* The arguments, and the module that is made for them. */
 struct creation {
     ze_context_handle_t context;
     ze_device_handle_t device;
     ze_module_desc_t desc;
     bool wants_log;
-    enum program_miss miss;
     ze_module_handle_t module; /* NULL: none */
     ze_module_build_log_handle_t log;
     ingot_origin_t origin;
@@ -64,12 +69,8 @@ static ingot_status_t open_creation(const void *self, struct ingot_cache *cache,
 {
     const struct creation *creation = self;
     const ze_module_desc_t *desc = &creation->desc;
-    *request = (struct request){.cache = cache,
-                                .kind = INGOT_SOURCE_SPIRV,
-                                .bytes = desc->pInputModule,
-                                .size = desc->inputSize,
-                                .options = desc->pBuildFlags,
-                                .miss = creation->miss};
+    *request = (struct request){
+        .kind = INGOT_SOURCE_SPIRV, .bytes = desc->pInputModule, .size = desc->inputSize, .options = desc->pBuildFlags};
     if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV || has_extras(desc))
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
                                       "only SPIR-V without specialization constants and extensions is cached");
@@ -79,14 +80,15 @@ static ingot_status_t open_creation(const void *self, struct ingot_cache *cache,
                : ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver of the Level Zero device was not found");
 }
 
-static ingot_status_t get_module_from_cache(struct ingot_cache *cache, struct creation *creation)
+static ingot_status_t get_module_from_cache(struct ingot_cache *cache, struct creation *creation,
+                                            enum program_miss miss)
 {
     struct request wanted;
     struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
     struct ingot_context *context = NULL;
     ingot_status_t status = open_creation(creation, cache, &wanted, &context);
     if (status == INGOT_SUCCESS)
-        status = request_program(&wanted, context, &made);
+        status = request_program(cache, &wanted, miss, context, &made);
     if (status == INGOT_SUCCESS) {
         creation->module = level_zero_take_module(made.native);
         creation->origin = made.origin;
@@ -122,11 +124,10 @@ static ingot_status_t get_module(void *self, struct ingot_cache *cache, enum pro
 {
     struct creation *creation = self;
     ingot_status_t status = INGOT_NOT_FOUND;
-    creation->miss = miss;
     if (cache_storage(cache) != NULL) {
         ze_module_build_log_handle_t *const before =
             loader_level_zero_keep_log(creation->wants_log ? &creation->log : NULL);
-        status = get_module_from_cache(cache, creation);
+        status = get_module_from_cache(cache, creation, miss);
         (void)loader_level_zero_keep_log(before);
         /* A module that the driver would not survive is refused before the driver sees it, without a log. */
         if (status == INGOT_BUILD_FAILED ||
@@ -143,17 +144,18 @@ static ingot_status_t get_module(void *self, struct ingot_cache *cache, enum pro
 }
 
 /* Hands the module and its log over to the application. */
-static void give_module(struct creation *creation, ingot_status_t status, ze_module_handle_t *module,
-                        ze_module_build_log_handle_t *log, ingot_origin_t *origin)
+static void give_module(void *self, ingot_status_t status, void *out, ingot_origin_t *origin)
 {
+    struct creation *creation = self;
+    const struct outputs *outputs = out;
     if (status == INGOT_SUCCESS) {
-        *module = creation->module;
+        *outputs->module = creation->module;
         creation->module = NULL;
         if (origin != NULL)
             *origin = creation->origin;
     }
-    if (log != NULL) {
-        *log = creation->log;
+    if (outputs->log != NULL) {
+        *outputs->log = creation->log;
         creation->log = NULL;
     }
 }
@@ -180,13 +182,14 @@ ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_context_han
         return status;
     creation.wants_log = log != NULL;
     status = get_module(&creation, cache, cache_miss(cache));
-    give_module(&creation, status, module, log, origin);
+    struct outputs outputs = {module, log};
+    give_module(&creation, status, &outputs, origin);
     return status;
 }
 
 /* ---- begun modules ---- */
 
-static const struct pending_ops begun_ops = {open_creation, get_module, forget_module, NULL};
+static const struct pending_ops begun_ops = {open_creation, get_module, give_module, forget_module, NULL};
 
 ingot_status_t ingot_cache_level_zero_begin(ingot_cache_t cache, ze_context_handle_t context, ze_device_handle_t device,
                                             const ze_module_desc_t *desc, ingot_pending_t *pending)
@@ -208,11 +211,6 @@ ingot_status_t ingot_cache_level_zero_begin(ingot_cache_t cache, ze_context_hand
 ingot_status_t ingot_cache_level_zero_take(ingot_pending_t pending, ze_module_handle_t *module,
                                            ze_module_build_log_handle_t *log, ingot_origin_t *origin)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    struct creation *own = pending_take(pending, &begun_ops, module, &status);
-    if (own == NULL)
-        return status;
-    give_module(own, status, module, log, origin);
-    pending_end(&begun_ops, own);
-    return status;
+    struct outputs outputs = {module, log};
+    return pending_take(pending, &begun_ops, module != NULL ? &outputs : NULL, origin);
 }

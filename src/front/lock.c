@@ -11,38 +11,28 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
 
-static void lock_mutex(void)
-{
-    (void)pthread_mutex_lock(&mutex);
-}
-
-static void unlock_mutex(void)
-{
-    (void)pthread_mutex_unlock(&mutex);
-}
-
 /* The threads that waited do not exist in the child, so the condition forgets them. */
 static void give_in_child(void)
 {
     thread_condition_init(&changed);
-    unlock_mutex();
+    lock_give();
 }
 
 static void prepare(void)
 {
     thread_condition_init(&changed);
-    (void)pthread_atfork(lock_mutex, unlock_mutex, give_in_child);
+    (void)pthread_atfork(lock_take, lock_give, give_in_child);
 }
 
 void lock_take(void)
 {
     (void)pthread_once(&is_prepared, prepare);
-    lock_mutex();
+    (void)pthread_mutex_lock(&mutex);
 }
 
 void lock_give(void)
 {
-    unlock_mutex();
+    (void)pthread_mutex_unlock(&mutex);
 }
 
 void lock_wait(void)

@@ -22,7 +22,6 @@ struct build {
     const char *source;
     size_t source_size;
     const char *options;
-    enum program_miss miss;
     cl_program program; /* NULL: none */
     ingot_origin_t origin;
 };
@@ -45,12 +44,8 @@ static ingot_status_t open_build(const void *self, struct ingot_cache *cache, st
                                  struct ingot_context **context)
 {
     const struct build *build = self;
-    *request = (struct request){.cache = cache,
-                                .kind = INGOT_SOURCE_OPENCL_C,
-                                .bytes = build->source,
-                                .size = build->source_size,
-                                .options = build->options,
-                                .miss = build->miss};
+    *request = (struct request){
+        .kind = INGOT_SOURCE_OPENCL_C, .bytes = build->source, .size = build->source_size, .options = build->options};
     const ingot_allocator_t allocator = {NULL, NULL, NULL};
     struct opencl_state *state = NULL;
     const ingot_status_t status =
@@ -68,14 +63,14 @@ static ingot_status_t open_build(const void *self, struct ingot_cache *cache, st
     return request_make_context(cache, &of, context);
 }
 
-static ingot_status_t get_program_from_cache(struct ingot_cache *cache, struct build *build)
+static ingot_status_t get_program_from_cache(struct ingot_cache *cache, struct build *build, enum program_miss miss)
 {
     struct request wanted;
     struct made_program made = {NULL, NULL, INGOT_ORIGIN_BUILD};
     struct ingot_context *context = NULL;
     ingot_status_t status = open_build(build, cache, &wanted, &context);
     if (status == INGOT_SUCCESS)
-        status = request_program(&wanted, context, &made);
+        status = request_program(cache, &wanted, miss, context, &made);
     if (status == INGOT_SUCCESS) {
         const struct opencl_program *program = made.native;
         const cl_int error = build->cl->clRetainProgram(program->native);
@@ -139,11 +134,10 @@ static ingot_status_t get_program(void *self, struct ingot_cache *cache, enum pr
 {
     struct build *build = self;
     ingot_status_t status = INGOT_NOT_FOUND;
-    build->miss = miss;
     if (cache_storage(cache) != NULL) {
         cl_program refused = NULL;
         cl_program *const before = loader_opencl_keep_refused(&refused);
-        status = get_program_from_cache(cache, build);
+        status = get_program_from_cache(cache, build, miss);
         (void)loader_opencl_keep_refused(before);
         if (status == INGOT_BUILD_FAILED && refused != NULL) {
             build->program = refused; /* the detail holds the log */
@@ -160,10 +154,11 @@ static ingot_status_t get_program(void *self, struct ingot_cache *cache, enum pr
 }
 
 /* Hands the program over to the application. */
-static void give_program(struct build *build, ingot_status_t status, cl_program *program, ingot_origin_t *origin)
+static void give_program(void *self, ingot_status_t status, void *out, ingot_origin_t *origin)
 {
+    struct build *build = self;
     if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED)
-        *program = build->program;
+        *(cl_program *)out = build->program;
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = build->origin;
     build->program = NULL;
@@ -221,7 +216,7 @@ static void release_arguments(void *self)
     (void)build->cl->clReleaseContext(build->context);
 }
 
-static const struct pending_ops begun_ops = {open_build, get_program, forget_program, release_arguments};
+static const struct pending_ops begun_ops = {open_build, get_program, give_program, forget_program, release_arguments};
 
 ingot_status_t ingot_cache_opencl_begin(ingot_cache_t cache, cl_context context, cl_uint device_count,
                                         const cl_device_id *devices, const char *source, size_t source_size,
@@ -245,11 +240,5 @@ ingot_status_t ingot_cache_opencl_begin(ingot_cache_t cache, cl_context context,
 
 ingot_status_t ingot_cache_opencl_take(ingot_pending_t pending, cl_program *program, ingot_origin_t *origin)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    struct build *own = pending_take(pending, &begun_ops, program, &status);
-    if (own == NULL)
-        return status;
-    give_program(own, status, program, origin);
-    pending_end(&begun_ops, own);
-    return status;
+    return pending_take(pending, &begun_ops, program, origin);
 }

@@ -43,7 +43,7 @@ struct ingot_pending {
     char why[256];     /* the detail of a state that is neither INGOT_SUCCESS nor INGOT_BUSY */
 };
 
-void pending_end(const struct pending_ops *ops, void *self)
+static void end_arguments(const struct pending_ops *ops, void *self)
 {
     ops->forget(self);
     if (ops->release != NULL)
@@ -53,8 +53,7 @@ void pending_end(const struct pending_ops *ops, void *self)
 
 static void destroy_pending(struct ingot_pending *pending)
 {
-    if (pending->self != NULL)
-        pending_end(pending->ops, pending->self);
+    end_arguments(pending->ops, pending->self);
     free(pending->begun.id);
     free(pending);
 }
@@ -125,14 +124,14 @@ ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, co
     struct ingot_pending *pending = self != NULL ? calloc(1, sizeof(*pending)) : NULL;
     if (pending == NULL) {
         if (self != NULL)
-            pending_end(ops, self);
+            end_arguments(ops, self);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a pending program");
     }
     *pending = (struct ingot_pending){.listed = {NULL, cache}, .ops = ops, .self = self};
     ingot_status_t status =
         cache_storage(cache) != NULL ? ops->open(self, cache, &wanted, &context) : cache_refuse(cache, INGOT_NOT_FOUND);
     if (status == INGOT_SUCCESS) /* looks for the program, and leaves a wish if it is missing */
-        status = request_begin(&wanted, context, &pending->begun);
+        status = request_begin(cache, &wanted, context, &pending->begun);
     ingot_context_release(context);
     set_state(pending, status);
     pending->has_wish = pending->state == INGOT_BUSY;
@@ -253,14 +252,12 @@ static void withdraw_wish(ingot_storage_t storage, const struct begun *begun)
         withdraw_wish(storage_tier(storage, i), begun);
 }
 
-void *pending_take(ingot_pending_t pending, const struct pending_ops *ops, const void *out, ingot_status_t *status)
+ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *ops, void *out, ingot_origin_t *origin)
 {
     static _Atomic uint64_t take_count; /* relaxed: only the order of numbers counts */
-    if (out == NULL || pending == NULL || pending->ops != ops) {
-        *status = ingot_set_error_detail(
-            INGOT_INVALID_ARGUMENTS, "the place for the result or pending is NULL, or pending is of another backend");
-        return NULL;
-    }
+    if (out == NULL || pending == NULL || pending->ops != ops)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the place for the result or pending is NULL, or pending is of another backend");
     struct ingot_cache *cache = pending->listed.cache;
     const uint64_t take = atomic_fetch_add_explicit(&take_count, 1, memory_order_relaxed) + 1;
     lock_take();
@@ -277,13 +274,12 @@ void *pending_take(ingot_pending_t pending, const struct pending_ops *ops, const
     }
     const bool is_made = pending->is_made;
     lock_give();
-    *status = is_made ? INGOT_SUCCESS : make_own(pending, cache, take);
-    if (*status == INGOT_SUCCESS && pending->has_wish && cache_storage(cache) != NULL)
+    const ingot_status_t status = is_made ? INGOT_SUCCESS : make_own(pending, cache, take);
+    if (status == INGOT_SUCCESS && pending->has_wish && cache_storage(cache) != NULL)
         withdraw_wish(cache->storage, &pending->begun);
-    void *self = pending->self;
-    pending->self = NULL;
+    ops->give(pending->self, status, out, origin);
     destroy_pending(pending);
-    return self;
+    return status;
 }
 
 void ingot_pending_drop(ingot_pending_t pending)

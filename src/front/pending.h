@@ -15,7 +15,10 @@ struct pending_ops {
                            struct ingot_context **context);
     /* Does what the plain function does, and keeps what it returns in `self`. */
     ingot_status_t (*get)(void *self, struct ingot_cache *cache, enum program_miss miss);
-    /* Releases what get has kept. */
+    /* Hands over what get has kept to the application, as its status says. out: where the backend's function puts it.
+     * origin: may be NULL. */
+    void (*give)(void *self, ingot_status_t status, void *out, ingot_origin_t *origin);
+    /* Releases what get has kept, as far as it was not handed over. */
     void (*forget)(void *self);
     /* Releases the native objects of the arguments. NULL: there are none. */
     void (*release)(void *self);
@@ -35,9 +38,8 @@ void *pending_copy(size_t size, const void *arguments, size_t count, const struc
 /* Takes over `self`, also on failure. If it is NULL, memory has run out. */
 ingot_status_t pending_begin(ingot_pending_t *pending, struct ingot_cache *cache, const struct pending_ops *ops,
                              void *self);
-/* Makes the program, ends the pending one, and returns `self`, which keeps the program, for pending_end. Returns NULL,
- * and ends nothing, if the pending program is NULL or of another backend, or if `out` is NULL. */
-void *pending_take(ingot_pending_t pending, const struct pending_ops *ops, const void *out, ingot_status_t *status);
-void pending_end(const struct pending_ops *ops, void *self);
+/* Makes the program, gives it to the application, and ends the pending one. Fails, and ends nothing, if the pending
+ * program is NULL or of another backend, or if `out` is NULL. */
+ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *ops, void *out, ingot_origin_t *origin);
 
 #endif

@@ -172,8 +172,6 @@ static ingot_status_t describe_program(const struct request *request, ingot_cont
                                        .sources = &source,
                                        .source_count = 1,
                                        .compile_options = request->options,
-                                       .spec_constants = request->constants,
-                                       .spec_constant_count = request->constant_count,
                                        .flags = INGOT_PROGRAM_NO_MEMORY_CACHE};
     status = ingot_program_desc_create(desc, context, &info);
     ingot_source_release(source);
@@ -193,7 +191,8 @@ static void call_builders(const struct ingot_cache *cache)
     kept_error_restore(&kept);
 }
 
-ingot_status_t request_program(const struct request *request, struct ingot_context *context, struct made_program *made)
+ingot_status_t request_program(const struct ingot_cache *cache, const struct request *request, enum program_miss miss,
+                               struct ingot_context *context, struct made_program *made)
 {
     ingot_program_desc_t desc = NULL;
     size_t size = 0;
@@ -203,17 +202,17 @@ ingot_status_t request_program(const struct request *request, struct ingot_conte
         return status;
     status = ingot_program_desc_get_cache_blob_id(desc, &size, &id);
     if (status == INGOT_SUCCESS)
-        status = persist_program_get(&made->native, &made->program, desc, request->cache->storage, request->miss,
-                                     &made->origin);
-    if (status == INGOT_BUSY && request->miss == PROGRAM_WISH)
-        call_builders(request->cache);
+        status = persist_program_get(&made->native, &made->program, desc, cache->storage, miss, &made->origin);
+    if (status == INGOT_BUSY && miss == PROGRAM_WISH)
+        call_builders(cache);
     if (status == INGOT_SUCCESS && made->program != NULL)
         made->native = ingot_program_get_backend_program(made->program, &context->ops);
     ingot_program_desc_release(desc);
     return status;
 }
 
-ingot_status_t request_begin(const struct request *request, struct ingot_context *context, struct begun *begun)
+ingot_status_t request_begin(const struct ingot_cache *cache, const struct request *request,
+                             struct ingot_context *context, struct begun *begun)
 {
     ingot_program_desc_t desc = NULL;
     const uint8_t *id = NULL;
@@ -228,9 +227,9 @@ ingot_status_t request_begin(const struct request *request, struct ingot_context
             memcpy(begun->id, id, begun->id_size);
     }
     if (status == INGOT_SUCCESS)
-        status = persist_program_begin(desc, request->cache->storage);
+        status = persist_program_begin(desc, cache->storage);
     if (status == INGOT_BUSY)
-        call_builders(request->cache);
+        call_builders(cache);
     ingot_program_desc_release(desc);
     return status;
 }

@@ -15,15 +15,11 @@
 
 /* What to build, for all devices of the request's context. */
 struct request {
-    struct ingot_cache *cache; /* with a storage, except for request_build */
     ingot_source_kind_t kind;
     const void *bytes;
     size_t size;
     const char *name; /* may be NULL, like options */
     const char *options;
-    const ingot_spec_constant_t *constants;
-    size_t constant_count;
-    enum program_miss miss;
 };
 
 /* A program that was looked for. */
@@ -64,14 +60,17 @@ static inline enum program_miss cache_miss(const struct ingot_cache *cache)
     return cache != NULL && cache->on_miss == INGOT_PERSIST_ON_MISS_LATER ? PROGRAM_WISH : PROGRAM_WAIT;
 }
 
-/* Gets the program from the storage, or compiles and stores it. Fails with INGOT_NOT_CACHEABLE, without compiling, if
- * the program has no id. request_end ends what was made. */
-ingot_status_t request_program(const struct request *request, struct ingot_context *context, struct made_program *made);
+/* Gets the program from the cache's storage, which it must have, or compiles and stores it. Fails with
+ * INGOT_NOT_CACHEABLE, without compiling, if the program has no id. request_end ends what was made. */
+ingot_status_t request_program(const struct ingot_cache *cache, const struct request *request, enum program_miss miss,
+                               struct ingot_context *context, struct made_program *made);
 
-/* Looks for the program, and asks builders for it if it is not there; see persist_program_begin. */
-ingot_status_t request_begin(const struct request *request, struct ingot_context *context, struct begun *begun);
+/* Looks for the program in the cache's storage, and asks builders for it if it is not there; see
+ * persist_program_begin. */
+ingot_status_t request_begin(const struct ingot_cache *cache, const struct request *request,
+                             struct ingot_context *context, struct begun *begun);
 
-/* Compiles the program, without a storage. The request needs no cache. */
+/* Compiles the program, without a storage. */
 ingot_status_t request_build(const struct request *request, struct ingot_context *context, struct made_program *made);
 
 /* Destroys what a request made, as far as its backend has not taken it, and the request's context, which may be NULL.

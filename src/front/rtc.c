@@ -69,9 +69,9 @@ void rtc_front_forget(void *self)
     own->made = (struct made_program){NULL, NULL, INGOT_ORIGIN_BUILD};
 }
 
-/* Returns the module, which the application then owns, and ends what held it. */
-static void take_module(struct rtc_loading *loading, ingot_status_t status, void *module, ingot_origin_t *origin)
+void rtc_front_give(void *self, ingot_status_t status, void *module, ingot_origin_t *origin)
 {
+    struct rtc_loading *loading = self;
     if (status == INGOT_SUCCESS)
         rtc_take_module(loading->made.native, module);
     if (status == INGOT_SUCCESS && origin != NULL)
@@ -91,7 +91,6 @@ ingot_status_t rtc_front_open(const void *self, struct ingot_cache *cache, struc
     if (is_machine_code(loading))
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "machine code is loaded as it is, and not cached");
     *request = loading->request;
-    request->cache = cache;
     return make_context(loading, cache, context);
 }
 
@@ -99,23 +98,21 @@ ingot_status_t rtc_front_get(void *self, struct ingot_cache *cache, enum program
 {
     struct rtc_loading *loading = self;
     struct made_program *made = &loading->made;
-    struct request request = loading->request;
+    const struct request *request = &loading->request;
     rtc_front_forget(loading);
-    request.cache = cache;
-    request.miss = miss;
     ingot_status_t status = make_context(loading, cache, &loading->context);
     if (status != INGOT_SUCCESS)
         return status;
     if (is_machine_code(loading))
-        return request_build(&request, loading->context, made);
+        return request_build(request, loading->context, made);
     if (cache_storage(cache) != NULL)
-        status = request_program(&request, loading->context, made);
+        status = request_program(cache, request, miss, loading->context, made);
     if (status == INGOT_BUSY && miss != PROGRAM_WAIT)
         return status;
     if (made->native == NULL && status != INGOT_BUILD_FAILED) {
         status = request_pass_through(cache, status);
         if (status == INGOT_SUCCESS)
-            status = request_build(&request, loading->context, made);
+            status = request_build(request, loading->context, made);
     }
     return status;
 }
@@ -148,7 +145,7 @@ ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *c
     if (status != INGOT_SUCCESS)
         return status;
     status = rtc_front_get(loading, cache, cache_miss(cache));
-    take_module(loading, status, module, origin);
+    rtc_front_give(loading, status, module, origin);
     free((char *)loading->request.options);
     return status;
 }
@@ -165,16 +162,4 @@ ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *
     void *own = pending_copy(sizeof(*loading), loading, 3, parts);
     free((char *)loading->request.options);
     return pending_begin(pending, cache, &loading->front->begun_ops, own);
-}
-
-ingot_status_t rtc_front_take(const struct rtc_front *front, ingot_pending_t pending, void *module,
-                              ingot_origin_t *origin)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    struct rtc_loading *own = pending_take(pending, &front->begun_ops, module, &status);
-    if (own == NULL)
-        return status;
-    take_module(own, status, module, origin);
-    pending_end(&front->begun_ops, own);
-    return status;
 }

@@ -43,16 +43,16 @@ ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *c
                               const struct rtc_arguments *arguments, void *module, ingot_origin_t *origin);
 ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache,
                                const struct rtc_arguments *arguments, ingot_pending_t *pending);
-ingot_status_t rtc_front_take(const struct rtc_front *front, ingot_pending_t pending, void *module,
-                              ingot_origin_t *origin);
 
 ingot_status_t rtc_front_open(const void *self, struct ingot_cache *cache, struct request *request,
                               struct ingot_context **context);
 ingot_status_t rtc_front_get(void *self, struct ingot_cache *cache, enum program_miss miss);
+/* Gives the module to the application, which then owns it, and ends what held it. */
+void rtc_front_give(void *self, ingot_status_t status, void *module, ingot_origin_t *origin);
 void rtc_front_forget(void *self);
 #define RTC_PENDING_OPS                                                                                                \
     {                                                                                                                  \
-        rtc_front_open, rtc_front_get, rtc_front_forget, NULL                                                          \
+        rtc_front_open, rtc_front_get, rtc_front_give, rtc_front_forget, NULL                                          \
     }
 
 #endif
