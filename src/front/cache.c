@@ -117,7 +117,7 @@ static uint64_t settings_builders(const ingot_cache_info_t *info)
 }
 
 /* Looks up a variable for persist. Variables that a field of the info overrides count as unset, except that of the
- * directory, which gets the field's value. */
+ * directory, which gets the field's value; so does the one that the cache has read itself. */
 static const char *look_up_variable(const char *name, void *user)
 {
     const ingot_cache_info_t *info = user;
@@ -128,6 +128,7 @@ static const char *look_up_variable(const char *name, void *user)
         {"INGOT_PERSIST_NAMESPACE", info->name_space != NULL},
         {"INGOT_PERSIST_MAX_SIZE", info->max_bytes != 0},
         {"INGOT_PERSIST_READ_ONLY", has_flag(info, INGOT_CACHE_OPEN_READ_ONLY)},
+        {"INGOT_ON_MISS", true},
     };
     if (info->directory != NULL && strcmp(name, "INGOT_PERSIST_DIR") == 0)
         return info->directory;
@@ -138,15 +139,9 @@ static const char *look_up_variable(const char *name, void *user)
     return settings_variable(info, name);
 }
 
-/* Changes the settings that persist has read from the environment to what the flags of the info say. */
-static ingot_status_t apply_cache_flags(ingot_persist_info_t *settings, void *user)
-{
-    settings->on_miss = settings_on_miss(user);
-    return INGOT_SUCCESS;
-}
-
 /* Opens the directory store. */
-static ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage)
+static ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_persist_on_miss_t on_miss,
+                                              ingot_storage_t *storage)
 {
     ingot_cache_info_t fields = *info;
     ingot_persist_info_t defaults = {.struct_size = sizeof(defaults),
@@ -154,8 +149,7 @@ static ingot_status_t settings_open_directory(const ingot_cache_info_t *info, in
                                      .max_bytes = info->max_bytes,
                                      .on_event = info->on_event,
                                      .on_event_user = info->on_event_user,
-                                     .adjust = apply_cache_flags,
-                                     .adjust_user = &fields};
+                                     .on_miss = on_miss};
     if (has_flag(info, INGOT_CACHE_OPEN_READ_ONLY))
         defaults.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     if (info->directory != NULL)
@@ -165,31 +159,37 @@ static ingot_status_t settings_open_directory(const ingot_cache_info_t *info, in
 
 #ifdef INGOT_CACHE_HAS_REMOTE
 
-/* Opens the remote tier. Returns INGOT_NOT_FOUND if no server is named. */
-static ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
+/* If a server is named, makes the storage a chain of the storage and a remote tier, which stores in both. */
+static ingot_status_t settings_add_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
     ingot_remote_info_t settings = INGOT_REMOTE_INFO_INIT;
+    ingot_storage_t both = NULL;
     settings.url = info->remote;
     settings.name_space = info->name_space;
     settings.on_event = info->on_event;
     settings.on_event_user = info->on_event_user;
+    settings.local = *storage;
     if (!has_flag(info, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT))
         settings.flags |= (uint32_t)INGOT_REMOTE_FROM_ENVIRONMENT;
     else if (info->remote == NULL)
-        return INGOT_NOT_FOUND;
+        return INGOT_SUCCESS;
     if (has_flag(info, INGOT_CACHE_OPEN_READ_ONLY))
         settings.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
-    const ingot_status_t status = ingot_remote_open(storage, &settings);
-    return status == INGOT_SUCCESS && *storage == NULL ? INGOT_NOT_FOUND : status;
+    const ingot_status_t status = ingot_remote_open(&both, &settings);
+    if (status != INGOT_SUCCESS)
+        return status;
+    ingot_storage_release(*storage); /* the chain has its own reference */
+    *storage = both;
+    return INGOT_SUCCESS;
 }
 
 #else
 
-static ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
+static ingot_status_t settings_add_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
     (void)storage;
     if (info->remote == NULL && settings_variable(info, "INGOT_PERSIST_REMOTE") == NULL)
-        return INGOT_NOT_FOUND;
+        return INGOT_SUCCESS;
     return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "this build of Ingot has no remote tiers");
 }
 
@@ -229,7 +229,7 @@ ingot_status_t cache_check(const struct ingot_cache *cache)
 static ingot_status_t judge_open_failure(const struct ingot_cache *cache, const ingot_cache_info_t *info,
                                          ingot_status_t status, const char *name)
 {
-    if (status == INGOT_OUT_OF_MEMORY || (info->flags & (uint32_t)INGOT_CACHE_OPEN_STRICT) != 0)
+    if (status == INGOT_OUT_OF_MEMORY || has_flag(info, INGOT_CACHE_OPEN_STRICT))
         return status;
     cache_tell(cache, INGOT_EVENT_STORAGE_DEGRADED, status, name, ingot_last_error_detail()); /* keeps the detail */
     return INGOT_SUCCESS;
@@ -237,24 +237,8 @@ static ingot_status_t judge_open_failure(const struct ingot_cache *cache, const 
 
 static ingot_status_t add_remote(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
-    ingot_status_t status = settings_open_remote(info, &cache->remote);
-    if (status == INGOT_SUCCESS) {
-        /* Puts the remote tier behind the directory store, in a chain that stores in both. */
-        const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
-        const ingot_storage_t tiers[] = {cache->storage, cache->remote};
-        ingot_storage_t both = NULL;
-        status = ingot_persist_set_settings(cache->remote, &settings);
-        if (status == INGOT_SUCCESS)
-            status = ingot_persist_chain(&both, 2, tiers);
-        if (status != INGOT_SUCCESS)
-            return status;
-        ingot_storage_release(cache->storage); /* the chain has its own reference */
-        cache->storage = both;
-        return INGOT_SUCCESS;
-    }
-    if (status == INGOT_NOT_FOUND && info->remote == NULL && settings_variable(info, "INGOT_PERSIST_REMOTE") == NULL)
-        return INGOT_SUCCESS;
-    if (status == INGOT_INVALID_ARGUMENTS && info->remote != NULL)
+    const ingot_status_t status = settings_add_remote(info, &cache->storage);
+    if (status == INGOT_SUCCESS || (status == INGOT_INVALID_ARGUMENTS && info->remote != NULL))
         return status;
     if (status == INGOT_INVALID_ARGUMENTS && strncmp(ingot_last_error_detail(), "INGOT_", 6) != 0)
         (void)ingot_environment_refuse("INGOT_PERSIST_REMOTE", "INGOT_PERSIST_REMOTE: %s", ingot_last_error_detail());
@@ -280,7 +264,7 @@ static void read_cache_settings(struct ingot_cache *cache, const ingot_cache_inf
     cache->adds_options = settings_variable(info, "INGOT_COMPILE_OPTIONS") != NULL ||
                           settings_variable(info, "INGOT_LINK_OPTIONS") != NULL;
     cache->on_miss = settings_on_miss(info);
-    if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0) {
+    if (!has_flag(info, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT)) {
         (void)metrics_begin(&cache->metrics);
         environment_tell_unknown(&cache->trace);
     }
@@ -293,7 +277,7 @@ static ingot_status_t init_cache(struct ingot_cache *cache, const ingot_cache_in
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
         return INGOT_SUCCESS;
     }
-    const ingot_status_t status = settings_open_directory(info, &cache->storage);
+    const ingot_status_t status = settings_open_directory(info, cache->on_miss, &cache->storage);
     return status == INGOT_SUCCESS ? add_remote(cache, info) : judge_open_failure(cache, info, status, info->directory);
 }
 
@@ -315,8 +299,8 @@ ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *in
         return status;
     }
     error_keep(make_memo, cache, &known); /* the detail may say why the cache has no storage */
-    cache->builders = builders_create(settings_builders(&known), known.remote,
-                                      (known.flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) != 0);
+    cache->builders =
+        builders_create(settings_builders(&known), known.remote, has_flag(&known, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT));
     *out = cache;
     return INGOT_SUCCESS;
 }
@@ -359,7 +343,6 @@ void ingot_cache_release(ingot_cache_t cache)
     lock_give();
     builders_destroy(cache->builders);
     ingot_storage_release(cache->storage);
-    ingot_storage_release(cache->remote);
     header_memo_release(cache->memo);
     targets_fini(cache);
     metrics_end(&cache->metrics);
@@ -371,10 +354,11 @@ void ingot_cache_release(ingot_cache_t cache)
 static ingot_status_t flush_remote(const struct ingot_cache *cache, uint64_t end_ns)
 {
 #ifdef INGOT_CACHE_HAS_REMOTE
-    if (cache->remote != NULL) {
+    const ingot_storage_t remote = storage_tier(cache->storage, 1); /* behind the directory store */
+    if (remote != NULL) {
         const uint64_t now_ns = files_steady_clock_ns();
         const uint64_t left_ms = end_ns > now_ns ? (end_ns - now_ns) / NS_PER_MS : 0;
-        return ingot_remote_flush(cache->remote, end_ns == NS_NEVER ? INGOT_UNLIMITED : limit_given(left_ms));
+        return ingot_remote_flush(remote, end_ns == NS_NEVER ? INGOT_UNLIMITED : limit_given(left_ms));
     }
 #endif
     (void)cache;

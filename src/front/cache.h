@@ -23,8 +23,7 @@ struct begun_program {
 };
 
 struct ingot_cache {
-    ingot_storage_t storage;         /* the directory store, or a chain of it and the remote tier; NULL: none */
-    ingot_storage_t remote;          /* the remote tier; NULL: none */
+    ingot_storage_t storage;         /* the directory store, or a chain of it and a remote tier; NULL: none */
     struct trace trace;              /* the application's callback, and INGOT_TRACE */
     struct metrics_source metrics;   /* listed if the cache counts (INGOT_METRICS_DIR) */
     bool adds_options;               /* true if the environment adds options to all programs */

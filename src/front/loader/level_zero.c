@@ -112,32 +112,26 @@ ze_result_t ZE_APICALL zeModuleBuildLogDestroy(ze_module_build_log_handle_t log)
     return log != NULL ? functions.zeModuleBuildLogDestroy(log) : ZE_RESULT_SUCCESS;
 }
 
-typedef ze_result_t (*list_devices_t)(void *parent, uint32_t *count, ze_device_handle_t *devices);
-
-static ze_result_t list_of_driver(void *driver, uint32_t *count, ze_device_handle_t *devices)
+/* Lists the devices of a driver or, if that is not NULL, the sub-devices of a device. */
+static ze_result_t list_devices(ze_driver_handle_t driver, ze_device_handle_t parent, uint32_t *count,
+                                ze_device_handle_t *devices)
 {
-    return zeDeviceGet(driver, count, devices);
-}
-
-static ze_result_t list_of_device(void *device, uint32_t *count, ze_device_handle_t *devices)
-{
-    return zeDeviceGetSubDevices(device, count, devices);
+    return parent == NULL ? zeDeviceGet(driver, count, devices) : zeDeviceGetSubDevices(parent, count, devices);
 }
 
 /* True if the device is in the list, or in a list of sub-devices below it. Sub-devices have none of their own. */
-static bool lists_device(list_devices_t list, void *parent, ze_device_handle_t device)
+static bool lists_device(ze_driver_handle_t driver, ze_device_handle_t parent, ze_device_handle_t device)
 {
     uint32_t count = 0;
     bool is_found = false;
-    if (list(parent, &count, NULL) != ZE_RESULT_SUCCESS || count == 0)
+    if (list_devices(driver, parent, &count, NULL) != ZE_RESULT_SUCCESS || count == 0)
         return false;
     ze_device_handle_t *devices = calloc(count, sizeof(*devices));
     if (devices == NULL)
         return false;
-    if (list(parent, &count, devices) == ZE_RESULT_SUCCESS) {
+    if (list_devices(driver, parent, &count, devices) == ZE_RESULT_SUCCESS) {
         for (uint32_t i = 0; i < count && !is_found; ++i)
-            is_found =
-                devices[i] == device || (list == list_of_driver && lists_device(list_of_device, devices[i], device));
+            is_found = devices[i] == device || (parent == NULL && lists_device(driver, devices[i], device));
     }
     free(devices);
     return is_found;
@@ -154,7 +148,7 @@ ze_driver_handle_t loader_level_zero_driver_of(ze_device_handle_t device)
         return NULL;
     if (zeDriverGet(&count, drivers) == ZE_RESULT_SUCCESS) {
         for (uint32_t i = 0; i < count && found == NULL; ++i)
-            found = lists_device(list_of_driver, drivers[i], device) ? drivers[i] : NULL;
+            found = lists_device(drivers[i], NULL, device) ? drivers[i] : NULL;
     }
     free(drivers);
     return found;
