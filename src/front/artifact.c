@@ -307,26 +307,19 @@ ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_ke
 
 /* ---- making ---- */
 
-struct making {
-    ingot_storage_t storage; /* NULL: none */
-    const struct bytes_writer *id;
-    ingot_artifact_maker_t make;
-    void *user;
-};
-
-static ingot_status_t make_value(const struct making *making, ingot_turn_t turn, ingot_buffer_t *value)
+static ingot_status_t make_value(ingot_turn_t turn, const struct bytes_writer *id, ingot_artifact_maker_t make,
+                                 void *user, ingot_buffer_t *value)
 {
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     ingot_buffer_t made = INGOT_BUFFER_INIT;
-    ingot_status_t status = making->make(making->user, &info, &made);
+    ingot_status_t status = make(user, &info, &made);
     if (status == INGOT_SUCCESS) {
         /* Ends the turn with what was made, and returns that as a value, also if it could not be stored. */
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        status = making->storage != NULL
-                     ? finish_turn(turn, &info, made.size, made.bytes, &blob)
-                     : ingot_artifact_pack(making->id->size, making->id->bytes, &info, made.size, made.bytes, &blob);
+        status = turn != &no_turn ? finish_turn(turn, &info, made.size, made.bytes, &blob)
+                                  : ingot_artifact_pack(id->size, id->bytes, &info, made.size, made.bytes, &blob);
         if (blob.bytes != NULL)
-            status = ingot_artifact_unpack(making->id->size, making->id->bytes, &blob, value);
+            status = ingot_artifact_unpack(id->size, id->bytes, &blob, value);
         memory_release_buffer(&blob);
     } else
         ingot_turn_abandon(turn, status != INGOT_BUILD_FAILED);
@@ -353,8 +346,7 @@ ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_art
     if (status == INGOT_SUCCESS)
         status = begin_turn(cache, &id, INGOT_UNLIMITED, value, &turn);
     if (status == INGOT_SUCCESS && turn != NULL) {
-        const struct making making = {cache_storage(cache), &id, make, user};
-        status = make_value(&making, turn, value);
+        status = make_value(turn, &id, make, user, value);
         from = INGOT_ORIGIN_BUILD;
     }
     if (status == INGOT_SUCCESS && origin != NULL)

@@ -45,10 +45,10 @@ outcome next(redisReader *reader, request *request, Bytes *left, redisReply **re
     outcome end = redis_reply_take(reader, request, reply);
     while (end == OUTCOME_DONE && *reply == nullptr && left->size != 0) {
         const size_t size = left->first != 0 && left->first < left->size ? left->first : left->size;
-        end = redis_reply_feed(reader, request, size, reinterpret_cast<const char *>(left->data));
+        if (redisReaderFeed(reader, reinterpret_cast<const char *>(left->data), size) != REDIS_OK)
+            abort();
         *left = {left->data + size, left->size - size, 0};
-        if (end == OUTCOME_DONE)
-            end = redis_reply_take(reader, request, reply);
+        end = redis_reply_take(reader, request, reply);
     }
     return end == OUTCOME_DONE && *reply == nullptr ? request_fail(request, OUTCOME_UNREACHABLE, "no more bytes") : end;
 }

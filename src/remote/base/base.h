@@ -64,27 +64,6 @@ __attribute__((format(printf, 3, 4))) enum outcome request_fail(struct request *
 #define TRANSPORT_CURSOR_CAPACITY 72u
 #define LEASE_POINTLESS "-" /* the value of a lease that says that waiting is useless */
 
-/* Operations on leases. A lease is a text that belongs to a key of an object and expires: the random token of its
- * holder, or LEASE_POINTLESS. */
-struct lease_transport_ops {
-    /* Sets the lease if there is none. OUTCOME_MISSING: there is one. */
-    enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
-    /* Reads the lease. OUTCOME_MISSING: there is none. */
-    enum outcome (*read)(void *self, struct request *request, const char *key, char token[LEASE_TOKEN_CAPACITY]);
-    /* Makes the lease expire time_ms from now. OUTCOME_MISSING: there is none. */
-    enum outcome (*extend)(void *self, struct request *request, const char *key, uint64_t time_ms);
-    /* Removes the lease. With pointless_ms, replaces it by LEASE_POINTLESS for this time instead. */
-    enum outcome (*end)(void *self, struct request *request, const char *key, uint64_t pointless_ms);
-};
-
-/* Operations on wishes, ids of programs that someone wants (doc/builders.md). */
-struct wish_transport_ops {
-    /* Leaves a wish. OUTCOME_MISSING: there is one already. */
-    enum outcome (*leave)(void *self, struct request *request, size_t size, const uint8_t *id);
-    /* Takes the oldest wish, and waits for one for at most wait_ms. OUTCOME_MISSING: there was none. */
-    enum outcome (*take)(void *self, struct request *request, uint64_t wait_ms, ingot_buffer_t *id);
-};
-
 /* The functions of one protocol. `self` is the `self` of the transport. */
 struct transport_ops {
     /* Reads an object of at most max_size bytes. OUTCOME_MISSING: there is none. */
@@ -97,12 +76,30 @@ struct transport_ops {
     /* Asks whether the server answers, as cheaply as the protocol allows. */
     enum outcome (*probe)(void *self, struct request *request);
     void (*destroy)(void *self);
-    const struct lease_transport_ops *leases; /* NULL: the protocol has no leases */
     /* Visits some keys, perhaps twice, and moves the cursor, which is "" at first and after the last ones. NULL: the
      * protocol cannot list objects. */
     enum outcome (*list)(void *self, struct request *request, char cursor[TRANSPORT_CURSOR_CAPACITY],
                          void (*visit)(void *user, const char *key), void *user);
-    const struct wish_transport_ops *wishes; /* NULL: the protocol keeps no wishes */
+
+    /* Operations on leases; all are NULL if the protocol has none. A lease is a text that belongs to a key of an object
+     * and expires: the random token of its holder, or LEASE_POINTLESS. */
+
+    /* Sets the lease if there is none. OUTCOME_MISSING: there is one. */
+    enum outcome (*take_lease)(void *self, struct request *request, const char *key, const char *token,
+                               uint64_t time_ms);
+    /* Reads the lease. OUTCOME_MISSING: there is none. */
+    enum outcome (*read_lease)(void *self, struct request *request, const char *key, char token[LEASE_TOKEN_CAPACITY]);
+    /* Makes the lease expire time_ms from now. OUTCOME_MISSING: there is none. */
+    enum outcome (*extend_lease)(void *self, struct request *request, const char *key, uint64_t time_ms);
+    /* Removes the lease. With pointless_ms, replaces it by LEASE_POINTLESS for this time instead. */
+    enum outcome (*end_lease)(void *self, struct request *request, const char *key, uint64_t pointless_ms);
+
+    /* Operations on wishes, ids of programs that someone wants (doc/builders.md); NULL if the protocol keeps none. */
+
+    /* Leaves a wish. OUTCOME_MISSING: there is one already. */
+    enum outcome (*leave_wish)(void *self, struct request *request, size_t size, const uint8_t *id);
+    /* Takes the oldest wish, and waits for one for at most wait_ms. OUTCOME_MISSING: there was none. */
+    enum outcome (*take_wish)(void *self, struct request *request, uint64_t wait_ms, ingot_buffer_t *id);
 };
 
 /* A protocol, ready to exchange objects with one server. */

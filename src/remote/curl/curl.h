@@ -110,12 +110,16 @@ struct pool {
     pthread_mutex_t lock;
     struct handle *idle; /* `lock` guards idle and idle_count */
     unsigned idle_count;
+    void (*close)(struct handle *handle); /* ends a handle, and frees it */
 };
 
-void pool_init(struct pool *pool);
+void pool_init(struct pool *pool, void (*close)(struct handle *handle));
+void pool_fini(struct pool *pool);
 /* Takes the handle that came last, or returns NULL. */
 struct handle *pool_take(struct pool *pool);
-/* Returns false if the pool is full. */
-bool pool_give(struct pool *pool, struct handle *handle);
+/* Closes the handle if the pool is full. */
+void pool_give(struct pool *pool, struct handle *handle);
+/* Closes all handles. */
+void pool_empty(struct pool *pool);
 
 #endif

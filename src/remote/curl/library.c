@@ -167,10 +167,16 @@ enum outcome handle_explain(struct handle *handle, CURLcode code, struct request
 
 /* ---- the pool ---- */
 
-void pool_init(struct pool *pool)
+void pool_init(struct pool *pool, void (*close)(struct handle *handle))
 {
-    *pool = (struct pool){.idle = NULL};
+    *pool = (struct pool){.close = close};
     pthread_mutex_init(&pool->lock, NULL);
+}
+
+void pool_fini(struct pool *pool)
+{
+    pool_empty(pool);
+    (void)pthread_mutex_destroy(&pool->lock);
 }
 
 struct handle *pool_take(struct pool *pool)
@@ -185,7 +191,7 @@ struct handle *pool_take(struct pool *pool)
     return handle;
 }
 
-bool pool_give(struct pool *pool, struct handle *handle)
+void pool_give(struct pool *pool, struct handle *handle)
 {
     handle->idle_since_ns = nanoseconds_of(CLOCK_BOOTTIME);
     (void)pthread_mutex_lock(&pool->lock);
@@ -196,5 +202,13 @@ bool pool_give(struct pool *pool, struct handle *handle)
         ++pool->idle_count;
     }
     (void)pthread_mutex_unlock(&pool->lock);
-    return has_room;
+    if (!has_room)
+        pool->close(handle);
+}
+
+void pool_empty(struct pool *pool)
+{
+    struct handle *handle;
+    while ((handle = pool_take(pool)) != NULL)
+        pool->close(handle);
 }

@@ -65,14 +65,15 @@ uint64_t guard_allowance(struct guard *guard, uint64_t now_ns)
     return left_ns / QUARTER < LEAST_ALLOWANCE_NS ? LEAST_ALLOWANCE_NS : left_ns / QUARTER;
 }
 
-void guard_lose(struct guard *guard, uint64_t from_ns, uint64_t until_ns)
+uint64_t guard_lose(struct guard *guard, uint64_t from_ns, uint64_t until_ns)
 {
     const uint64_t begin_ns = from_ns > guard->counted_until_ns ? from_ns : guard->counted_until_ns;
     if (until_ns <= begin_ns)
-        return;
+        return 0;
     guard->lost_ns += until_ns - begin_ns;
     guard->total_ns += until_ns - begin_ns;
     guard->counted_until_ns = until_ns;
+    return until_ns - begin_ns;
 }
 
 bool guard_note(struct guard *guard, enum guard_finding finding, uint64_t now_ns)

@@ -61,8 +61,8 @@ static inline bool guard_is_paused(const struct guard *guard)
 }
 /* Returns how long a request that begins now may take; 0: too little time is left. */
 uint64_t guard_allowance(struct guard *guard, uint64_t now_ns);
-/* Records that a request lost the time between the two moments. */
-void guard_lose(struct guard *guard, uint64_t from_ns, uint64_t until_ns);
+/* Records that a request lost the time between the two moments. Returns how much of it no other request has lost. */
+uint64_t guard_lose(struct guard *guard, uint64_t from_ns, uint64_t until_ns);
 /* Records what a request of the application showed. Returns true if that began a pause. */
 bool guard_note(struct guard *guard, enum guard_finding finding, uint64_t now_ns);
 /* If the time of a pause is over, begins the next one and returns true: the caller asks the server. */

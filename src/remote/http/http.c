@@ -46,18 +46,15 @@ struct exchange {
     enum http_method method;
     const char *base; /* the URL is the base and then the path */
     const char *path;
-    const struct access *access;
     size_t sent_size; /* for PUT */
     const uint8_t *sent;
     struct answer_body body; /* for GET; the caller sets max_size */
+    /* exchange_perform sets the others */
     struct request *request;
-};
-
-struct transfer {
-    struct exchange *exchange;
+    const struct access *access;
     struct handle *handle;
     struct curl_slist *headers;
-    size_t sent_size;
+    size_t sent_count; /* bytes that libcurl has taken */
     size_t ignored_size;
     uint64_t progress_at_ns;
     char page[PAGE_CAPACITY]; /* the beginning of an error page */
@@ -65,58 +62,57 @@ struct transfer {
 
 static size_t on_received(char *bytes, size_t one, size_t size, void *user)
 {
-    struct transfer *transfer = user;
+    struct exchange *exchange = user;
     long code = 0;
     curl_off_t announced = -1;
     (void)one;
-    transfer->progress_at_ns = nanoseconds_now();
-    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_RESPONSE_CODE, &code);
-    if (code != 200 || transfer->exchange->method != HTTP_GET) {
-        const size_t used = strlen(transfer->page);
-        (void)snprintf(transfer->page + used, PAGE_CAPACITY - used, "%.*s",
+    exchange->progress_at_ns = nanoseconds_now();
+    (void)curl_easy_getinfo(exchange->handle->easy, CURLINFO_RESPONSE_CODE, &code);
+    if (code != 200 || exchange->method != HTTP_GET) {
+        const size_t used = strlen(exchange->page);
+        (void)snprintf(exchange->page + used, PAGE_CAPACITY - used, "%.*s",
                        (int)(size < PAGE_CAPACITY ? size : PAGE_CAPACITY), bytes);
-        transfer->ignored_size += size;
-        return transfer->ignored_size > MOST_IGNORED ? 0 : size;
+        exchange->ignored_size += size;
+        return exchange->ignored_size > MOST_IGNORED ? 0 : size;
     }
-    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
-    return answer_body_add(&transfer->exchange->body, announced, size, bytes) ? size : 0;
+    (void)curl_easy_getinfo(exchange->handle->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+    return answer_body_add(&exchange->body, announced, size, bytes) ? size : 0;
 }
 
 static size_t on_sending(char *bytes, size_t one, size_t capacity, void *user)
 {
-    struct transfer *transfer = user;
-    const size_t left = transfer->exchange->sent_size - transfer->sent_size;
+    struct exchange *exchange = user;
+    const size_t left = exchange->sent_size - exchange->sent_count;
     const size_t size = left < one * capacity ? left : one * capacity;
-    transfer->progress_at_ns = nanoseconds_now();
+    exchange->progress_at_ns = nanoseconds_now();
     if (size != 0)
-        memcpy(bytes, transfer->exchange->sent + transfer->sent_size, size);
-    transfer->sent_size += size;
+        memcpy(bytes, exchange->sent + exchange->sent_count, size);
+    exchange->sent_count += size;
     return size;
 }
 
 /* libcurl calls this if the server has closed the connection and libcurl must send the body again on another one. */
 static int on_rewind(void *user, curl_off_t offset, int origin)
 {
-    struct transfer *transfer = user;
-    if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > transfer->exchange->sent_size)
+    struct exchange *exchange = user;
+    if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > exchange->sent_size)
         return CURL_SEEKFUNC_FAIL;
-    transfer->sent_size = (size_t)offset;
+    exchange->sent_count = (size_t)offset;
     return CURL_SEEKFUNC_OK;
 }
 
 /* ---- options ---- */
 
-static bool add_header(struct transfer *transfer, const char *header)
+static bool add_header(struct exchange *exchange, const char *header)
 {
-    struct curl_slist *longer = curl_slist_append(transfer->headers, header);
+    struct curl_slist *longer = curl_slist_append(exchange->headers, header);
     if (longer != NULL)
-        transfer->headers = longer;
+        exchange->headers = longer;
     return longer != NULL;
 }
 
-static CURLcode set_method(struct transfer *transfer, CURL *easy)
+static CURLcode set_method(struct exchange *exchange, CURL *easy)
 {
-    const struct exchange *exchange = transfer->exchange;
     const bool is_s3 = exchange->access->url.auth == URL_AUTH_S3;
     char header[SHA256_HEADER_CAPACITY] = "x-amz-content-sha256: ";
     unsigned char hash[crypto_hash_sha256_BYTES];
@@ -128,8 +124,8 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
         /* The header "Expect:" without a value makes libcurl send the object without asking first. It is not added for
          * S3, because libcurl 7.88 signs this header as if it were sent. So libcurl asks S3 first, and S3 can refuse
          * before it receives the object. */
-        if ((!is_s3 && !add_header(transfer, "Expect:")) ||
-            !add_header(transfer, "Content-Type: application/octet-stream"))
+        if ((!is_s3 && !add_header(exchange, "Expect:")) ||
+            !add_header(exchange, "Content-Type: application/octet-stream"))
             return CURLE_OUT_OF_MEMORY;
         SET_OPTION(easy, CURLOPT_UPLOAD, 1L);
         SET_OPTION(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, EXPECT_LIMIT_MS);
@@ -139,50 +135,50 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     if (is_s3) { /* S3 requires the hash of the body and wants it signed; older releases of libcurl do not add it */
         (void)crypto_hash_sha256(hash, exchange->sent, exchange->sent_size);
         (void)sodium_bin2hex(header + strlen(header), 2 * sizeof(hash) + 1, hash, sizeof(hash));
-        if (!add_header(transfer, header))
+        if (!add_header(exchange, header))
             return CURLE_OUT_OF_MEMORY;
     }
-    SET_OPTION(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    SET_OPTION(easy, CURLOPT_HTTPHEADER, exchange->headers);
     return CURLE_OK;
 }
 
-static CURLcode set_transfer_options(struct transfer *transfer)
+static CURLcode set_transfer_options(struct exchange *exchange)
 {
-    CURL *easy = transfer->handle->easy;
+    CURL *easy = exchange->handle->easy;
     char url[URL_OF_OBJECT_CAPACITY];
-    (void)snprintf(url, sizeof(url), "%s%s", transfer->exchange->base, transfer->exchange->path);
+    (void)snprintf(url, sizeof(url), "%s%s", exchange->base, exchange->path);
     curl_easy_reset(easy); /* keeps the connection */
     SET_OPTION(easy, CURLOPT_URL, url);
     SET_OPTION(easy, CURLOPT_USERAGENT, "ingot");
     SET_OPTION(easy, CURLOPT_WRITEFUNCTION, on_received);
-    SET_OPTION(easy, CURLOPT_WRITEDATA, transfer);
+    SET_OPTION(easy, CURLOPT_WRITEDATA, exchange);
     SET_OPTION(easy, CURLOPT_READFUNCTION, on_sending);
-    SET_OPTION(easy, CURLOPT_READDATA, transfer);
+    SET_OPTION(easy, CURLOPT_READDATA, exchange);
     SET_OPTION(easy, CURLOPT_SEEKFUNCTION, on_rewind);
-    SET_OPTION(easy, CURLOPT_SEEKDATA, transfer);
-    CURLcode code = handle_apply(transfer->handle, transfer->exchange->request, transfer->exchange->access);
+    SET_OPTION(easy, CURLOPT_SEEKDATA, exchange);
+    CURLcode code = handle_apply(exchange->handle, exchange->request, exchange->access);
     if (code == CURLE_OK)
-        code = access_apply(transfer->exchange->access, easy);
-    return code == CURLE_OK ? set_method(transfer, easy) : code;
+        code = access_apply(exchange->access, easy);
+    return code == CURLE_OK ? set_method(exchange, easy) : code;
 }
 
 /* ---- the transfer ---- */
 
 /* Returns the outcome of a transfer that libcurl has ended. */
-static enum outcome get_transfer_outcome(const struct transfer *transfer, CURLcode code)
+static enum outcome get_transfer_outcome(const struct exchange *exchange, CURLcode code)
 {
-    const struct answer_body *body = &transfer->exchange->body;
-    struct request *request = transfer->exchange->request;
+    const struct answer_body *body = &exchange->body;
+    struct request *request = exchange->request;
     long status = 0;
-    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(exchange->handle->easy, CURLINFO_RESPONSE_CODE, &status);
     if (body->is_too_large)
         return request_fail(request, OUTCOME_TOO_LARGE, "the object has more than %zu bytes", body->max_size);
     if (body->has_no_memory)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
-    if (code == CURLE_WRITE_ERROR && transfer->ignored_size > MOST_IGNORED)
+    if (code == CURLE_WRITE_ERROR && exchange->ignored_size > MOST_IGNORED)
         code = CURLE_OK; /* on_received has read enough of a long error page */
-    return code == CURLE_OK ? answer_outcome(transfer->exchange->method, status, transfer->page, request)
-                            : handle_explain(transfer->handle, code, request);
+    return code == CURLE_OK ? answer_outcome(exchange->method, status, exchange->page, request)
+                            : handle_explain(exchange->handle, code, request);
 }
 
 static void destroy_handle(struct handle *handle)
@@ -192,31 +188,34 @@ static void destroy_handle(struct handle *handle)
 }
 
 /* Performs a request on a connection of the pool. The caller frees the body of a GET that is OUTCOME_DONE. */
-static enum outcome exchange_perform(struct pool *pool, struct exchange *exchange)
+static enum outcome exchange_perform(struct http *http, struct request *request, struct exchange *exchange)
 {
     struct handle *handle;
-    while ((handle = pool_take(pool)) != NULL && !sockets_are_own(&handle->sockets))
+    while ((handle = pool_take(&http->pool)) != NULL && !sockets_are_own(&handle->sockets))
         destroy_handle(handle);
     if (handle == NULL && (handle = calloc(1, sizeof(*handle))) != NULL && !handle_init(handle)) {
         destroy_handle(handle);
         handle = NULL;
     }
     if (handle == NULL)
-        return request_fail(exchange->request, OUTCOME_NO_MEMORY, "no memory for a connection");
-    struct transfer transfer = {.exchange = exchange, .handle = handle, .progress_at_ns = nanoseconds_now()};
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    exchange->request = request;
+    exchange->access = http->access;
+    exchange->handle = handle;
+    exchange->progress_at_ns = nanoseconds_now();
     const struct write_signals held = write_signals_hold();
     handle->error[0] = '\0';
-    const CURLcode code = set_transfer_options(&transfer);
+    const CURLcode code = set_transfer_options(exchange);
     enum outcome outcome = OUTCOME_DONE;
     if (code != CURLE_OK)
-        outcome = handle_explain(handle, code, exchange->request);
+        outcome = handle_explain(handle, code, request);
     else if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
-        outcome = request_fail(exchange->request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer");
+        outcome = request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer");
     if (outcome == OUTCOME_DONE) {
         CURLcode ended = CURLE_OK;
-        outcome = handle_run(handle, exchange->request, &transfer.progress_at_ns, &ended);
+        outcome = handle_run(handle, request, &exchange->progress_at_ns, &ended);
         if (outcome == OUTCOME_DONE)
-            outcome = get_transfer_outcome(&transfer, ended);
+            outcome = get_transfer_outcome(exchange, ended);
         (void)curl_multi_remove_handle(handle->multi, handle->easy); /* closes a connection that is still in use */
     }
     if (outcome != OUTCOME_DONE) {
@@ -224,22 +223,15 @@ static enum outcome exchange_perform(struct pool *pool, struct exchange *exchang
         exchange->body.bytes = NULL;
     }
     curl_easy_reset(handle->easy); /* the handle must not refer to this function's memory */
-    curl_slist_free_all(transfer.headers);
+    curl_slist_free_all(exchange->headers);
     sockets_settle(&handle->sockets);
     write_signals_allow(&held);
     /* without a connection, nothing would show whether the handle's descriptors are still its own */
-    if (sockets_count(&handle->sockets) == 0 || !pool_give(pool, handle))
+    if (sockets_count(&handle->sockets) == 0)
         destroy_handle(handle);
+    else
+        pool_give(&http->pool, handle);
     return outcome;
-}
-
-/* Closes the connections of the pool. */
-static void exchange_end_pool(struct pool *pool)
-{
-    struct handle *handle;
-    while ((handle = pool_take(pool)) != NULL)
-        destroy_handle(handle);
-    (void)pthread_mutex_destroy(&pool->lock);
 }
 
 /* ---- operations ---- */
@@ -262,9 +254,7 @@ static enum outcome perform_key_exchange(struct http *http, struct request *requ
     write_path(http, key, path);
     exchange->base = http->base;
     exchange->path = path;
-    exchange->access = http->access;
-    exchange->request = request;
-    return exchange_perform(&http->pool, exchange);
+    return exchange_perform(http, request, exchange);
 }
 
 static void release_body(ingot_buffer_t *object)
@@ -353,15 +343,11 @@ static enum outcome s3_list_objects(void *self, struct request *request, char cu
     struct http *http = self;
     char path[LIST_CAPACITY];
     char before[TRANSPORT_CURSOR_CAPACITY];
-    struct exchange exchange = {.method = HTTP_GET,
-                                .base = http->root,
-                                .path = path,
-                                .access = http->access,
-                                .body = {.max_size = MOST_LIST_BYTES},
-                                .request = request};
+    struct exchange exchange = {
+        .method = HTTP_GET, .base = http->root, .path = path, .body = {.max_size = MOST_LIST_BYTES}};
     if (!write_list_path(http, cursor, sizeof(path), path))
         return request_fail(request, OUTCOME_REFUSED, "the URL's path is too long to list objects");
-    enum outcome outcome = exchange_perform(&http->pool, &exchange);
+    enum outcome outcome = exchange_perform(http, request, &exchange);
     if (outcome != OUTCOME_DONE)
         return outcome == OUTCOME_MISSING ? request_fail(request, OUTCOME_REFUSED, "the server has no such bucket")
                                           : outcome;
@@ -380,7 +366,7 @@ static enum outcome s3_list_objects(void *self, struct request *request, char cu
 static void destroy_http(void *self)
 {
     struct http *http = self;
-    exchange_end_pool(&http->pool);
+    pool_fini(&http->pool);
     free(http);
 }
 
@@ -431,7 +417,7 @@ ingot_status_t http_open(struct transport *transport, const struct access *acces
         free(http);
         return status;
     }
-    pool_init(&http->pool);
+    pool_init(&http->pool, destroy_handle);
     http->ops = (struct transport_ops){.get = http_get_object,
                                        .put = http_put_object,
                                        .remove = http_remove_object,

@@ -190,40 +190,19 @@ static enum outcome receive_bytes(struct redis_connection *connection, struct re
 
 /* ---- replies ---- */
 
-/* Refuses a reply if its first byte shows that it is of a kind that the command does not return. A list, for example,
- * could claim any number of elements, for which hiredis would allocate memory. The reader's ridx is -1 between replies.
- */
-static enum outcome check_kind(const redisReader *reader, struct request *request, char first)
-{
-    if (reader->ridx == -1 && (first == '\0' || strchr(request->takes_list ? "$+-:*" : "$+-:", first) == NULL))
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
-    return OUTCOME_DONE;
-}
-
-/* Takes a complete reply from the reader, if there is one. */
 enum outcome redis_reply_take(redisReader *reader, struct request *request, redisReply **reply)
 {
     void *found = NULL;
-    if (reader->pos == reader->len) /* otherwise, hiredis would set ridx to 0, which turns off check_kind */
+    if (reader->pos == reader->len) /* otherwise, hiredis would set ridx to 0, as if a reply had begun */
         return OUTCOME_DONE;
-    const enum outcome outcome = check_kind(reader, request, reader->buf[reader->pos]);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
+    /* The reader's ridx is -1 between replies. The first byte of a reply shows if it is of a kind that the command does
+     * not return. A list, for example, could claim any number of elements, for which hiredis would allocate memory. */
+    const char first = reader->buf[reader->pos];
+    if (reader->ridx == -1 && (first == '\0' || strchr(request->takes_list ? "$+-:*" : "$+-:", first) == NULL))
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
     if (redisReaderGetReply(reader, &found) != REDIS_OK)
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis: %.100s", reader->errstr);
     *reply = found;
-    return OUTCOME_DONE;
-}
-
-enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes)
-{
-    if (size == 0)
-        return OUTCOME_DONE;
-    const enum outcome outcome = check_kind(reader, request, bytes[0]);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    if (redisReaderFeed(reader, bytes, size) != REDIS_OK)
-        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
     return OUTCOME_DONE;
 }
 
@@ -238,8 +217,8 @@ static enum outcome receive_reply(struct redis_connection *connection, struct re
     while (outcome == OUTCOME_DONE && *reply == NULL) {
         size_t size = 0;
         outcome = receive_bytes(connection, request, sizeof(connection->chunk), connection->chunk, &size);
-        if (outcome == OUTCOME_DONE)
-            outcome = redis_reply_feed(connection->reader, request, size, connection->chunk);
+        if (outcome == OUTCOME_DONE && redisReaderFeed(connection->reader, connection->chunk, size) != REDIS_OK)
+            outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
         if (outcome == OUTCOME_DONE)
             outcome = redis_reply_take(connection->reader, request, reply);
         received += size;

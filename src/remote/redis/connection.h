@@ -51,10 +51,8 @@ bool redis_connection_is_idle(struct redis_connection *connection);
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, size_t max_size,
                                   redisReply **reply, const char *format, va_list arguments);
 
-/* Feeds bytes to a reader. Refuses replies of kinds that redis_connection_ask does not list, before any memory is
- * allocated for them. */
-enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes);
-/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does. */
+/* Sets *reply if the reader has a complete reply. Refuses replies of kinds that redis_connection_ask does not list,
+ * before any memory is allocated for their elements. */
 enum outcome redis_reply_take(redisReader *reader, struct request *request, redisReply **reply);
 
 #endif

@@ -95,11 +95,9 @@ static struct redis_connection *take_idle_connection(struct redis *redis)
     return (struct redis_connection *)pool_take(&redis->pool);
 }
 
-static void close_idle_connections(struct redis *redis)
+static void close_handle(struct handle *handle)
 {
-    struct redis_connection *connection;
-    while ((connection = take_idle_connection(redis)) != NULL)
-        redis_connection_close(connection);
+    redis_connection_close((struct redis_connection *)handle);
 }
 
 /* ---- commands ---- */
@@ -109,7 +107,9 @@ static enum outcome ask_on(struct redis *redis, struct redis_connection *connect
                            size_t max_size, redisReply **reply, const char *format, va_list arguments)
 {
     const enum outcome outcome = redis_connection_ask(connection, request, max_size, reply, format, arguments);
-    if (outcome != OUTCOME_DONE || !pool_give(&redis->pool, &connection->handle))
+    if (outcome == OUTCOME_DONE)
+        pool_give(&redis->pool, &connection->handle);
+    else
         redis_connection_close(connection);
     return outcome;
 }
@@ -136,7 +136,7 @@ static bool ask_on_idle(struct redis *redis, struct request *request, size_t max
     memcpy(request->failure, short_request.failure, sizeof(request->failure));
     if (*outcome != OUTCOME_UNREACHABLE && *outcome != OUTCOME_TIMED_OUT)
         return true;
-    close_idle_connections(redis);
+    pool_empty(&redis->pool);
     return short_request.stall_limit_ns == request->stall_limit_ns && *outcome == OUTCOME_TIMED_OUT;
 }
 
@@ -374,20 +374,18 @@ static enum outcome redis_take_wish(void *self, struct request *request, uint64_
 static void destroy_redis(void *self)
 {
     struct redis *redis = self;
-    close_idle_connections(redis);
-    (void)pthread_mutex_destroy(&redis->pool.lock);
+    pool_fini(&redis->pool);
     free(redis);
 }
 
 ingot_status_t redis_open(struct transport *transport, const struct access *access, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct lease_transport_ops leases = {redis_take_lease, redis_read_lease, redis_extend_lease,
-                                                      redis_end_lease};
-    static const struct wish_transport_ops wishes = {redis_leave_wish, redis_take_wish};
-    static const struct transport_ops ops = {redis_get_object, redis_put_object,   redis_remove_object,
-                                             redis_has_object, redis_probe_server, destroy_redis,
-                                             &leases,          redis_list_objects, &wishes};
+    static const struct transport_ops ops = {
+        redis_get_object, redis_put_object,   redis_remove_object, redis_has_object, redis_probe_server,
+        destroy_redis,    redis_list_objects, redis_take_lease,    redis_read_lease, redis_extend_lease,
+        redis_end_lease,  redis_leave_wish,   redis_take_wish,
+    };
     const struct url *url = &access->url;
     const bool is_unix = url->scheme == URL_REDIS_UNIX;
     if (is_unix && strlen(url->path) >= SOCKET_PATH_CAPACITY)
@@ -397,7 +395,7 @@ ingot_status_t redis_open(struct transport *transport, const struct access *acce
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    pool_init(&redis->pool);
+    pool_init(&redis->pool, close_handle);
     redis->access = access;
     redis->name_space = name_space;
     if (is_unix)

@@ -4,6 +4,7 @@
 #include "remote/settings/settings.h"
 
 #include <ingot/backend.h>
+#include <sodium.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -31,29 +32,18 @@ static bool is_redis_on_a_host(const struct url *url)
     return url->scheme == URL_REDIS || url->scheme == URL_REDIS_TLS;
 }
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Replaces each %XX in place. Returns false if one of them is invalid. */
 static bool decode_percent_escapes(char *text)
 {
     char *out = text;
     for (; *text != '\0'; ++text, ++out) {
-        *out = *text;
-        if (*text != '%')
-            continue;
-        const int high = digit_of(text[1]);
-        const int low = high < 0 ? -1 : digit_of(text[2]);
-        if (low < 0 || high * 16 + low < ' ')
-            return false;
-        *out = (char)(high * 16 + low);
-        text += 2;
+        unsigned char byte = (unsigned char)*text;
+        if (byte == '%') { /* reads no digits after the end of the text */
+            if (sodium_hex2bin(&byte, 1, text + 1, 2, NULL, NULL, NULL) != 0 || byte < ' ')
+                return false;
+            text += 2;
+        }
+        *out = (char)byte;
     }
     *out = '\0';
     return true;

@@ -59,7 +59,7 @@ static ingot_status_t check_connection(struct check *check)
     void *self = check->tier->transport.self;
     ingot_status_t status =
         end_step(check, ops->probe(self, begin_step(check, INGOT_REMOTE_STEP_CONNECT)), &check->report->connect_ns);
-    for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && ops->leases != NULL; ++i) {
+    for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && ops->take_lease != NULL; ++i) {
         char key[OBJECT_KEY_CAPACITY];
         ingot_buffer_t object = INGOT_BUFFER_INIT;
         object_key_of("", sizeof(i), &i, key);

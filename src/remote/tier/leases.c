@@ -63,16 +63,16 @@ static enum outcome ask_for_lease(struct tier *tier, struct request *request, co
     const struct transport_ops *ops = tier->transport.ops;
     void *self = tier->transport.self;
     char token[LEASE_TOKEN_CAPACITY] = "";
-    enum outcome outcome = ops->leases->read(self, request, lease->key, token);
+    enum outcome outcome = ops->read_lease(self, request, lease->key, token);
     if (outcome == OUTCOME_DONE) {
         *answer = strcmp(token, LEASE_POINTLESS) == 0 ? INGOT_LEASE_NONE : INGOT_LEASE_BUSY;
         return outcome;
     }
     if (outcome == OUTCOME_MISSING)
-        outcome = ops->leases->take(self, request, lease->key, lease->token, tier->lease_time_ms);
+        outcome = ops->take_lease(self, request, lease->key, lease->token, tier->lease_time_ms);
     if (outcome == OUTCOME_MISSING) {
         /* another machine was faster, and may have ended its lease, or the answer to this one's command was lost */
-        outcome = ops->leases->read(self, request, lease->key, token);
+        outcome = ops->read_lease(self, request, lease->key, token);
         if (outcome == OUTCOME_MISSING || (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0)) {
             *answer = INGOT_LEASE_BUSY;
             return outcome;
@@ -84,7 +84,7 @@ static enum outcome ask_for_lease(struct tier *tier, struct request *request, co
     outcome = ops->has(self, request, lease->key);
     if (outcome == OUTCOME_DONE) {
         *answer = INGOT_LEASE_STORED;
-        return ops->leases->end(self, request, lease->key, 0);
+        return ops->end_lease(self, request, lease->key, 0);
     }
     return outcome == OUTCOME_REFUSED ? OUTCOME_MISSING : outcome; /* this client may not ask */
 }
@@ -206,22 +206,22 @@ uint64_t leases_due_ns(const struct tier *tier)
  * commands; if the lease changes hands between them, two machines compile. A lease that cannot be ended runs out. */
 static void renew_lease(struct tier *tier, struct lease *lease, bool is_end, bool is_pointless)
 {
-    const struct lease_transport_ops *ops = tier->transport.ops->leases;
+    const struct transport_ops *ops = tier->transport.ops;
     void *self = tier->transport.self;
     struct request request = tier_make_request(tier);
     char token[LEASE_TOKEN_CAPACITY] = "";
     const uint64_t began_ns = nanoseconds_now();
-    enum outcome outcome = ops->read(self, &request, lease->key, token);
+    enum outcome outcome = ops->read_lease(self, &request, lease->key, token);
     if (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0)
         outcome = OUTCOME_MISSING;
     if (is_end) {
         if (outcome == OUTCOME_DONE)
-            (void)ops->end(self, &request, lease->key, is_pointless ? POINTLESS_MS : 0);
+            (void)ops->end_lease(self, &request, lease->key, is_pointless ? POINTLESS_MS : 0);
         drop_lease(tier, lease);
         return;
     }
     if (outcome == OUTCOME_DONE)
-        outcome = ops->extend(self, &request, lease->key, tier->lease_time_ms);
+        outcome = ops->extend_lease(self, &request, lease->key, tier->lease_time_ms);
     if (outcome == OUTCOME_DONE)
         lease->runs_out_at_ns = began_ns + tier->lease_time_ms * NS_PER_MS;
     if ((outcome != OUTCOME_MISSING && nanoseconds_now() < lease->runs_out_at_ns) || lease->is_lost)

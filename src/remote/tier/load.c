@@ -39,18 +39,27 @@ static ingot_status_t admit(struct tier *tier, struct tier_request *asked, bool 
                        : status;
 }
 
+/* Returns the status of a request that has ended. missing: that of OUTCOME_MISSING. */
+static ingot_status_t conclude(const struct tier_request *asked, enum outcome outcome, const char *doing,
+                               ingot_status_t missing, const char *why_missing)
+{
+    if (outcome == OUTCOME_DONE)
+        return INGOT_SUCCESS;
+    return outcome == OUTCOME_MISSING
+               ? ingot_set_error_detail(missing, "%s", why_missing)
+               : ingot_set_error_detail(tier_status_of(outcome), "%s: %s", doing, asked->request.failure);
+}
+
 /* Returns the status of a request that has ended and brought no blob. */
 static ingot_status_t conclude_load(struct tier *tier, const struct tier_request *asked, enum outcome outcome)
 {
     tier_settle_outcome(tier, asked, outcome);
-    if (outcome == OUTCOME_DONE)
-        return INGOT_SUCCESS;
-    if (outcome == OUTCOME_MISSING) {
+    if (outcome == OUTCOME_MISSING)
         TIER_COUNT(tier, misses, 1);
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have the blob");
-    }
-    TIER_COUNT(tier, failures, 1);
-    return ingot_set_error_detail(tier_status_of(outcome), "asking the remote tier: %s", asked->request.failure);
+    else if (outcome != OUTCOME_DONE)
+        TIER_COUNT(tier, failures, 1);
+    return conclude(asked, outcome, "asking the remote tier", INGOT_NOT_FOUND,
+                    "the remote tier does not have the blob");
 }
 
 /* Loads an object, which must belong to the id unless that is NULL. The caller releases the object, and frees the
@@ -142,16 +151,6 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
 
 /* ---- wishes ---- */
 
-static ingot_status_t conclude_wish(const struct tier_request *asked, enum outcome outcome, const char *doing,
-                                    ingot_status_t missing, const char *why_missing)
-{
-    if (outcome == OUTCOME_DONE)
-        return INGOT_SUCCESS;
-    return outcome == OUTCOME_MISSING
-               ? ingot_set_error_detail(missing, "%s", why_missing)
-               : ingot_set_error_detail(tier_status_of(outcome), "%s a wish failed: %s", doing, asked->request.failure);
-}
-
 ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id)
 {
     struct tier *tier = self;
@@ -161,16 +160,16 @@ ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id)
     const ingot_status_t status = tier_admit(tier, &asked, NULL);
     if (status != INGOT_SUCCESS)
         return status;
-    const enum outcome outcome = tier->transport.ops->wishes->leave(tier->transport.self, &asked.request, id_size, id);
+    const enum outcome outcome = tier->transport.ops->leave_wish(tier->transport.self, &asked.request, id_size, id);
     tier_settle_outcome(tier, &asked, outcome);
-    return conclude_wish(&asked, outcome, "leaving", INGOT_BUSY, "the server has this wish already");
+    return conclude(&asked, outcome, "leaving a wish failed", INGOT_BUSY, "the server has this wish already");
 }
 
 /* Finds the tier of a storage, which must keep wishes. */
 static ingot_status_t find_tier_with_wishes(ingot_storage_t storage, struct tier **tier)
 {
     const ingot_status_t status = tier_find(storage, tier);
-    return status == INGOT_SUCCESS && (*tier)->transport.ops->wishes == NULL
+    return status == INGOT_SUCCESS && (*tier)->transport.ops->leave_wish == NULL
                ? ingot_set_error_detail(INGOT_UNIMPLEMENTED,
                                         "the server keeps no wishes: only Redis does, and directories")
                : status;
@@ -185,9 +184,9 @@ ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms,
         return status;
     if (tier_admit(tier, &asked, NULL) != INGOT_SUCCESS)
         return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
-    const enum outcome outcome = tier->transport.ops->wishes->take(tier->transport.self, &asked.request, wait_ms, wish);
+    const enum outcome outcome = tier->transport.ops->take_wish(tier->transport.self, &asked.request, wait_ms, wish);
     tier_settle(tier, &asked, tier_finding_of(outcome), NS_NEVER, asked.request.failure); /* waiting is no loss */
-    return conclude_wish(&asked, outcome, "taking", INGOT_NOT_FOUND, "the server has no wish");
+    return conclude(&asked, outcome, "taking a wish failed", INGOT_NOT_FOUND, "the server has no wish");
 }
 
 ingot_status_t ingot_remote_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)

@@ -113,7 +113,6 @@ static ingot_status_t check_tier_info(const ingot_remote_info_t *info)
 void tier_free(struct tier *tier)
 {
     leases_fini(tier);
-    (void)uploads_fini(tier);
     (void)pthread_cond_destroy(&tier->has_changed);
     (void)pthread_mutex_destroy(&tier->lock);
     tier->transport.ops->destroy(tier->transport.self);
@@ -212,8 +211,8 @@ static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier, 
     if ((tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0) {
         ops.store = tier_store;
         ops.remove = tier_remove;
-        ops.leave_wish = tier->transport.ops->wishes != NULL ? tier_leave_wish : NULL;
-        if (tier->transport.ops->leases != NULL && (tier->flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0) {
+        ops.leave_wish = tier->transport.ops->leave_wish != NULL ? tier_leave_wish : NULL;
+        if (tier->transport.ops->take_lease != NULL && (tier->flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0) {
             ops.take_lease = tier_take_lease;
             ops.end_lease = tier_end_lease;
         }

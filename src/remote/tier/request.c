@@ -3,6 +3,7 @@
  */
 #include <ingot/backend.h>
 #include <ingot/private/metrics.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "remote/tier/tier.h"
@@ -54,10 +55,15 @@ ingot_status_t tier_admit(struct tier *tier, struct tier_request *asked, bool *i
                                               "failed and slow loads took all the time that the remote tier may lose");
 }
 
-void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason)
+void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *format, ...)
 {
+    char reason[REASON_CAPACITY];
+    va_list arguments;
     if (tier->on_event == NULL)
         return;
+    va_start(arguments, format);
+    (void)vsnprintf(reason, sizeof(reason), format, arguments);
+    va_end(arguments);
     const ingot_event_t event = {
         .struct_size = sizeof(event),
         .kind = INGOT_EVENT_STORAGE_DEGRADED,
@@ -74,21 +80,16 @@ void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, con
 void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard_finding finding, uint64_t fair_ns,
                  const char *reason)
 {
-    char text[REASON_CAPACITY];
     const uint64_t now_ns = asked->ended_ns != 0 ? asked->ended_ns : nanoseconds_now();
     guard_lock();
-    const uint64_t lost_ns = tier->guard->total_ns;
-    if (now_ns - asked->began_ns > fair_ns)
-        guard_lose(tier->guard, asked->began_ns, now_ns);
-    const uint64_t more_ns = tier->guard->total_ns - lost_ns;
+    const uint64_t lost_ns = now_ns - asked->began_ns > fair_ns ? guard_lose(tier->guard, asked->began_ns, now_ns) : 0;
     const bool is_pause = guard_note(tier->guard, finding, now_ns);
     guard_unlock();
-    if (more_ns != 0)
-        ingot_metrics_add(INGOT_METRIC_REMOTE_LOST_NS, NULL, NULL, NULL, more_ns);
+    if (lost_ns != 0)
+        ingot_metrics_add(INGOT_METRIC_REMOTE_LOST_NS, NULL, NULL, NULL, lost_ns);
     if (!is_pause)
         return;
-    (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers again: %s", reason);
-    tier_tell(tier, INGOT_IO_ERROR, 0, text);
+    tier_tell(tier, INGOT_IO_ERROR, 0, "the remote tier's server is not asked until it answers again: %s", reason);
     (void)tier_need_thread(tier);
     tier_lock(tier);
     tier_wake(tier); /* the thread must find out when it asks the server */

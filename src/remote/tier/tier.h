@@ -82,15 +82,12 @@ static inline void tier_wake(struct tier *tier)
     (void)pthread_cond_broadcast(&tier->has_changed);
 }
 
-/* ---- environment.c ---- */
+/* ---- open.c ---- */
 
 /* Sets the fields that the info leaves open to what the user's environment says, and adds its flags. The strings are
  * those of the environment. `trust` receives the policy and the key files; the info refers to it.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value. */
 ingot_status_t tier_read_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust);
-
-/* ---- open.c ---- */
-
 /* Checks the info and makes a tier, which has no thread yet. Returns the statuses of ingot_remote_open. */
 ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made);
 /* Frees a tier. Its thread must have ended, or must never have been started. */
@@ -119,8 +116,9 @@ void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard
 /* Does the same for a request with this outcome, which brought no blob. */
 void tier_settle_outcome(struct tier *tier, const struct tier_request *asked, enum outcome outcome);
 
-/* Emits an INGOT_EVENT_STORAGE_DEGRADED. */
-void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason);
+/* Emits an INGOT_EVENT_STORAGE_DEGRADED, whose reason the format makes. */
+__attribute__((format(printf, 4, 5))) void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes,
+                                                     const char *format, ...);
 /* Returns what the outcome of a request shows about the server. */
 enum guard_finding tier_finding_of(enum outcome outcome);
 /* Returns the application's status for a failed request. */
@@ -143,8 +141,6 @@ ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id);
 bool uploads_find(struct tier *tier, const char *key, size_t *size, uint8_t **copy);
 /* True if something waits under the key. The caller holds the lock. */
 bool uploads_have(const struct tier *tier, const char *key);
-/* Drops all that waits, and returns how many items that were. The tier's thread must have ended. */
-size_t uploads_fini(struct tier *tier);
 
 /* Notes the result of an upload. An event reports that uploads wait, or go on. */
 void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason);

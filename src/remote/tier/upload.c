@@ -8,7 +8,6 @@
  * ends when nothing is left to do, so that most processes end without one.
  */
 #include <ingot/backend.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +18,6 @@
 
 #define MOST_ATTEMPTS 3u
 #define COMPRESSION_LEVEL 3
-#define REASON_CAPACITY 512u
 
 /* ---- the queue ---- */
 
@@ -94,18 +92,9 @@ bool uploads_find(struct tier *tier, const char *key, size_t *size, uint8_t **co
     return found != NULL;
 }
 
-size_t uploads_fini(struct tier *tier)
-{
-    size_t count = 0;
-    for (; tier->first != NULL; ++count)
-        free(unlink_upload(tier, &tier->first));
-    return count;
-}
-
 static ingot_status_t add_upload(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size,
                                  const uint8_t *blob)
 {
-    char reason[REASON_CAPACITY];
     size_t dropped_count = 0;
     const size_t size = sizeof(struct upload) + id_size + blob_size;
     if (size > tier->max_waiting_bytes || tier->max_waiting == 0)
@@ -135,11 +124,9 @@ static ingot_status_t add_upload(struct tier *tier, size_t id_size, const uint8_
     tier_unlock(tier);
     TIER_COUNT(tier, dropped_uploads, dropped_count);
     (void)tier_need_thread(tier);
-    if (dropped_count == 0)
-        return INGOT_SUCCESS;
-    (void)snprintf(reason, sizeof(reason),
-                   "%zu uploads to the remote tier were dropped: more wait than the limits allow", dropped_count);
-    tier_tell(tier, INGOT_NO_SPACE, 0, reason);
+    if (dropped_count != 0)
+        tier_tell(tier, INGOT_NO_SPACE, 0,
+                  "%zu uploads to the remote tier were dropped: more wait than the limits allow", dropped_count);
     return INGOT_SUCCESS;
 }
 
@@ -161,7 +148,6 @@ ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id)
 
 void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason)
 {
-    char text[REASON_CAPACITY];
     tier_lock(tier);
     const bool was_paused = tier->upload_pauses.until_ns != 0;
     if (has_succeeded)
@@ -169,11 +155,10 @@ void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason)
     else
         pauses_begin(&tier->upload_pauses, nanoseconds_now());
     tier_unlock(tier);
-    (void)snprintf(text, sizeof(text), "uploads to the remote tier wait, and are tried again later: %s", reason);
     if (has_succeeded && was_paused)
         tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server takes uploads again");
     else if (!has_succeeded && !was_paused)
-        tier_tell(tier, INGOT_IO_ERROR, 0, text);
+        tier_tell(tier, INGOT_IO_ERROR, 0, "uploads to the remote tier wait, and are tried again later: %s", reason);
 }
 
 bool tier_pauses_uploads(const struct tier *tier)
@@ -205,7 +190,6 @@ static enum outcome perform_upload(struct tier *tier, const struct upload *uploa
  * upload waits because of one that is too large. */
 static void upload_one(struct tier *tier)
 {
-    char text[REASON_CAPACITY];
     tier_lock(tier);
     struct upload *upload = tier->first != NULL ? unlink_upload(tier, &tier->first) : NULL;
     tier->active = upload;
@@ -220,11 +204,9 @@ static void upload_one(struct tier *tier)
                                 (!is_done && !is_final && ++upload->attempt_count < MOST_ATTEMPTS);
     if (is_done || (outcome != OUTCOME_ENDED && outcome != OUTCOME_TOO_LARGE && outcome != OUTCOME_NO_MEMORY))
         tier_note_upload(tier, is_done, request.failure);
-    if (!is_done && !is_tried_again) {
-        (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
-                       upload->blob_size != 0 ? "uploading to" : "removing from", request.failure);
-        tier_tell(tier, tier_status_of(outcome), upload->blob_size, text);
-    }
+    if (!is_done && !is_tried_again)
+        tier_tell(tier, tier_status_of(outcome), upload->blob_size, "%s the remote tier failed: %s",
+                  upload->blob_size != 0 ? "uploading to" : "removing from", request.failure);
     tier_lock(tier);
     tier->active = NULL;
     if (!is_done && !is_tried_again) {
@@ -339,7 +321,7 @@ bool tier_wait_for_uploads(struct tier *tier, uint64_t moment_ns, bool with_leas
 
 void tier_finish(struct tier *tier)
 {
-    char reason[REASON_CAPACITY];
+    size_t count = 0;
     const uint64_t now_ns = nanoseconds_now();
     tier_lock(tier);
     guard_lock();
@@ -355,10 +337,9 @@ void tier_finish(struct tier *tier)
     tier_unlock(tier);
     if (has_thread)
         thread_join(tier->thread);
-    const size_t count = uploads_fini(tier);
-    if (count == 0)
-        return;
-    (void)snprintf(reason, sizeof(reason), "%zu uploads to the remote tier were dropped: there was no time for them",
-                   count);
-    tier_tell(tier, INGOT_BUSY, 0, reason);
+    for (; tier->first != NULL; ++count)
+        free(unlink_upload(tier, &tier->first));
+    if (count != 0)
+        tier_tell(tier, INGOT_BUSY, 0, "%zu uploads to the remote tier were dropped: there was no time for them",
+                  count);
 }
