@@ -159,10 +159,9 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
 /* The arguments of clCreateProgramWithBinary: arrays with one element for each device, in the order of
  * program->devices. */
 struct binaries {
-    size_t *sizes;
+    size_t *sizes; /* begins the block that holds all three arrays */
     const unsigned char **bytes;
     cl_int *statuses;
-    void *block; /* holds all three arrays */
 };
 
 static size_t block_size(size_t device_count)
@@ -175,10 +174,9 @@ static ingot_status_t binaries_init(const struct opencl_state *state, const stru
                                     struct binaries *binaries)
 {
     const size_t count = program->device_count;
-    binaries->block = ingot_allocate(&state->allocator, block_size(count));
-    if (binaries->block == NULL)
+    binaries->sizes = ingot_allocate(&state->allocator, block_size(count));
+    if (binaries->sizes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", count);
-    binaries->sizes = binaries->block;
     binaries->bytes = (const unsigned char **)(binaries->sizes + count);
     binaries->statuses = (cl_int *)(binaries->bytes + count);
     for (size_t i = 0; i < count; ++i) {
@@ -212,30 +210,25 @@ static ingot_status_t create_with_binaries(const struct opencl_state *state, str
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t build_with(const struct opencl_state *state, const struct opencl_program *program,
-                                 const char *options)
-{
-    const cl_int error = state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
-                                                   options, NULL, NULL);
-    return error == CL_SUCCESS ? INGOT_SUCCESS : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
-}
-
 /* Builds a loaded program. clBuildProgram has no separate link options, but accepts them as build options, except those
  * that make libraries. */
 static ingot_status_t build_loaded(const struct opencl_state *state, const struct opencl_program *program,
                                    const ingot_build_request_t *request)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    if (*request->link_options == '\0')
-        return build_with(state, program, request->compile_options);
     const size_t size = strlen(request->compile_options) + strlen(request->link_options) + 2;
-    char *options = ingot_allocate(&state->allocator, size);
-    if (options == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", size);
-    (void)snprintf(options, size, "%s %s", request->compile_options, request->link_options);
-    status = build_with(state, program, options);
-    ingot_deallocate(&state->allocator, options, size);
-    return status;
+    const char *options = request->compile_options;
+    char *joined = NULL;
+    if (*request->link_options != '\0') {
+        joined = ingot_allocate(&state->allocator, size);
+        if (joined == NULL)
+            return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", size);
+        (void)snprintf(joined, size, "%s %s", request->compile_options, request->link_options);
+        options = joined;
+    }
+    const cl_int error = state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
+                                                   options, NULL, NULL);
+    ingot_deallocate(&state->allocator, joined, size);
+    return error == CL_SUCCESS ? INGOT_SUCCESS : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }
 
 static ingot_status_t refuse_recompiled(const struct opencl_state *state, const struct opencl_program *program)
@@ -256,7 +249,7 @@ ingot_status_t opencl_load(void *opaque, const ingot_build_request_t *request, s
 {
     const struct opencl_state *state = opaque;
     struct opencl_program *program = NULL;
-    struct binaries binaries = {NULL, NULL, NULL, NULL};
+    struct binaries binaries = {NULL, NULL, NULL};
     ingot_status_t status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)
         status = binaries_init(state, program, device_indices, given, &binaries);
@@ -270,7 +263,7 @@ ingot_status_t opencl_load(void *opaque, const ingot_build_request_t *request, s
         *out = program;
         program = NULL;
     }
-    ingot_deallocate(&state->allocator, binaries.block, block_size(device_count));
+    ingot_deallocate(&state->allocator, binaries.sizes, block_size(device_count));
     opencl_destroy_program(opaque, program);
     return status;
 }

@@ -14,22 +14,6 @@
 #include <CL/cl_icd.h>
 #include <string.h>
 
-static ingot_status_t add_identity_text(ingot_identity_t *identity, const char *name, const char *value)
-{
-    return ingot_identity_add(identity, name, strlen(value), value);
-}
-
-static ingot_status_t add_platform_to_identity(const struct opencl_state *state, cl_platform_info query,
-                                               const char *name, ingot_identity_t *identity)
-{
-    struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_platform_text(state->cl, &state->allocator, state->platform, query, &text);
-    if (status == INGOT_SUCCESS)
-        status = add_identity_text(identity, name, text.chars);
-    opencl_text_fini(&state->allocator, &text);
-    return status;
-}
-
 /* Finds a function inside the driver. The clBuildProgram in the context's table belongs to the loader. But if a driver
  * supports loaders (cl_khr_icd), its platform object begins with a pointer to the driver's own table. */
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
@@ -75,27 +59,35 @@ static ingot_status_t add_compiler_to_identity(const struct opencl_state *state,
     return status;
 }
 
-/* Adds the fields whose values the driver reports about the device. */
-static ingot_status_t add_device_fields(const struct opencl_state *state, cl_device_id device,
-                                        ingot_identity_t *identity)
+/* Adds the fields whose values the driver reports about the platform and the device. */
+static ingot_status_t add_reported_fields(const struct opencl_state *state, cl_device_id device,
+                                          ingot_identity_t *identity)
 {
     static const struct {
-        cl_device_info query;
+        bool is_of_platform;
+        cl_uint query;
         const char *name;
     } fields[] = {
-        {CL_DEVICE_NAME, "device_name"},       {CL_DEVICE_VERSION, "device_version"},
-        {CL_DRIVER_VERSION, "driver_version"}, {CL_DEVICE_OPENCL_C_VERSION, "opencl_c_version"},
-        {CL_DEVICE_IL_VERSION, "il_version"},  {CL_DEVICE_VENDOR, "device_vendor"},
+        {true, CL_PLATFORM_NAME, "platform_name"},    {true, CL_PLATFORM_VERSION, "platform_version"},
+        {false, CL_DEVICE_NAME, "device_name"},       {false, CL_DEVICE_VERSION, "device_version"},
+        {false, CL_DRIVER_VERSION, "driver_version"}, {false, CL_DEVICE_OPENCL_C_VERSION, "opencl_c_version"},
+        {false, CL_DEVICE_IL_VERSION, "il_version"},  {false, CL_DEVICE_VENDOR, "device_vendor"},
+        {false, CL_DEVICE_EXTENSIONS, "extensions"},
     };
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && status == INGOT_SUCCESS; ++i) {
-        if (fields[i].query != CL_DEVICE_IL_VERSION || state->takes_spirv) {
-            struct opencl_text text = {NULL, 0};
-            status = opencl_device_text(state, device, fields[i].query, &text);
-            if (status == INGOT_SUCCESS)
-                status = add_identity_text(identity, fields[i].name, text.chars);
-            opencl_text_fini(&state->allocator, &text);
-        }
+        struct opencl_text text = {NULL, 0};
+        if (fields[i].query == CL_DEVICE_IL_VERSION && !state->takes_spirv)
+            continue;
+        status = fields[i].is_of_platform
+                     ? opencl_platform_text(state->cl, &state->allocator, state->platform, fields[i].query, &text)
+                     : opencl_device_text(state, device, fields[i].query, &text);
+        /* Programs can test each extension as a macro. The list is longer than 1 KiB, so a digest of it is added. */
+        if (status == INGOT_SUCCESS && fields[i].query == CL_DEVICE_EXTENSIONS)
+            status = ingot_identity_add_digest(identity, fields[i].name, strlen(text.chars), text.chars);
+        else if (status == INGOT_SUCCESS)
+            status = ingot_identity_add(identity, fields[i].name, strlen(text.chars), text.chars);
+        opencl_text_fini(&state->allocator, &text);
     }
     return status;
 }
@@ -104,19 +96,7 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
 {
     const struct opencl_state *state = opaque;
     const cl_device_id device = state->devices[device_index].id;
-    ingot_status_t status = add_platform_to_identity(state, CL_PLATFORM_NAME, "platform_name", identity);
-    if (status == INGOT_SUCCESS)
-        status = add_platform_to_identity(state, CL_PLATFORM_VERSION, "platform_version", identity);
-    if (status == INGOT_SUCCESS)
-        status = add_device_fields(state, device, identity);
-    if (status == INGOT_SUCCESS) {
-        /* Programs can test each extension as a macro. The list is longer than 1 KiB, so a digest of it is added. */
-        struct opencl_text text = {NULL, 0};
-        status = opencl_device_text(state, device, CL_DEVICE_EXTENSIONS, &text);
-        if (status == INGOT_SUCCESS)
-            status = ingot_identity_add_digest(identity, "extensions", strlen(text.chars), text.chars);
-        opencl_text_fini(&state->allocator, &text);
-    }
+    ingot_status_t status = add_reported_fields(state, device, identity);
     if (status == INGOT_SUCCESS)
         status = add_compiler_to_identity(state, device, identity);
     return status == INGOT_SUCCESS ? opencl_vendor_add_settings(state->vendor, identity) : status;

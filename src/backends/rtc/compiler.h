@@ -33,8 +33,6 @@ struct rtc_format {
     bool (*unwrap)(const char *architecture, size_t *size, const uint8_t **bytes);
 };
 
-/* True if the bytes are code of this format, which the driver loads without compiling. */
-bool rtc_code_is_one(const struct rtc_format *format, size_t size, const uint8_t *bytes);
 /* True if all tables and sections of the code are inside the bytes. The driver is not told the size, and would read
  * beyond the end. */
 bool rtc_code_is_whole(const struct rtc_format *format, size_t size, const uint8_t *bytes);

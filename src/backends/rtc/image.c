@@ -22,6 +22,7 @@ struct code {
     Elf64_Ehdr header;
 };
 
+/* True if the bytes are code of this format, which the driver loads without compiling. */
 static bool read_header(struct code *code, const struct rtc_format *format, size_t size, const uint8_t *bytes)
 {
     if (size < sizeof(code->header))
@@ -31,12 +32,6 @@ static bool read_header(struct code *code, const struct rtc_format *format, size
     memcpy(&code->header, bytes, sizeof(code->header));
     return memcmp(code->header.e_ident, ELFMAG, SELFMAG) == 0 && code->header.e_ident[EI_CLASS] == ELFCLASS64 &&
            code->header.e_ident[EI_DATA] == ELFDATA2LSB && code->header.e_machine == format->machine;
-}
-
-bool rtc_code_is_one(const struct rtc_format *format, size_t size, const uint8_t *bytes)
-{
-    struct code code;
-    return read_header(&code, format, size, bytes);
 }
 
 bool rtc_code_is_relocatable(const struct rtc_format *format, size_t size, const uint8_t *bytes)
@@ -176,6 +171,7 @@ static bool are_texts(uint64_t count, size_t size, const char *texts)
 ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *format, const char *architecture,
                               size_t size, const uint8_t *bytes)
 {
+    struct code code;
     memset(image, 0, sizeof(*image));
     image->format = format;
     image->code = bytes;
@@ -197,7 +193,7 @@ ingot_status_t rtc_image_read(struct rtc_image *image, const struct rtc_format *
     image->elf_size = image->code_size;
     if (format->unwrap != NULL && !format->unwrap(architecture, &image->elf_size, &image->elf))
         return refuse_binary(format, "it holds no machine code for the device, or a part is missing");
-    if (!rtc_code_is_one(format, image->elf_size, image->elf))
+    if (!read_header(&code, format, image->elf_size, image->elf))
         return refuse_binary(format, "it holds no machine code for a GPU");
     if (!rtc_code_is_whole(format, image->elf_size, image->elf))
         return refuse_binary(format, "a part of its machine code is missing");

@@ -34,7 +34,7 @@ static const struct {
 static const char *const code_variables[] = {
     "IGC_*", /* Intel's graphics compiler: every option */
     /* PoCL: all except for its reports and the number of processors. POCL_KERNEL_CACHE counts, because programs that
-     * were loaded from others' binaries would fail if it is off (util/pocl.h). */
+     * were loaded from others' binaries would fail if it is off (native_binary.c). */
     "POCL_*",
     "!POCL_CACHE_DIR",
     "!POCL_DEBUG",
