@@ -1,12 +1,95 @@
 /*
- * kernel.c - implements the public functions for kernels: requesting and locking them; see kernel_table.h.
+ * kernel.c - makes and keeps the kernels of a program, and implements the public functions for kernels.
+ *
+ * A kernel belongs to its program. The first request makes it. If several threads request it at once, each makes
+ * one, and all get the one that is finished first. It lives as long as the program, and a reference to it is a
+ * reference to the program, so it needs no count. There are no locks.
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
-#include "core/program/kernel_table.h"
 #include "core/program/program.h"
+
+struct ingot_kernel {
+    pthread_mutex_t lock; /* applications hold it while they set arguments and launch */
+    void *native;
+    /* the next fields are adjacent, because each request reads them */
+    struct cache_entry *program; /* the program that owns the kernel */
+    uint32_t device;
+    char name[];
+};
+
+static void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
+{
+    if (kernel == NULL)
+        return;
+    if (kernel->native != NULL)
+        context->ops.destroy_kernel(context->state, kernel->native);
+    pthread_mutex_destroy(&kernel->lock);
+    memory_free(&context->allocator, kernel, sizeof(*kernel) + strlen(kernel->name) + 1);
+}
+
+void program_destroy_kernels(struct program_body *body)
+{
+    const size_t count = (size_t)body->desc->device_count * body->name_count;
+    for (size_t i = 0; i < count; ++i)
+        kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), body->desc->context);
+}
+
+/* Makes the kernel and stores it at `place` in the program, unless another thread has stored one meanwhile. */
+static ingot_status_t make_kernel(struct cache_entry *program, uint32_t device, const char *name,
+                                  _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
+{
+    const struct program_body *body = cache_entry_value(program);
+    struct ingot_context *context = body->desc->context;
+    struct ingot_kernel *first = NULL;
+
+    struct ingot_kernel *made = memory_allocate_zeroed(&context->allocator, sizeof(*made) + strlen(name) + 1);
+    if (made == NULL)
+        return error_out_of_memory();
+    pthread_mutex_init(&made->lock, NULL);
+    made->program = program;
+    made->device = device;
+    strcpy(made->name, name);
+    ingot_status_t status = context->ops.create_kernel(context->state, body->native, device, name, &made->native);
+    if (context_make_room(context, status))
+        status = context->ops.create_kernel(context->state, body->native, device, name, &made->native);
+    if (status != INGOT_SUCCESS) {
+        kernel_destroy(made, context);
+        return status;
+    }
+    /* The release pairs with the acquire in find_shared. If another thread stored a kernel first, that kernel is
+     * kept. */
+    if (!atomic_compare_exchange_strong_explicit(place, &first, made, memory_order_acq_rel, memory_order_acquire)) {
+        kernel_destroy(made, context);
+        made = first;
+    }
+    *kernel = made;
+    return INGOT_SUCCESS;
+}
+
+/* Finds the position of a kernel's name. Returns false if the program has no such kernel. */
+static bool find_name(const struct program_body *body, const char *name, size_t *position)
+{
+    size_t low = 0;
+    size_t high = body->name_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(name, body->names + body->name_offsets[middle]);
+        if (order == 0) {
+            *position = middle;
+            return true;
+        }
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
 
 /* A function of its own, because inside find_shared it makes a hit on a kernel slower. */
 static bool find_device(const struct ingot_program_desc *desc, uint32_t device, size_t *position)
@@ -36,14 +119,11 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
 
     if (!find_device(desc, device, &device_position))
         return error_set(INGOT_INVALID_ARGUMENTS, "device %u is not one of the program's devices", (unsigned)device);
-    struct kernel_table *table = kernel_table_get(body);
-    if (table == NULL)
-        return error_out_of_memory();
-    if (!kernel_table_find(body, table, name, &name_position))
+    if (!find_name(body, name, &name_position))
         return error_set(INGOT_NOT_FOUND, "the program has no kernel %s", name);
-    _Atomic(struct ingot_kernel *) *place = &table->made[device_position * body->name_count + name_position];
+    _Atomic(struct ingot_kernel *) *place = &body->kernels[device_position * body->name_count + name_position];
     *kernel = atomic_load_explicit(place, memory_order_acquire);
-    return *kernel != NULL ? INGOT_SUCCESS : kernel_table_make(program, device, name, place, kernel);
+    return *kernel != NULL ? INGOT_SUCCESS : make_kernel(program, device, name, place, kernel);
 }
 
 /*

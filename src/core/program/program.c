@@ -1,16 +1,14 @@
 /*
- * program.c - creates programs, and answers requests for them from the in-memory cache; see program.h.
+ * program.c - answers requests for programs from the in-memory cache; see program.h.
  */
 #include "core/program/program.h"
 
 #include <ingot/private/descriptor.h>
 #include <ingot/private/program.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
-#include "core/program/kernel_table.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
@@ -35,7 +33,7 @@ void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind
 
 /* ---- the body ---- */
 
-/* Computes the size that program_create allocated, from where the last text ends. */
+/* Computes the size that finish_program allocated, from where the last text ends. */
 static size_t body_size(const struct program_body *body)
 {
     const char *reason = program_native_reason(body);
@@ -51,58 +49,12 @@ static void destroy_body(void *user, void *value)
     const ingot_allocator_t *allocator = &context->allocator;
 
     (void)user;
-    kernel_table_destroy(body);
+    program_destroy_kernels(body);
     if (body->native != NULL)
         context->ops.destroy_program(context->state, body->native);
     program_free_blob(atomic_load_explicit(&body->blob, memory_order_relaxed), allocator);
     memory_free(allocator, body, body_size(body));
     ingot_program_desc_release(desc);
-}
-
-ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
-                              const struct program_parts *parts)
-{
-    /* descriptors are never const objects, because all are on the heap */
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc;
-    struct ingot_context *context = desc->context;
-
-    const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
-    const size_t texts_size = parts->names_size + parts->log_size + 1 + reason_size;
-    struct program_body *body = NULL;
-    if (parts->names_size <= UINT32_MAX)
-        body = memory_allocate_zeroed(&context->allocator, offsetof(struct program_body, names) + texts_size);
-    if (body == NULL) {
-        if (parts->native != NULL)
-            context->ops.destroy_program(context->state, parts->native);
-        return parts->names_size <= UINT32_MAX
-                   ? error_out_of_memory()
-                   : error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are too long");
-    }
-    for (size_t i = 0; i < parts->names_size; ++i)
-        body->name_count += parts->names[i] == '\0';
-    body->names_size = (uint32_t)parts->names_size;
-    body->log_size = parts->log_size + 1;
-    body->desc = shared;
-    program_desc_reference(shared);
-    if (parts->names_size != 0)
-        memcpy(body->names, parts->names, parts->names_size);
-    if (parts->log_size != 0)
-        memcpy(body->names + body->names_size, parts->log, parts->log_size);
-    if (parts->native_reason != NULL)
-        strcpy(body->names + body->names_size + body->log_size, parts->native_reason);
-    body->native = parts->native;
-    atomic_init(&body->device_bytes, parts->device_bytes);
-    body->build_ns = parts->build_ns;
-    body->is_from_blob = parts->is_from_blob;
-    body->is_native = parts->native_reason != NULL;
-    struct memory_cache *programs = context_programs(context);
-    struct cache_entry *entry = programs != NULL ? cache_entry_create(programs, body) : NULL;
-    if (entry == NULL) {
-        destroy_body(NULL, body);
-        return error_out_of_memory();
-    }
-    *program = (struct ingot_program *)entry;
-    return INGOT_SUCCESS;
 }
 
 /* ---- what the in-memory cache calls ---- */
@@ -152,7 +104,7 @@ struct making {
 
 size_t program_count_bytes(const struct program_body *body)
 {
-    return body_size(body) + kernel_table_size(body) + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
+    return body_size(body) + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
 }
 
 static ingot_status_t make_with_builder(struct cache_entry **entry, size_t *bytes, void *user)

@@ -1,26 +1,13 @@
 /*
- * program.h - creates programs that are not in the cache yet, and emits events about programs.
+ * program.h - requests programs, and emits events about programs.
  */
 #ifndef INGOT_CORE_PROGRAM_PROGRAM_H
 #define INGOT_CORE_PROGRAM_PROGRAM_H
 
 #include "core/program/program_body.h"
 
-/* The parts from which program_create makes a program. program_create takes over `native`, even if it fails, and copies
- * the texts. */
-struct program_parts {
-    void *native;
-    size_t names_size;
-    const char *names; /* sorted, each followed by a NUL */
-    size_t log_size;
-    const char *log;
-    size_t device_bytes;
-    bool is_from_blob;
-    uint64_t build_ns;         /* as in program_body */
-    const char *native_reason; /* as in program_body */
-};
-ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
-                              const struct program_parts *parts);
+/* Frees the kernels of a program (kernel.c). */
+void program_destroy_kernels(struct program_body *body);
 
 /* Does the rest of ingot_program_get after cache_memo_lookup_fast has returned NULL. `pending` is the entry that
  * cache_memo_lookup_fast has set, or NULL. */

@@ -11,7 +11,6 @@
 #include "core/descriptor/program_desc.h"
 
 struct ingot_kernel;
-struct kernel_table;
 
 /* A blob that a size query made and that has not been copied out yet. */
 struct kept_blob {
@@ -19,12 +18,14 @@ struct kept_blob {
     uint8_t *bytes;
 };
 
-/* A program. Its names, its log and its other texts follow it in the same block of memory. */
+/* A program. The names of its kernels with their offsets, its log and its other texts follow it in the same block of
+ * memory. */
 struct program_body {
-    struct ingot_program_desc *desc;        /* holds a reference */
-    _Atomic(struct kernel_table *) kernels; /* NULL until a kernel is requested; release/acquire */
+    struct ingot_program_desc *desc; /* holds a reference */
     uint32_t name_count;
     uint32_t names_size;
+    const char *names;      /* sorted, each followed by a NUL; then the log, and the reason for a native build */
+    uint32_t *name_offsets; /* of each kernel's name in `names` */
     void *native;
     size_t log_size;                  /* includes the NUL; the log follows the names */
     uint64_t build_ns;                /* how long compiling took, perhaps before the blob was stored; 0 if unknown */
@@ -35,8 +36,8 @@ struct program_body {
     bool is_from_blob; /* true if at least one device's binary is from a blob */
     bool is_native;    /* true if the program was compiled natively, that is, from the application's own
                         * sources and headers, so that it has no id */
-    /* sorted, each followed by a NUL; then the log, and the reason for a native build */
-    char names[];
+    /* one per device position and name position, in this order; NULL until requested; release/acquire */
+    _Atomic(struct ingot_kernel *) kernels[];
 };
 
 static inline const char *program_log(const struct program_body *body)

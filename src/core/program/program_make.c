@@ -6,6 +6,7 @@
  */
 #include <ingot/private/descriptor.h>
 #include <ingot/private/program.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,8 @@ struct workshop {
     const struct ingot_program_desc *desc;
     struct ingot_context *context;
     ingot_build_request_t request;
+    void *native;             /* the program's, which finish_program takes over */
+    struct blob_view content; /* the program's names, log and build time */
     struct device_classes classes;
     struct ingot_sink log;
     struct ingot_sink names;
@@ -281,30 +284,75 @@ static ingot_status_t build_native(struct workshop *shop, void **native)
     return compile_program(shop, desc->device_count, desc->device_indices, native);
 }
 
-/* Makes the program from its parts. Takes over the native program, even on failure. */
-static ingot_status_t finish_program(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
+/* Makes the program from what is in the workshop. Takes over the native program, even on failure. */
+static ingot_status_t finish_program(struct workshop *shop, bool is_from_blob, ingot_program_t *program)
 {
-    const struct ingot_context *context = shop->context;
-    parts->device_bytes = shop->device_bytes == 0 && context->ops.get_program_size != NULL
-                              ? context->ops.get_program_size(context->state, parts->native)
-                              : shop->device_bytes;
-    parts->native_reason = native_reason(shop);
-    return program_create(program, shop->desc, parts);
+    /* descriptors are never const objects, because all are on the heap */
+    struct ingot_program_desc *desc = (struct ingot_program_desc *)shop->desc;
+    struct ingot_context *context = shop->context;
+    const struct blob_view *content = &shop->content;
+    const char *reason = native_reason(shop);
+    const size_t reason_size = reason != NULL ? strlen(reason) + 1 : 0;
+    size_t name_count = 0;
+    for (size_t i = 0; i < content->names_size; ++i)
+        name_count += content->names[i] == '\0';
+    const size_t kernel_count = desc->device_count * name_count;
+    const size_t size = offsetof(struct program_body, kernels) + kernel_count * sizeof(struct ingot_kernel *) +
+                        name_count * sizeof(uint32_t) + content->names_size + content->log_size + 1 + reason_size;
+    const bool is_too_long = content->names_size > UINT32_MAX;
+    struct memory_cache *programs = context_programs(context);
+    struct program_body *body =
+        programs != NULL && !is_too_long ? memory_allocate_zeroed(&context->allocator, size) : NULL;
+    struct cache_entry *entry = body != NULL ? cache_entry_create(programs, body) : NULL;
+    if (entry == NULL) {
+        if (shop->native != NULL)
+            context->ops.destroy_program(context->state, shop->native);
+        memory_free(&context->allocator, body, size);
+        return is_too_long ? error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are too long")
+                           : error_out_of_memory();
+    }
+    body->desc = desc;
+    program_desc_reference(desc);
+    body->name_count = (uint32_t)name_count;
+    body->names_size = (uint32_t)content->names_size;
+    body->name_offsets = (uint32_t *)(void *)&body->kernels[kernel_count];
+    char *texts = (char *)(body->name_offsets + name_count);
+    body->names = texts;
+    if (content->names_size != 0)
+        memcpy(texts, content->names, content->names_size);
+    for (size_t i = 1; i < name_count; ++i)
+        body->name_offsets[i] = body->name_offsets[i - 1] + (uint32_t)strlen(texts + body->name_offsets[i - 1]) + 1;
+    if (content->log_size != 0)
+        memcpy(texts + content->names_size, content->log, content->log_size);
+    body->log_size = content->log_size + 1;
+    if (reason != NULL)
+        memcpy(texts + content->names_size + body->log_size, reason, reason_size);
+    body->native = shop->native;
+    const size_t device_bytes = shop->device_bytes == 0 && context->ops.get_program_size != NULL
+                                    ? context->ops.get_program_size(context->state, shop->native)
+                                    : shop->device_bytes;
+    atomic_init(&body->device_bytes, device_bytes);
+    body->build_ns = content->build_ns;
+    body->is_from_blob = is_from_blob;
+    body->is_native = reason != NULL;
+    *program = (struct ingot_program *)entry;
+    return INGOT_SUCCESS;
 }
 
 /* Fills in what is known only after a build: the kernel names, from the backend, and the log, from the compiler. */
-static ingot_status_t describe_built(struct workshop *shop, struct program_parts *parts)
+static ingot_status_t describe_built(struct workshop *shop)
 {
     const struct ingot_context *context = shop->context;
-    const ingot_status_t status = context->ops.get_kernel_names(context->state, parts->native, &shop->names);
+    const ingot_status_t status = context->ops.get_kernel_names(context->state, shop->native, &shop->names);
 
     if (status != INGOT_SUCCESS)
         return status;
     if (shop->names.writer.failed || shop->log.writer.failed)
         return error_out_of_memory();
-    parts->log_size = shop->log.writer.size;
-    parts->log = (const char *)shop->log.writer.bytes;
-    parts->build_ns = shop->build_ns;
+    struct blob_view *content = &shop->content;
+    content->log_size = shop->log.writer.size;
+    content->log = (const char *)shop->log.writer.bytes;
+    content->build_ns = shop->build_ns;
     /* Backends list kernel names in any order, and programs and blobs keep them sorted. */
     const struct bytes_writer *given = &shop->names.writer;
     size_t count = 0;
@@ -321,8 +369,8 @@ static ingot_status_t describe_built(struct workshop *shop, struct program_parts
     for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
         each[i] = name;
     texts_sort(count, each);
-    parts->names = sorted;
-    parts->names_size = given->size;
+    content->names = sorted;
+    content->names_size = given->size;
     for (size_t i = 0; i < count; ++i) {
         const size_t length = strlen(each[i]) + 1;
         memcpy(sorted, each[i], length);
@@ -334,7 +382,6 @@ static ingot_status_t describe_built(struct workshop *shop, struct program_parts
 ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc)
 {
     struct workshop shop;
-    struct program_parts parts = {0};
 
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
@@ -349,14 +396,14 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
             for (size_t i = 0; i < shop.desc->device_count; ++i)
                 (void)context_get_identity(shop.context, shop.desc->device_indices[i], &identity);
         }
-        status = build_native(&shop, &parts.native);
+        status = build_native(&shop, &shop.native);
     }
     if (status == INGOT_SUCCESS) {
-        status = describe_built(&shop, &parts);
+        status = describe_built(&shop);
         if (status == INGOT_SUCCESS)
-            status = finish_program(&shop, &parts, program);
+            status = finish_program(&shop, false, program);
         else
-            shop.context->ops.destroy_program(shop.context->state, parts.native);
+            shop.context->ops.destroy_program(shop.context->state, shop.native);
     }
     workshop_fini(&shop);
     return status;
@@ -396,9 +443,9 @@ static ingot_status_t tell_difference(ingot_status_t status, const char *field, 
 }
 
 /* Checks that a valid blob is for this descriptor, and looks up its binary for each class of devices. */
-static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
-                                 size_t *found)
+static ingot_status_t match_blob(struct workshop *shop, const struct cache_blob_id *id, size_t *found)
 {
+    const struct blob_view *blob = &shop->content;
     *found = 0;
     if (memcmp(blob->request_digest, id->request_digest, DIGEST_SIZE) != 0)
         return tell_difference(INGOT_BLOB_MISMATCH, "request", id->request_digest, blob->request_digest);
@@ -425,8 +472,9 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
 }
 
 /* Compiles for the devices that the blob has no binaries for. Appends the compiler's output to the blob's log. */
-static ingot_status_t compile_for_missing_devices(struct workshop *shop, struct blob_view *blob)
+static ingot_status_t compile_for_missing_devices(struct workshop *shop)
 {
+    struct blob_view *blob = &shop->content;
     bytes_put(&shop->log.writer, blob->log_size, blob->log);
     ingot_status_t status = prepare_texts(shop);
     if (status == INGOT_SUCCESS)
@@ -440,33 +488,22 @@ static ingot_status_t compile_for_missing_devices(struct workshop *shop, struct 
     return shop->log.writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* Makes the native program and sets the other parts, which are in the blob or in the workshop. */
-static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_t *bytes, struct program_parts *parts)
+/* Makes the native program. The other parts of the program are then in shop->content. */
+static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_t *bytes)
 {
     const struct cache_blob_id *id = NULL;
-    struct blob_view blob;
     size_t found = 0;
 
     if (shop->context->ops.load == NULL)
         return error_set(INGOT_UNIMPLEMENTED, "the backend %s does not provide binaries", shop->context->ops.name);
     ingot_status_t status = cache_blob_id_get(shop->desc, &id);
     if (status == INGOT_SUCCESS)
-        status = blob_read(&blob, size, bytes);
+        status = blob_read(&shop->content, size, bytes);
     if (status == INGOT_SUCCESS)
-        status = match_blob(shop, &blob, id, &found);
+        status = match_blob(shop, id, &found);
     if (status == INGOT_SUCCESS && found < shop->classes.class_count)
-        status = compile_for_missing_devices(shop, &blob);
-    if (status == INGOT_SUCCESS)
-        status = load_binaries(shop, &parts->native);
-    if (status != INGOT_SUCCESS)
-        return status;
-    parts->names_size = blob.names_size;
-    parts->names = blob.names;
-    parts->log_size = blob.log_size;
-    parts->log = blob.log;
-    parts->is_from_blob = true;
-    parts->build_ns = blob.build_ns;
-    return INGOT_SUCCESS;
+        status = compile_for_missing_devices(shop);
+    return status == INGOT_SUCCESS ? load_binaries(shop, &shop->native) : status;
 }
 
 /* Loads the program if `program` is not NULL, and otherwise only the native program. */
@@ -474,20 +511,19 @@ static ingot_status_t load_program(ingot_program_t *program, void **native, cons
                                    size_t size, const uint8_t *cache_blob)
 {
     struct workshop shop;
-    struct program_parts parts = {0};
     struct ingot_context *context = desc->context;
     const uint64_t start = trace_wanted(&context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
-        status = load_blob(&shop, size, cache_blob, &parts);
+        status = load_blob(&shop, size, cache_blob);
     if (status == INGOT_SUCCESS && program != NULL)
-        status = finish_program(&shop, &parts, program);
+        status = finish_program(&shop, true, program);
     else if (status == INGOT_SUCCESS)
-        *native = parts.native;
+        *native = shop.native;
     workshop_fini(&shop);
     context_count(status == INGOT_SUCCESS ? &context->counters.loads : &context->counters.load_failures);
     if (status == INGOT_SUCCESS && context->trace.counted != NULL)
-        ingot_metrics_add(INGOT_METRIC_SAVED_NS, context->trace.counted, "program", NULL, parts.build_ns);
+        ingot_metrics_add(INGOT_METRIC_SAVED_NS, context->trace.counted, "program", NULL, shop.content.build_ns);
     program_emit(desc, INGOT_EVENT_LOAD, status, start, size, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
     return status;
 }
