@@ -57,7 +57,7 @@ static struct ingot_context *targets_find(struct ingot_cache *cache, const ingot
     if (found != NULL)
         context_reference(found);
     lock_give();
-    if (found == NULL || context_has_current_rules(found))
+    if (found == NULL || text_rules_are_current(&found->text_rules, &found->allocator))
         return found;
     lock_take();
     struct kept_target **place = &cache->targets;

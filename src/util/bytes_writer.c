@@ -4,11 +4,11 @@
 #include "util/bytes_writer.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/little_endian.h"
+#include "util/memory.h"
 
 void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *allocator)
 {
@@ -16,30 +16,22 @@ void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *all
     writer->allocator = allocator;
 }
 
-static void release_writer_bytes(struct bytes_writer *writer)
-{
-    if (writer->bytes != NULL)
-        writer->allocator->deallocate(writer->allocator->user, writer->bytes,
-                                      writer->capacity != 0 ? writer->capacity : 1);
-}
-
 void bytes_writer_fini(struct bytes_writer *writer)
 {
-    release_writer_bytes(writer);
+    memory_free(writer->allocator, writer->bytes, writer->capacity);
     bytes_writer_init(writer, writer->allocator);
 }
 
 static bool resize_buffer(struct bytes_writer *writer, size_t capacity)
 {
-    uint8_t *bytes =
-        writer->allocator->allocate(writer->allocator->user, capacity != 0 ? capacity : 1, _Alignof(max_align_t));
+    uint8_t *bytes = memory_allocate(writer->allocator, capacity);
     if (bytes == NULL) {
         writer->failed = true;
         return false;
     }
     if (writer->size != 0)
         memcpy(bytes, writer->bytes, writer->size);
-    release_writer_bytes(writer);
+    memory_free(writer->allocator, writer->bytes, writer->capacity);
     writer->bytes = bytes;
     writer->capacity = capacity;
     return true;

@@ -118,35 +118,25 @@ static cl_device_id listed_instead(const struct opencl_state *state, cl_device_i
     return is_of_pocl(state, platform) ? parent : NULL;
 }
 
-static bool find_position(struct opencl_device *device, cl_device_id listed, size_t count,
-                          const cl_device_id *of_context)
+/* Returns the position of a device among these, or `count`. */
+static size_t find_position(size_t count, const cl_device_id *devices, cl_device_id device)
 {
-    for (size_t i = 0; i < count && listed != NULL; ++i) {
-        if (of_context[i] == listed) {
-            device->context_position = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static ingot_status_t place_device(const struct opencl_state *state, struct opencl_device *device, size_t count,
-                                   const cl_device_id *of_context)
-{
-    if (find_position(device, device->id, count, of_context) ||
-        find_position(device, listed_instead(state, device->id), count, of_context))
-        return INGOT_SUCCESS;
-    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: a device does not belong to the OpenCL context");
+    size_t at = 0;
+    while (at < count && devices[at] != device)
+        ++at;
+    return at;
 }
 
 static ingot_status_t add_context_device(struct opencl_state *state, uint32_t index, cl_device_id id, size_t count,
                                          const cl_device_id *of_context)
 {
-    struct opencl_device device = {id, 0};
+    struct opencl_device device = {id, find_position(count, of_context, id)};
     cl_int error = CL_SUCCESS;
-    const ingot_status_t status = place_device(state, &device, count, of_context);
-    if (status != INGOT_SUCCESS)
-        return status;
+    if (device.context_position == count)
+        device.context_position = find_position(count, of_context, listed_instead(state, id));
+    if (device.context_position == count)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "devices: a device does not belong to the OpenCL context");
     for (uint32_t i = 0; i < index; ++i) {
         if (state->devices[i].id == id)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is given twice",

@@ -272,14 +272,9 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
     return INGOT_SUCCESS;
 }
 
-bool context_has_current_rules(const struct ingot_context *context)
-{
-    return text_rules_are_current(&context->text_rules, &context->allocator);
-}
-
 const char *context_compiler_change(struct ingot_context *context, size_t device_count, const uint32_t *devices)
 {
-    const char *change = context_has_current_rules(context)
+    const char *change = text_rules_are_current(&context->text_rules, &context->allocator)
                              ? NULL
                              : "a variable with the compiler's options has changed since the context read it";
     for (size_t i = 0; change == NULL && i < device_count; ++i) {

@@ -89,9 +89,6 @@ void context_unreference(struct ingot_context *context);
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
-/* True if the variables with the compiler's options are as they were when the context was made. */
-bool context_has_current_rules(const struct ingot_context *context);
-
 /* Makes a new context, which has no memo, use a memo that belongs to the caller and may be that of other contexts. */
 void context_share_memo(struct ingot_context *context, struct ingot_header_memo *memo);
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/os_file.h"
+#include "core/descriptor/request.h"
 #include "core/hermetic/option_words.h"
 #include "core/hermetic/text_digests.h"
 
@@ -142,39 +143,38 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
 }
 
 /* Checks what the texts of a request show against what the request says. Keeps that names matter if it says so. */
-static ingot_status_t check_request(struct desc_texts *texts, const struct ingot_program_desc *desc)
+static ingot_status_t check_request(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                    const struct request *request, bool has_directories)
 {
-    struct hermetic *hermetic = &texts->hermetic;
-    if (texts->has_directories)
+    if (has_directories)
         return error_set(INGOT_NOT_CACHEABLE, "an option names a directory");
-    if (hermetic->names_matter && !texts->names_matter)
+    if (hermetic->names_matter && !request->names_matter)
         return error_set(INGOT_NOT_CACHEABLE, "the result has names, but the request says that it has none");
-    if (texts->names_matter)
+    if (request->names_matter)
         text_digests_begin(&hermetic->digests, true, NULL);
-    for (size_t i = 0; i < desc->source_count && texts->names_matter; ++i)
+    for (size_t i = 0; i < desc->source_count && request->names_matter; ++i)
         text_digests_put(&hermetic->digests, true, desc->sources[i]->name, NULL, 0);
     return hermetic->digests.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc)
+ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                  const struct request *request, bool *has_directories)
 {
-    const struct ingot_context *context = desc->context;
-    struct hermetic *hermetic = &texts->hermetic;
     struct option_survey survey = {.has_directory = false};
     struct arena arena;
 
     if (!program_desc_has_text(desc))
         return INGOT_SUCCESS;
-    arena_init(&arena, &context->allocator);
+    arena_init(&arena, &desc->context->allocator);
     ingot_status_t status = check_applied_options(hermetic, desc, &arena, &survey);
-    texts->has_directories = survey.has_directory;
+    *has_directories = survey.has_directory;
     hermetic->must_look = survey.defines_special_name || survey.keeps_names;
     for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i)
         hermetic->must_look = hermetic->must_look || desc->sources[i]->may_include;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->must_look)
         status = resolve_new(hermetic, desc, &arena);
-    if (status == INGOT_SUCCESS && hermetic->reason == NULL && desc->is_final)
-        status = check_request(texts, desc);
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && request != NULL)
+        status = check_request(hermetic, desc, request, *has_directories);
     arena_fini(&arena);
     return status;
 }

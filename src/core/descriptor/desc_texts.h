@@ -8,18 +8,11 @@
 #include "core/descriptor/program_desc.h"
 #include "core/hermetic/hermetic.h"
 
-/* What a descriptor's key and id contain about its texts and options. */
-struct desc_texts {
-    struct hermetic hermetic;
-    bool is_final;     /* true if the descriptor is made from a request */
-    bool names_matter; /* what that request says */
-    /* true if options of the program or the environment have -I, which a hermetic build does not pass on */
-    bool has_directories;
-};
-
-/* Resolves the includes of a descriptor that was made with a plain key, or checks the texts of a request.
- * texts->hermetic is initialized. */
-ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc);
+/* Resolves the includes of a descriptor that was made with a plain key, or checks the texts of a request, which is NULL
+ * otherwise. `hermetic` is initialized. Sets *has_directories if options of the program or the environment have -I,
+ * which a hermetic build does not pass on. */
+ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                  const struct request *request, bool *has_directories);
 
 /* A request for a hermetic build: its texts contain all that they include, and its options name no directory. */
 struct hermetic_request {

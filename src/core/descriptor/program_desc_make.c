@@ -217,15 +217,6 @@ enum key_kind {
     KEY_OF_REQUEST /* the texts and options are those of the compiler, without those of the environment */
 };
 
-static enum key_kind kind_of_desc_key(const struct hermetic *hermetic, bool has_directories, bool is_final)
-{
-    if (is_final)
-        return KEY_OF_REQUEST;
-    if (hermetic->reason != NULL)
-        return KEY_OF_ITSELF;
-    return hermetic->must_look || has_directories ? KEY_OF_FILES : KEY_PLAIN;
-}
-
 static struct ingot_source *source_of(const ingot_program_info_t *info, size_t number)
 {
     return number < info->source_count ? info->sources[number] : info->headers[number - info->source_count];
@@ -234,11 +225,10 @@ static struct ingot_source *source_of(const ingot_program_info_t *info, size_t n
 /* Writes the key. Before the descriptor has its block, only counts its bytes. Options are not parsed here, so they keep
  * their include directories: parsing them every time would cost more than rebuilding the rare program for which only
  * these paths change. */
-static void write_desc_key(struct block_writer *key, struct ingot_program_desc *desc, const ingot_program_info_t *info,
-                           const struct hermetic *hermetic)
+static void write_desc_key(struct block_writer *key, enum key_kind kind, struct ingot_program_desc *desc,
+                           const ingot_program_info_t *info, const struct hermetic *hermetic)
 {
     const bool is_counting = key->block == NULL;
-    const enum key_kind kind = kind_of_desc_key(hermetic, desc->has_directories, desc->is_final);
     const ingot_spec_constant_t *constants = is_counting ? info->spec_constants : program_desc_spec_constants(desc);
     const char *const *expressions = is_counting ? info->name_expressions : program_desc_name_expressions(desc);
 
@@ -286,9 +276,8 @@ static void put_rest(struct block_writer *out, struct ingot_program_desc *desc, 
 /* Allocates a descriptor with room for all its parts, of which it fills in those that are neither sorted nor in the
  * key. */
 static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
-                                             const struct desc_texts *texts)
+                                             const struct hermetic *hermetic, enum key_kind kind, bool has_directories)
 {
-    const struct hermetic *hermetic = &texts->hermetic;
     struct ingot_program_desc sizes = {.context = context,
                                        .flags = info->flags,
                                        .device_count = info->device_indices != NULL ? (uint32_t)info->device_count
@@ -297,8 +286,8 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
                                        .header_count = (uint16_t)info->header_count,
                                        .spec_constant_count = (uint32_t)info->spec_constant_count,
                                        .name_expression_count = (uint32_t)info->name_expression_count,
-                                       .is_final = texts->is_final,
-                                       .has_directories = texts->has_directories,
+                                       .is_final = kind == KEY_OF_REQUEST,
+                                       .has_directories = has_directories,
                                        .files_size = hermetic->files.size,
                                        .digests_size = hermetic->digests.size};
     const size_t sources_size = (info->source_count + info->header_count) * sizeof(void *);
@@ -307,7 +296,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     struct block_writer key = {NULL, 0};
     struct block_writer rest = {NULL, 0};
 
-    write_desc_key(&key, &sizes, info, hermetic);
+    write_desc_key(&key, kind, &sizes, info, hermetic);
     sizes.key_size = key.size;
     const size_t rest_at = sizeof(sizes) + sources_size + constants_size + expressions_size +
                            sizes.device_count * sizeof(uint32_t) + sizes.key_size;
@@ -384,9 +373,10 @@ static void destroy_descriptor(struct ingot_program_desc *desc)
 }
 
 static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_context_t context,
-                                        const ingot_program_info_t *info, const struct desc_texts *texts)
+                                        const ingot_program_info_t *info, const struct hermetic *hermetic,
+                                        enum key_kind kind, bool has_directories)
 {
-    struct ingot_program_desc *made = alloc_desc(context, info, texts);
+    struct ingot_program_desc *made = alloc_desc(context, info, hermetic, kind, has_directories);
     if (made == NULL)
         return error_out_of_memory();
     atomic_init(&made->references, 1);
@@ -401,7 +391,7 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
         return status;
     }
     struct block_writer key = {program_desc_key(made), 0};
-    write_desc_key(&key, made, info, &texts->hermetic);
+    write_desc_key(&key, kind, made, info, hermetic);
     assert(key.size == made->key_size);
     made->key_hash = hash128_of(key.size, key.block);
     *desc = made;
@@ -411,7 +401,9 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
 ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                    const ingot_program_info_t *info, const struct request *request)
 {
-    struct desc_texts texts = {.is_final = request != NULL, .names_matter = request != NULL && request->names_matter};
+    enum key_kind kind = request != NULL ? KEY_OF_REQUEST : KEY_PLAIN;
+    bool has_directories = false;
+    struct hermetic hermetic;
     ingot_program_info_t known;
 
     if (desc == NULL || context == NULL || !STRUCT_READ(known, info))
@@ -419,27 +411,30 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
     ingot_status_t status = check_info(context, &known);
     if (status != INGOT_SUCCESS)
         return status;
-    hermetic_init(&texts.hermetic, &context->allocator);
+    hermetic_init(&hermetic, &context->allocator);
     if (request != NULL)
-        bytes_put(&texts.hermetic.files, request->files_size, request->files);
+        bytes_put(&hermetic.files, request->files_size, request->files);
     /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
-    status = create_descriptor(&made, context, &known, &texts);
+    status = create_descriptor(&made, context, &known, &hermetic, kind, has_directories);
     if (status == INGOT_SUCCESS) {
         const struct cache_request plain = {made->key_hash, made, NULL, NULL, false};
-        if (request != NULL || !memory_cache_contains(context->programs, &plain))
-            status = desc_texts_resolve(&texts, made);
+        if (request != NULL || context->programs == NULL || !memory_cache_contains(context->programs, &plain))
+            status = desc_texts_resolve(&hermetic, made, request, &has_directories);
     }
-    if (status == INGOT_SUCCESS && request != NULL && texts.hermetic.reason != NULL)
-        status = error_set(INGOT_NOT_CACHEABLE, "%s", texts.hermetic.reason);
-    if (status == INGOT_SUCCESS &&
-        kind_of_desc_key(&texts.hermetic, texts.has_directories, texts.is_final) != KEY_PLAIN) {
+    if (status == INGOT_SUCCESS && request != NULL && hermetic.reason != NULL)
+        status = error_set(INGOT_NOT_CACHEABLE, "%s", hermetic.reason);
+    if (request == NULL && hermetic.reason != NULL)
+        kind = KEY_OF_ITSELF;
+    else if (request == NULL && (hermetic.must_look || has_directories))
+        kind = KEY_OF_FILES;
+    if (status == INGOT_SUCCESS && kind != KEY_PLAIN) {
         destroy_descriptor(made);
         made = NULL;
-        status = create_descriptor(&made, context, &known, &texts);
+        status = create_descriptor(&made, context, &known, &hermetic, kind, has_directories);
     }
-    hermetic_fini(&texts.hermetic);
+    hermetic_fini(&hermetic);
     if (status == INGOT_SUCCESS)
         *desc = made;
     else if (made != NULL)

@@ -393,23 +393,18 @@ ingot_status_t desc_request_write(struct bytes_writer *out, const struct ingot_p
     if (status == INGOT_SUCCESS)
         status = desc_request_keep_options(&request.build, desc, &arena);
     if (status == INGOT_SUCCESS) {
-        /* the texts are replaced by their digests */
-        ingot_build_request_t *build = &request.build;
-        const size_t count = build->source_count + build->header_count;
-        ingot_source_view_t *views = arena_take(&arena, count * sizeof(*views));
+        /* the texts are replaced by their digests, in the views of desc_request_init, which are in the arena */
+        ingot_source_view_t *views = (ingot_source_view_t *)request.build.sources;
         struct text_digests digests;
         (void)text_digests_read(&digests, desc->digests_size, program_desc_digests(desc), desc->source_count);
-        for (size_t i = 0; views != NULL && i < count; ++i) {
-            const uint8_t *digest = i < build->source_count ? text_digests_next(&digests) : NULL;
+        for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) { /* the headers' views follow */
+            const uint8_t *digest = i < desc->source_count ? text_digests_next(&digests) : NULL;
             uint8_t *of_source = digest == NULL ? arena_take(&arena, DIGEST_SIZE) : NULL;
             if (of_source != NULL)
                 source_get_digest(desc->sources[i], of_source);
-            views[i] = build->sources[i]; /* the headers' views follow the sources' */
             views[i].size = DIGEST_SIZE;
             views[i].bytes = digest != NULL ? digest : of_source;
         }
-        build->sources = views;
-        build->headers = views + build->source_count;
         request.names_matter = digests.names_matter;
         request.directory = digests.directory;
         if (!arena.failed)

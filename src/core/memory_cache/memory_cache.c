@@ -119,8 +119,6 @@ struct cache_entry *memory_cache_lookup_unlocked(struct memory_cache *cache, con
 
 bool memory_cache_contains(struct memory_cache *cache, const struct cache_request *request)
 {
-    if (cache == NULL)
-        return false;
     const unsigned stripe = stripe_number();
     struct cache_entry *entry = cache_table_lookup_unlocked(&cache->table, request, stripe);
     if (entry != NULL)

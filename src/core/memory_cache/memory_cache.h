@@ -32,7 +32,7 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value);
  * and writes no memory that threads of other stripes write. */
 struct cache_entry *cache_memo_lookup(struct cache_memo *memo);
 /* True if it finds an entry by content. Takes no lock and counts nothing, but may miss an entry that is in the
- * cache. False if `cache` is NULL. */
+ * cache. */
 bool memory_cache_contains(struct memory_cache *cache, const struct cache_request *request);
 /* Finds an entry by the memo, then by content. Returns NULL if there is none. Counts a hit, but never a miss. Does not
  * add the entry to the request's group, so another request with this memo would not, either. */
