@@ -222,52 +222,47 @@ static struct ingot_source *source_of(const ingot_program_info_t *info, size_t n
     return number < info->source_count ? info->sources[number] : info->headers[number - info->source_count];
 }
 
-/* Writes the key. Before the descriptor has its block, only counts its bytes. Options are not parsed here, so they keep
- * their include directories: parsing them every time would cost more than rebuilding the rare program for which only
- * these paths change. */
-static void write_desc_key(struct block_writer *key, enum key_kind kind, struct ingot_program_desc *desc,
-                           const ingot_program_info_t *info, const struct hermetic *hermetic)
+/* Writes the key, and the texts that are not in it. Before the descriptor has its block, only counts their bytes.
+ * Options are not parsed here, so they keep their include directories: parsing them every time would cost more than
+ * rebuilding the rare program for which only these paths change. */
+static void write_key_and_texts(struct block_writer *out, enum key_kind kind, struct ingot_program_desc *desc,
+                                const ingot_program_info_t *info, const struct hermetic *hermetic)
 {
-    const bool is_counting = key->block == NULL;
+    const bool is_counting = out->block == NULL;
     const ingot_spec_constant_t *constants = is_counting ? info->spec_constants : program_desc_spec_constants(desc);
     const char *const *expressions = is_counting ? info->name_expressions : program_desc_name_expressions(desc);
 
-    put_key_number(key, kind);
+    put_key_number(out, kind);
     if (kind == KEY_OF_ITSELF) {
         const uint64_t serial = atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed);
-        put_bytes(key, sizeof(serial), &serial);
+        put_bytes(out, sizeof(serial), &serial);
     }
-    put_framed(key, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
-    put_key_number(key, desc->source_count);
+    put_framed(out, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
+    put_key_number(out, desc->source_count);
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
         const struct ingot_source *source = source_of(info, i);
         const uint32_t source_kind = (uint32_t)source->kind;
-        put_bytes(key, sizeof(source_kind), &source_kind);
-        put_bytes(key, sizeof(source->hash), &source->hash);
+        put_bytes(out, sizeof(source_kind), &source_kind);
+        put_bytes(out, sizeof(source->hash), &source->hash);
         if (source->kind == INGOT_SOURCE_HEADER)
-            put_framed(key, strlen(source->name), source->name);
+            put_framed(out, strlen(source->name), source->name);
     }
-    desc->compile_options = put_key_text(key, info->compile_options);
-    desc->link_options = put_key_text(key, info->link_options);
-    put_key_number(key, desc->spec_constant_count);
+    desc->compile_options = put_key_text(out, info->compile_options);
+    desc->link_options = put_key_text(out, info->link_options);
+    put_key_number(out, desc->spec_constant_count);
     for (size_t i = 0; i < desc->spec_constant_count; ++i) {
-        put_bytes(key, sizeof(constants[i].id), &constants[i].id);
-        put_framed(key, constants[i].size, constants[i].value);
+        put_bytes(out, sizeof(constants[i].id), &constants[i].id);
+        put_framed(out, constants[i].size, constants[i].value);
     }
-    put_key_number(key, desc->name_expression_count);
+    put_key_number(out, desc->name_expression_count);
     for (size_t i = 0; i < desc->name_expression_count; ++i) {
-        const char *copy = put_key_text(key, expressions[i]);
+        const char *copy = put_key_text(out, expressions[i]);
         if (!is_counting)
             program_desc_name_expressions(desc)[i] = copy;
     }
-    /* must be last; see program_desc_digests */
-    (void)put_framed(key, hermetic->digests.size, hermetic->digests.bytes);
-}
-
-/* Puts the texts that are not in the key. */
-static void put_rest(struct block_writer *out, struct ingot_program_desc *desc, const ingot_program_info_t *info,
-                     const struct hermetic *hermetic)
-{
+    /* the key's last part; see program_desc_digests */
+    (void)put_framed(out, hermetic->digests.size, hermetic->digests.bytes);
+    desc->key_size = out->size;
     desc->group = put_text(out, info->group);
     desc->not_cacheable = hermetic->reason != NULL ? put_text(out, hermetic->reason) : NULL;
     desc->files = put_bytes(out, hermetic->files.size, hermetic->files.bytes);
@@ -293,22 +288,16 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     const size_t sources_size = (info->source_count + info->header_count) * sizeof(void *);
     const size_t constants_size = info->spec_constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
     const size_t expressions_size = info->name_expression_count * sizeof(const char *);
-    struct block_writer key = {NULL, 0};
-    struct block_writer rest = {NULL, 0};
+    struct block_writer counted = {NULL, 0};
 
-    write_desc_key(&key, kind, &sizes, info, hermetic);
-    sizes.key_size = key.size;
-    const size_t rest_at = sizeof(sizes) + sources_size + constants_size + expressions_size +
-                           sizes.device_count * sizeof(uint32_t) + sizes.key_size;
-    put_rest(&rest, &sizes, info, hermetic);
-    sizes.block_size = rest_at + rest.size;
+    write_key_and_texts(&counted, kind, &sizes, info, hermetic);
+    sizes.block_size = sizeof(sizes) + sources_size + constants_size + expressions_size +
+                       sizes.device_count * sizeof(uint32_t) + counted.size;
     struct ingot_program_desc *desc = memory_allocate(&context->allocator, sizes.block_size);
     if (desc == NULL)
         return NULL;
     *desc = sizes;
     desc->device_indices = (uint32_t *)(program_desc_name_expressions(desc) + desc->name_expression_count);
-    rest = (struct block_writer){(uint8_t *)desc + rest_at, 0};
-    put_rest(&rest, desc, info, hermetic);
     return desc;
 }
 
@@ -321,7 +310,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* Copies and sorts the constants, the devices and the name expressions, and checks that none is repeated.
- * write_desc_key copies the expressions into the key. */
+ * write_key_and_texts copies the expressions into the key. */
 static ingot_status_t copy_sorted(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     ingot_spec_constant_t *constants = program_desc_spec_constants(desc);
@@ -390,10 +379,10 @@ static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_contex
         destroy_descriptor(made);
         return status;
     }
-    struct block_writer key = {program_desc_key(made), 0};
-    write_desc_key(&key, kind, made, info, hermetic);
-    assert(key.size == made->key_size);
-    made->key_hash = hash128_of(key.size, key.block);
+    struct block_writer out = {program_desc_key(made), 0};
+    write_key_and_texts(&out, kind, made, info, hermetic);
+    assert(out.block + out.size == (uint8_t *)made + made->block_size);
+    made->key_hash = hash128_of(made->key_size, out.block);
     *desc = made;
     return INGOT_SUCCESS;
 }

@@ -17,8 +17,6 @@ enum { MAX_INCLUDED_FILES = 10000 };
 const char include_not_found[] = "was not found";
 const char include_not_certain[] = "may mean more than one text";
 
-/* ---- files ---- */
-
 /* ---- embedded headers ---- */
 
 const char *include_normal_path(struct arena *arena, const char *path)

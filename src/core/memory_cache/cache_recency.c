@@ -7,15 +7,9 @@
 
 enum { HEAP_CHILDREN = 4, FIRST_CAPACITY = 32 };
 
-void recency_init(struct cache_recency *recency)
-{
-    memset(recency, 0, sizeof(*recency));
-}
-
 void recency_fini(struct cache_recency *recency, const ingot_allocator_t *allocator)
 {
     memory_free(allocator, recency->heap, recency->capacity * sizeof(*recency->heap));
-    recency_init(recency);
 }
 
 bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *allocator, size_t entry_count)

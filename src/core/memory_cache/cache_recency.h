@@ -22,13 +22,13 @@ struct recency_heap_item {
     struct cache_entry *entry;
 };
 
+/* All zeros: empty. */
 struct cache_recency {
     struct recency_heap_item *heap; /* four children per node */
     size_t count;
     size_t capacity;
 };
 
-void recency_init(struct cache_recency *recency);
 void recency_fini(struct cache_recency *recency, const ingot_allocator_t *allocator);
 /* Makes room for this many entries, at most one more than before. Returns false if out of memory. */
 bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *allocator, size_t entry_count);

@@ -24,7 +24,6 @@ ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_alloca
         return error_out_of_memory();
     memset(cache, 0, sizeof(*cache));
     cache->limits = *limits;
-    recency_init(&cache->recency);
     groups_init(&cache->groups);
     cache->flights.process = process_number();
 

@@ -12,7 +12,6 @@
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/program_desc.h"
 #include "core/program/program.h"
-#include "core/program/program_body.h"
 #include "util/nanoseconds.h"
 
 /* Gets the binaries of all device classes and concatenates them. ends[i] is the offset at which binary i ends. */

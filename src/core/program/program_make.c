@@ -18,7 +18,6 @@
 #include "core/descriptor/program_desc.h"
 #include "core/hermetic/text_digests.h"
 #include "core/program/program.h"
-#include "core/program/program_body.h"
 #include "util/hex.h"
 #include "util/nanoseconds.h"
 
