@@ -42,7 +42,6 @@ struct Value {
 struct Eviction {
     int key;
     size_t bytes;
-    std::string group;
     eviction_reason reason;
 };
 
@@ -228,13 +227,13 @@ private:
         ++self->destroyed_;
     }
 
-    static void evicted(void *user, void *value, size_t bytes, const char *group, eviction_reason reason)
+    static void evicted(void *user, void *value, size_t bytes, eviction_reason reason)
     {
         auto *self = static_cast<Harness *>(user);
         auto *known = static_cast<Value *>(value);
         if (known->state != kAlive || known->evictions++ != 0)
             ++self->evicted_when_dead_;
-        const Eviction eviction = {known->key, bytes, group, reason};
+        const Eviction eviction = {known->key, bytes, reason};
         if (self->on_eviction)
             self->on_eviction(eviction);
         std::lock_guard<std::mutex> guard(self->mutex_);

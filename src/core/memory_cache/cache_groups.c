@@ -60,7 +60,6 @@ static struct cache_group *find_or_make_group(struct cache_groups *groups, const
             groups->chain_count = chain_count;
         }
     }
-    atomic_init(&group->references, 1);
     group->hash = hash;
     memcpy(group->name, name, size + 1);
     struct cache_group **chain = &groups->chains[hash & (groups->chain_count - 1)];
@@ -82,13 +81,6 @@ static void set_hash(struct cache_entry *entry)
     atomic_store_explicit(&entry->group_hash, (uint32_t)hash, memory_order_relaxed);
 }
 
-static void release_group(struct cache_group *group, const ingot_allocator_t *allocator)
-{
-    /* acq_rel: all reads of the name come before it is freed */
-    if (atomic_fetch_sub_explicit(&group->references, 1, memory_order_acq_rel) == 1)
-        memory_free(allocator, group, sizeof(*group) + strlen(group->name) + 1);
-}
-
 bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name,
                       struct cache_entry *entry)
 {
@@ -107,8 +99,6 @@ bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allo
     group->members = member;
     member->more = entry->members;
     entry->members = member;
-    /* relaxed: the list's reference keeps the group alive */
-    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed);
     set_hash(entry);
     return true;
 }
@@ -126,8 +116,9 @@ bool member_is_only_one(const struct cache_member *member)
     return member->entry->members == member && member->more == NULL;
 }
 
-/* Removes the member from its group's list of members. If it was the last one, removes the group. */
-static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
+/* Removes a member, which is no longer in its entry's list, and frees it. If it was the group's last one, removes and
+ * frees the group, too. */
+static void remove_member(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
 {
     struct cache_group *group = member->group;
 
@@ -137,6 +128,7 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
         group->members = member->next;
     if (member->next != NULL)
         member->next->previous = member->previous;
+    memory_free(allocator, member, sizeof(*member));
     if (group->members == NULL) {
         struct cache_group **link = &groups->chains[group->hash & (groups->chain_count - 1)];
         while (*link != group)
@@ -151,18 +143,8 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
         else
             groups->newest = group->older;
         --groups->count;
-        release_group(group, allocator); /* never the last reference, because the member still has one */
+        memory_free(allocator, group, sizeof(*group) + strlen(group->name) + 1);
     }
-}
-
-/* Drops the entry's first membership, which is no longer in its group's list. */
-static void drop_first(struct cache_entry *entry, const ingot_allocator_t *allocator)
-{
-    struct cache_member *member = entry->members;
-
-    entry->members = member->more;
-    release_group(member->group, allocator);
-    memory_free(allocator, member, sizeof(*member));
 }
 
 void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
@@ -170,31 +152,18 @@ void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocato
     struct cache_entry *entry = member->entry;
     struct cache_member **link = &entry->members;
 
-    unlink_member(groups, allocator, member);
     while (*link != member)
         link = &(*link)->more;
     *link = member->more;
-    member->more = entry->members;
-    entry->members = member;
-    drop_first(entry, allocator);
+    remove_member(groups, allocator, member);
     set_hash(entry);
 }
 
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry)
 {
-    for (struct cache_member *member = entry->members; member != NULL; member = member->more)
-        unlink_member(groups, allocator, member);
-    while (entry->members != NULL && entry->members->more != NULL)
-        drop_first(entry, allocator);
-}
-
-const char *groups_last_name(const struct cache_entry *entry)
-{
-    return entry->members != NULL ? entry->members->group->name : "";
-}
-
-void groups_forget_entry(struct cache_entry *entry, const ingot_allocator_t *allocator)
-{
-    if (entry->members != NULL)
-        drop_first(entry, allocator);
+    while (entry->members != NULL) {
+        struct cache_member *member = entry->members;
+        entry->members = member->more;
+        remove_member(groups, allocator, member);
+    }
 }

@@ -2,9 +2,8 @@
  * cache_groups.h - keeps groups of entries, by name and in the order of their creation.
  *
  * A request may name a group. An entry belongs to each group that a request for it has named. A group exists as long as
- * it has entries. Its memory is kept until the eviction of its last entry has been reported, because the report
- * contains the name. The empty name does not denote a group: an entry that is requested with it does not join a group.
- * Locks: everything here requires cache->lock, except for what a thread does with an entry that it has evicted.
+ * it has entries. The empty name does not denote a group: an entry that is requested with it does not join a group.
+ * Locks: everything here requires cache->lock.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
@@ -14,8 +13,6 @@
 enum { GROUP_CHAINS_FIRST = 16 };
 
 struct cache_group {
-    _Atomic size_t references; /* one for the list of groups, and one per entry until the entry's eviction is
-                                * reported */
     uint64_t hash;
     struct cache_group *next_in_chain;
     struct cache_group *older;
@@ -44,12 +41,8 @@ bool group_has_entry(const struct cache_group *group, const struct cache_entry *
 /* Removes the entry from one group; it stays in its other groups. */
 void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member);
 bool member_is_only_one(const struct cache_member *member);
-/* Removes the entry from all its groups. The entry keeps a reference to one of them, for groups_last_name. */
+/* Removes the entry from all its groups. */
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry);
-/* Returns the name of the group that groups_remove_entry kept, or "". Needs no lock. Neither does
- * groups_forget_entry, which drops that reference. */
-const char *groups_last_name(const struct cache_entry *entry);
-void groups_forget_entry(struct cache_entry *entry, const ingot_allocator_t *allocator);
 
 static inline bool group_is_named(const char *name)
 {

@@ -41,7 +41,7 @@ struct memory_cache_ops {
      * memory_cache_destroy, so the entry is recycled before the call, and the cache is not used after it. */
     void (*destroy)(void *user, void *value);
     /* Reports an eviction. The entry is still held. Called without any lock. May be NULL. */
-    void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
+    void (*evicted)(void *user, void *value, size_t bytes, enum eviction_reason reason);
     /* Returns true if two current requests whose hashes are equal also have equal keys. Called under the same
      * conditions as matches. May be NULL. Then keys with equal hashes are assumed to be equal until there is a value to
      * compare with. */

@@ -171,8 +171,7 @@ void memory_cache_end_change(struct memory_cache *cache, struct cache_victims *v
         struct cache_entry *entry = victims->first;
         victims->first = entry->next;
         if (report && ops->evicted != NULL)
-            ops->evicted(cache->pool.user, entry->value, entry->bytes, groups_last_name(entry), entry->reason);
-        groups_forget_entry(entry, &cache->pool.allocator);
+            ops->evicted(cache->pool.user, entry->value, entry->bytes, entry->reason);
         entry_release(entry);
     }
 }

@@ -185,7 +185,7 @@ static void emit_object_event(const struct ingot_object_cache *cache, ingot_even
     trace_emit(&cache->trace, &event);
 }
 
-static void emit_object_eviction(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+static void emit_object_eviction(void *user, void *value, size_t bytes, enum eviction_reason reason)
 {
     static const char *const reasons[EVICTION_REASONS] = {
         [EVICTED_COUNT] = "max_objects", [EVICTED_BYTES] = "max_bytes",           [EVICTED_GROUPS] = "max_groups",
@@ -195,7 +195,6 @@ static void emit_object_eviction(void *user, void *value, size_t bytes, const ch
     const struct object *object = value;
     const char *const texts[LEVELS] = {get_level_text(object, 0), get_level_text(object, 1), get_level_text(object, 2)};
 
-    (void)group;
     if (trace_wanted(&cache->trace))
         emit_object_event(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
 }

@@ -72,7 +72,7 @@ static bool are_program_keys_equal(const void *key, const void *other)
     return program_desc_equals(key, other);
 }
 
-static void emit_program_eviction(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+static void emit_program_eviction(void *user, void *value, size_t bytes, enum eviction_reason reason)
 {
     static const char *const reasons[EVICTION_REASONS] = {
         [EVICTED_COUNT] = "max_programs", [EVICTED_BYTES] = "max_bytes",          [EVICTED_GROUPS] = "max_groups",
@@ -81,7 +81,6 @@ static void emit_program_eviction(void *user, void *value, size_t bytes, const c
     const struct program_body *body = value;
 
     (void)user;
-    (void)group;
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
