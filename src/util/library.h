@@ -42,17 +42,18 @@ static inline const char *library_open(const char *name, size_t symbol_count, co
     return missing;
 }
 
-/* Opens the newest BASE.so.MAJOR that has all functions, with MAJOR from `oldest` to `newest`, and writes its name to
- * `name`. Returns false if there is none. */
-static inline bool library_open_newest(const char *base, unsigned oldest, unsigned newest, char name[LIBRARY_NAME_SIZE],
-                                       size_t symbol_count, const struct library_symbol *symbols, void *table)
+/* Opens the newest BASE.so.MAJOR that has all functions, with MAJOR from `oldest` to `newest`. Returns MAJOR, or 0 if
+ * there is none. */
+static inline unsigned library_open_newest(const char *base, unsigned oldest, unsigned newest, size_t symbol_count,
+                                           const struct library_symbol *symbols, void *table)
 {
     for (unsigned major = newest; major >= oldest; --major) {
-        (void)snprintf(name, LIBRARY_NAME_SIZE, "%s.so.%u", base, major);
+        char name[LIBRARY_NAME_SIZE];
+        (void)snprintf(name, sizeof(name), "%s.so.%u", base, major);
         if (library_open(name, symbol_count, symbols, table) == NULL)
-            return true;
+            return major;
     }
-    return false;
+    return 0;
 }
 
 #endif

@@ -15,7 +15,6 @@
 #define NVJITLINK_OLDEST_MAJOR 12u
 
 struct nvjitlink {
-    char library[LIBRARY_NAME_SIZE];
     int (*create)(void **handle, uint32_t option_count, const char *const *options);
     int (*destroy)(void **handle);
     int (*add_data)(void *handle, int type, const void *bytes, size_t size, const char *name);
@@ -43,8 +42,8 @@ static inline bool nvjitlink_open(unsigned driver_major, struct nvjitlink *linke
         {"nvJitLinkGetInfoLogSize", offsetof(struct nvjitlink, info_log_size)},
         {"nvJitLinkGetInfoLog", offsetof(struct nvjitlink, info_log)},
     };
-    return library_open_newest("libnvJitLink", NVJITLINK_OLDEST_MAJOR, driver_major, linker->library,
-                               sizeof(symbols) / sizeof(symbols[0]), symbols, linker);
+    return library_open_newest("libnvJitLink", NVJITLINK_OLDEST_MAJOR, driver_major,
+                               sizeof(symbols) / sizeof(symbols[0]), symbols, linker) != 0;
 }
 
 #endif

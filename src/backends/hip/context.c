@@ -187,11 +187,13 @@ static ingot_status_t open_driver(struct hip_state *state)
         if (is_loaded(name))
             oldest = newest = major;
     }
-    if (!library_open_newest("libamdhip64", oldest, newest, name, sizeof(symbols) / sizeof(symbols[0]), symbols, state))
+    state->common.driver_major =
+        library_open_newest("libamdhip64", oldest, newest, sizeof(symbols) / sizeof(symbols[0]), symbols, state);
+    if (state->common.driver_major == 0)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
                                       "there is no HIP runtime (libamdhip64.so.%u to %u; Debian package libamdhip64-5)",
                                       OLDEST_MAJOR, NEWEST_MAJOR);
-    state->common.driver_major = (unsigned)strtoul(strrchr(name, '.') + 1, NULL, 10);
+    (void)snprintf(name, sizeof(name), "libamdhip64.so.%u", state->common.driver_major);
     const struct hip_state older = *state;
     if (library_open(name, 1, newer, state) != NULL)
         state->get_properties = older.get_properties;

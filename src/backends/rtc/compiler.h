@@ -112,7 +112,6 @@ const char *rtc_options_take_architecture(struct rtc_options *options, const cha
 struct rtc_compiler {
     const char *prefix;     /* of the functions' names */
     pthread_mutex_t *alone; /* held while `compile` runs; NULL: threads may compile at the same time */
-    char library[LIBRARY_NAME_SIZE];
     const char *(*error_string)(int);
     int (*create)(void **, const char *, const char *, int, const char *const *, const char *const *);
     int (*destroy)(void **);

@@ -177,8 +177,8 @@ static ingot_status_t compile_source(struct plan *plan, size_t index, struct rtc
     /* Open the newest NVRTC whose major version is not newer than the driver's, because the driver may refuse code
      * from a newer NVRTC. */
     static const struct library_symbol symbols[] = RTC_SYMBOLS("nvrtc", "CUBIN");
-    if (!library_open_newest("libnvrtc", CUDA_NVRTC_OLDEST_MAJOR, plan->target->driver_major, nvrtc.library,
-                             sizeof(symbols) / sizeof(symbols[0]), symbols, &nvrtc))
+    if (library_open_newest("libnvrtc", CUDA_NVRTC_OLDEST_MAJOR, plan->target->driver_major,
+                            sizeof(symbols) / sizeof(symbols[0]), symbols, &nvrtc) == 0)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvrtc of version %u to %u was found",
                                       CUDA_NVRTC_OLDEST_MAJOR, plan->target->driver_major);
     return rtc_compile(&job, &plan->head, cubin);

@@ -74,8 +74,7 @@ ingot_status_t hip_hiprtc_open(unsigned major, struct rtc_compiler *hiprtc)
     static pthread_mutex_t options = PTHREAD_MUTEX_INITIALIZER;
     *hiprtc = (struct rtc_compiler){.prefix = "hiprtc", .alone = &options};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-        if (library_open_newest(names[i], major, major, hiprtc->library, sizeof(symbols) / sizeof(symbols[0]), symbols,
-                                hiprtc))
+        if (library_open_newest(names[i], major, major, sizeof(symbols) / sizeof(symbols[0]), symbols, hiprtc) != 0)
             return INGOT_SUCCESS;
     }
     return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "neither libhiprtc.so.%u nor libamdhip64.so.%u has hipRTC",
