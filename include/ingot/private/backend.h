@@ -61,7 +61,7 @@ INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, co
  * contain each constant with its size. Drivers may end the process on bad framing, and do not name a missing constant.
  *
  * @retval INGOT_BUILD_FAILED  A check failed; @p log and the detail say which.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log);
 /** Returns nonzero if this module, which passed ingot_spirv_check_request, has the specialization constant @p id. */

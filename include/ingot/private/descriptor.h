@@ -39,7 +39,7 @@ INGOT_API ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t 
  * @param[out] request  The caller releases it.
  * @retval INGOT_NOT_CACHEABLE  The program cannot be compiled elsewhere, or only natively; the error detail says why.
  * It may name files.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, ingot_buffer_t *request);
 
@@ -60,7 +60,7 @@ INGOT_API ingot_status_t ingot_program_desc_get_request_digest(const_ingot_progr
  * @param[in] device_count    0: all devices of the context; @p device_indices is then ignored.
  * @param[in] group           NULL: none.
  * @retval INGOT_NOT_CACHEABLE      A text, an option or a name might make a compiler read or write files.
- * @retval INGOT_INVALID_ARGUMENTS  Also if the request is for another backend.
+ * @retval INGOT_INVALID_ARGUMENTS  The request is for another backend.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION
  * @return Otherwise as ingot_program_desc_create.
  */
@@ -77,7 +77,7 @@ typedef void (*ingot_cache_blob_id_visit_t)(void *user, const char *path, size_t
 /**
  * Visits a request's fields: "backend", then those of an id's request, but "source[0].text" instead of
  * "source[0].blake2b".
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_request_visit(size_t size, const uint8_t *request, ingot_cache_blob_id_visit_t visit,
                                              void *user);

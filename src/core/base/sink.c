@@ -21,8 +21,6 @@ ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *byt
 
 ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes)
 {
-    if (sink == NULL || bytes == NULL)
-        return error_null_argument(sink == NULL ? "sink" : "bytes");
     void *place = bytes_reserve(&sink->writer, size);
     if (place == NULL)
         return error_out_of_memory();

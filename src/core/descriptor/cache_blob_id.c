@@ -143,8 +143,6 @@ ingot_status_t ingot_program_desc_get_request_digest(const_ingot_program_desc_t 
 {
     const struct cache_blob_id *known = NULL;
 
-    if (desc == NULL || digest == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc or digest is NULL");
     const ingot_status_t status = cache_blob_id_get(desc, &known);
     if (status == INGOT_SUCCESS)
         memcpy(digest, known->request_digest, DIGEST_SIZE);
@@ -242,8 +240,6 @@ ingot_status_t ingot_cache_blob_id_move(ingot_context_t context, size_t size, co
     struct bytes_writer out;
     const struct device_identity *identity = NULL;
 
-    if (context == NULL || id == NULL || moved_size == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "context, id or moved_size is NULL");
     const char *backend = context->ops.name;
     arena_init(&arena, &memory_c_allocator);
     bytes_writer_init(&out, &memory_c_allocator);

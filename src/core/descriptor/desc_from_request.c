@@ -125,8 +125,6 @@ ingot_status_t ingot_program_desc_create_from_request(ingot_program_desc_t *desc
     struct request read;
     ingot_source_t *sources = NULL; /* then the headers */
     size_t count = 0;
-    if (desc == NULL || context == NULL || (request == NULL && size != 0))
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or request is NULL");
     arena_init(&arena, &context->allocator);
     ingot_status_t status = read_safe_request(&read, context, &arena, size, request);
     if (status == INGOT_SUCCESS) {
@@ -236,8 +234,6 @@ ingot_status_t ingot_program_desc_get_request(const_ingot_program_desc_t desc, i
     struct arena arena;
     struct bytes_writer out;
     ingot_build_request_t native;
-    if (desc == NULL || request == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc or request is NULL");
     if (desc->not_cacheable != NULL)
         return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
     arena_init(&arena, &desc->context->allocator);

@@ -308,8 +308,6 @@ ingot_status_t ingot_request_visit(size_t size, const uint8_t *request, ingot_ca
     struct arena arena;
     struct request read;
     const char *backend = NULL;
-    if ((request == NULL && size != 0) || visit == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "request or visit is NULL");
     arena_init(&arena, &memory_c_allocator);
     const ingot_status_t status = request_read_whole(&read, &backend, &arena, size, request);
     if (status == INGOT_SUCCESS) {
@@ -325,8 +323,6 @@ ingot_status_t ingot_request_get_digest(size_t size, const uint8_t *request, uin
     struct arena arena;
     struct request read;
     const char *backend = NULL;
-    if ((request == NULL && size != 0) || digest == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "request or digest is NULL");
     arena_init(&arena, &memory_c_allocator);
     ingot_status_t status = request_read_whole(&read, &backend, &arena, size, request);
     if (status == INGOT_SUCCESS && !request_digest(&read, arena.allocator, digest))

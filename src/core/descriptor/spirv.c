@@ -122,8 +122,6 @@ static uint32_t constant_size(const struct module *module, uint32_t object)
 
 ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log)
 {
-    if (request == NULL || log == NULL)
-        return error_null_argument(request == NULL ? "request" : "log");
     for (size_t i = 0; i < request->source_count; ++i) {
         struct module module;
         if (request->sources[i].kind != INGOT_SOURCE_SPIRV)
@@ -156,6 +154,5 @@ ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, i
 int ingot_spirv_has_spec_constant(const ingot_source_view_t *source, uint32_t id)
 {
     struct module module;
-    return source != NULL && source->kind == INGOT_SOURCE_SPIRV && module_init(&module, source) &&
-           find_constant(&module, id) != 0;
+    return source->kind == INGOT_SOURCE_SPIRV && module_init(&module, source) && find_constant(&module, id) != 0;
 }

@@ -84,8 +84,6 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
     struct arena arena;
     ingot_status_t status = INGOT_SUCCESS;
 
-    if (identity == NULL || paths == NULL)
-        return error_null_argument(identity == NULL ? "identity" : "paths");
     const ingot_allocator_t *allocator = identity->fields.allocator;
     arena_init(&arena, allocator);
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {

@@ -24,8 +24,6 @@ ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char 
     uint8_t digest[DIGEST_SIZE];
     char text[2 * DIGEST_SIZE];
 
-    if (value == NULL && size != 0)
-        return error_null_argument("value");
     digest_of(size, value, digest);
     hex_put(text, sizeof(digest), digest);
     return ingot_identity_add(identity, name, sizeof(text), text);

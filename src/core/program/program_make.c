@@ -382,8 +382,6 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
 {
     struct workshop shop;
 
-    if (program == NULL || desc == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
@@ -530,15 +528,11 @@ static ingot_status_t load_program(ingot_program_t *program, void **native, cons
 ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                   const uint8_t *cache_blob)
 {
-    if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
-        return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
     return load_program(program, NULL, desc, size, cache_blob);
 }
 
 ingot_status_t ingot_program_load_native(void **native, const_ingot_program_desc_t desc, size_t size,
                                          const uint8_t *cache_blob)
 {
-    if (native == NULL || desc == NULL || (cache_blob == NULL && size != 0))
-        return error_set(INGOT_INVALID_ARGUMENTS, "native, desc or cache_blob is NULL");
     return load_program(NULL, native, desc, size, cache_blob);
 }
