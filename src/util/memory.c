@@ -82,12 +82,8 @@ enum { FIRST_CHUNK = 16384, LARGEST_CHUNK = 1 << 20, PIECE_ALIGNMENT = 16 };
 struct arena_chunk {
     struct arena_chunk *older;
     size_t size; /* size of the whole chunk, with this header */
+    _Alignas(PIECE_ALIGNMENT) uint8_t pieces[];
 };
-
-static size_t round_up_piece_size(size_t size)
-{
-    return (size + PIECE_ALIGNMENT - 1) / PIECE_ALIGNMENT * PIECE_ALIGNMENT;
-}
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator)
 {
@@ -98,7 +94,7 @@ static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 {
     while (chunk != NULL) {
         struct arena_chunk *older = chunk->older;
-        arena->allocator->deallocate(arena->allocator->user, chunk, chunk->size);
+        memory_free(arena->allocator, chunk, chunk->size);
         chunk = older;
     }
 }
@@ -117,21 +113,14 @@ size_t arena_size(const struct arena *arena)
     return size;
 }
 
-static void cut_from(struct arena *arena, struct arena_chunk *chunk)
-{
-    const size_t header = round_up_piece_size(sizeof(*chunk));
-
-    arena->next = (uint8_t *)chunk + header;
-    arena->left = chunk->size - header;
-}
-
 void arena_reset(struct arena *arena)
 {
     if (arena->chunks == NULL)
         return;
     free_chunks(arena, arena->chunks->older);
     arena->chunks->older = NULL;
-    cut_from(arena, arena->chunks);
+    arena->next = arena->chunks->pieces;
+    arena->left = arena->chunks->size - sizeof(*arena->chunks);
 }
 
 static bool add_chunk_to_arena(struct arena *arena, size_t needed)
@@ -139,16 +128,16 @@ static bool add_chunk_to_arena(struct arena *arena, size_t needed)
     size_t size = arena->chunks == NULL ? FIRST_CHUNK : arena->chunks->size * 2;
     if (size > LARGEST_CHUNK)
         size = LARGEST_CHUNK;
-    const size_t header = round_up_piece_size(sizeof(struct arena_chunk));
-    if (size < header + needed)
-        size = header + needed;
-    struct arena_chunk *chunk = arena->allocator->allocate(arena->allocator->user, size, _Alignof(max_align_t));
+    if (size < sizeof(struct arena_chunk) + needed)
+        size = sizeof(struct arena_chunk) + needed;
+    struct arena_chunk *chunk = memory_allocate(arena->allocator, size);
     if (chunk == NULL)
         return false;
     chunk->older = arena->chunks;
     chunk->size = size;
     arena->chunks = chunk;
-    cut_from(arena, chunk);
+    arena->next = chunk->pieces;
+    arena->left = size - sizeof(*chunk);
     return true;
 }
 
@@ -157,7 +146,7 @@ void *arena_take(struct arena *arena, size_t size)
     if (arena->failed)
         return NULL;
     const bool absurd = size > SIZE_MAX / 2;
-    const size_t needed = absurd ? 0 : round_up_piece_size(size);
+    const size_t needed = absurd ? 0 : (size + PIECE_ALIGNMENT - 1) / PIECE_ALIGNMENT * PIECE_ALIGNMENT;
     if (absurd || ((arena->next == NULL || needed > arena->left) && !add_chunk_to_arena(arena, needed))) {
         arena->failed = true;
         return NULL;

@@ -49,16 +49,15 @@ static ingot_status_t put_devices(struct bytes_writer *out, const struct ingot_p
     return status;
 }
 
-static void put_head(struct bytes_writer *out)
+/* Writes everything before the devices. Returns where the library begins, which is the rules and the backend. */
+static size_t put_head(struct bytes_writer *out, const struct ingot_context *context)
 {
     bytes_put(out, ENTRY_MAGIC_SIZE, ENTRY_RESULT_MAGIC);
     bytes_put_u32(out, ID_FORMAT_VERSION);
-}
-
-static void put_library(struct bytes_writer *out, const struct ingot_context *context)
-{
+    const size_t library = out->size;
     bytes_put_framed_text(out, ID_RULES);
     bytes_put_framed_text(out, context->ops.name);
+    return library;
 }
 
 static ingot_status_t create_blob_id(const struct ingot_program_desc *desc, struct cache_blob_id **id)
@@ -70,9 +69,7 @@ static ingot_status_t create_blob_id(const struct ingot_program_desc *desc, stru
     if (made == NULL)
         return error_out_of_memory();
     bytes_writer_init(&out, allocator);
-    put_head(&out);
-    const size_t library = out.size;
-    put_library(&out, desc->context);
+    const size_t library = put_head(&out, desc->context);
     const size_t library_end = out.size;
     ingot_status_t status = put_devices(&out, desc);
     const size_t request = out.size;
@@ -250,8 +247,7 @@ ingot_status_t ingot_cache_blob_id_move(ingot_context_t context, size_t size, co
     if (status == INGOT_SUCCESS)
         status = context_get_identity(context, 0, &identity);
     if (status == INGOT_SUCCESS) {
-        put_head(&out);
-        put_library(&out, context);
+        (void)put_head(&out, context);
         bytes_put_u32(&out, 1);
         bytes_put_framed(&out, identity->size, identity->bytes);
         for (uint32_t i = 0; i < parts.device_count; ++i)

@@ -162,8 +162,11 @@ ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_
 {
     struct option_survey survey = {.has_directory = false};
     struct arena arena;
+    bool has_text = false; /* in a language with includes */
 
-    if (!program_desc_has_text(desc))
+    for (size_t i = 0; i < desc->source_count; ++i)
+        has_text = has_text || desc->sources[i]->is_text;
+    if (!has_text)
         return INGOT_SUCCESS;
     arena_init(&arena, &desc->context->allocator);
     ingot_status_t status = check_applied_options(hermetic, desc, &arena, &survey);

@@ -91,8 +91,6 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
                                    const ingot_program_info_t *info, const struct request *request);
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
-/* True if some source is a text whose language has includes. */
-bool program_desc_has_text(const struct ingot_program_desc *desc);
 /* Returns a name for messages and events. Never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
@@ -100,7 +98,7 @@ const char *program_desc_name(const struct ingot_program_desc *desc);
  * descriptor and what the arena contains. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena);
-/* Removes -I and its directory from the compile options of a request, if the descriptor's program has text sources. */
+/* Removes each -I and its directory from the compile options of a request of the descriptor. */
 ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                          struct arena *arena);
 /* Appends the request with digests (request.h) that the descriptor's id contains. Reads no file. */

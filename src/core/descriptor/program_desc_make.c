@@ -56,14 +56,6 @@ bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_
     return true;
 }
 
-bool program_desc_has_text(const struct ingot_program_desc *desc)
-{
-    bool is_text = false;
-    for (size_t i = 0; i < desc->source_count && !is_text; ++i)
-        is_text = desc->sources[i]->is_text;
-    return is_text;
-}
-
 const char *program_desc_name(const struct ingot_program_desc *desc)
 {
     return desc->sources[0]->name;
@@ -176,11 +168,6 @@ static void *put_bytes(struct block_writer *out, size_t size, const void *bytes)
     return part;
 }
 
-static char *put_text(struct block_writer *out, const char *text)
-{
-    return put_bytes(out, text != NULL ? strlen(text) + 1 : 1, text != NULL ? text : "");
-}
-
 /* ---- the key ----
  *
  * A key never leaves the process, so its numbers are in the processor's byte order. */
@@ -205,8 +192,7 @@ static void *put_framed(struct block_writer *out, size_t size, const void *bytes
 /* Copies the text with its NUL, so that the descriptor can use the key's strings. */
 static char *put_key_text(struct block_writer *out, const char *text)
 {
-    put_key_number(out, text != NULL ? strlen(text) + 1 : 1);
-    return put_text(out, text);
+    return put_framed(out, strlen(text) + 1, text);
 }
 
 /* The first number of a key, which says what the key covers. */
@@ -263,8 +249,9 @@ static void write_key_and_texts(struct block_writer *out, enum key_kind kind, st
     /* the key's last part; see program_desc_digests */
     (void)put_framed(out, hermetic->digests.size, hermetic->digests.bytes);
     desc->key_size = out->size;
-    desc->group = put_text(out, info->group);
-    desc->not_cacheable = hermetic->reason != NULL ? put_text(out, hermetic->reason) : NULL;
+    desc->group = put_bytes(out, strlen(info->group) + 1, info->group);
+    if (hermetic->reason != NULL)
+        desc->not_cacheable = put_bytes(out, strlen(hermetic->reason) + 1, hermetic->reason);
     desc->files = put_bytes(out, hermetic->files.size, hermetic->files.bytes);
 }
 
@@ -400,6 +387,9 @@ ingot_status_t program_desc_create(ingot_program_desc_t *desc, ingot_context_t c
     ingot_status_t status = check_info(context, &known);
     if (status != INGOT_SUCCESS)
         return status;
+    known.compile_options = known.compile_options != NULL ? known.compile_options : "";
+    known.link_options = known.link_options != NULL ? known.link_options : "";
+    known.group = known.group != NULL ? known.group : "";
     hermetic_init(&hermetic, &context->allocator);
     if (request != NULL)
         bytes_put(&hermetic.files, request->files_size, request->files);

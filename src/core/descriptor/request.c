@@ -371,7 +371,7 @@ ingot_status_t desc_request_keep_options(ingot_build_request_t *request, const s
                                          struct arena *arena)
 {
     struct bytes_writer kept;
-    if (!program_desc_has_text(desc))
+    if (!desc->has_directories)
         return INGOT_SUCCESS;
     bytes_writer_init(&kept, arena->allocator);
     options_keep(&kept, &desc->context->text_rules.of_backend, arena, request->compile_options);
