@@ -48,7 +48,7 @@ extern char **environ;
 
 struct builders {
     uint64_t count; /* like the next two, it stays as it was made */
-    char *remote;
+    const char *remote;
     bool ignores_environment;
     /* When it may be time to start a builder. Whoever sets it to NEVER owns the next fields, until it sets it again. */
     _Atomic uint64_t look_ns;
@@ -79,32 +79,28 @@ static void find_tool(char path[PATH_MAX])
 }
 
 /* Returns the environment that the cache has read, of malloc. The server's URL may contain a password, which arguments
- * would show to all users. Sets *remote to the text that must be freed, too. */
-static char **make_environment(const struct builders *builders, char **remote)
+ * would show to all users. */
+static char **make_environment(const struct builders *builders)
 {
+    const char *remote = builders->remote;
     size_t count = 0;
     while (environ != NULL && environ[count] != NULL)
         ++count;
-    char **made = malloc((count + 2) * sizeof(*made));
-    *remote = builders->remote != NULL ? malloc(sizeof(REMOTE) + strlen(builders->remote)) : NULL;
-    if (made == NULL || (*remote == NULL && builders->remote != NULL))
-        goto failed;
+    const size_t remote_size = remote != NULL ? sizeof(REMOTE) + strlen(remote) : 0;
+    char **made = malloc((count + 2) * sizeof(*made) + remote_size);
+    if (made == NULL)
+        return NULL;
     char **end = made;
     for (size_t i = 0; i < count; ++i) {
         const bool is_left_out = (builders->ignores_environment && strncmp(environ[i], "INGOT_", 6) == 0) ||
-                                 (*remote != NULL && strncmp(environ[i], REMOTE, strlen(REMOTE)) == 0);
+                                 (remote != NULL && strncmp(environ[i], REMOTE, strlen(REMOTE)) == 0);
         if (!is_left_out)
             *end++ = environ[i];
     }
-    if (*remote != NULL)
-        *end++ = strcat(strcpy(*remote, REMOTE), builders->remote);
+    if (remote != NULL) /* its text is behind the pointers */
+        *end++ = strcat(strcpy((char *)(made + count + 2), REMOTE), remote);
     *end = NULL;
     return made;
-failed:
-    free(*remote);
-    free(made);
-    *remote = NULL;
-    return NULL;
 }
 
 /* ---- starting it ---- */
@@ -165,7 +161,6 @@ static int start_builder(const struct builders *builders, ingot_storage_t store)
 {
     char tool[PATH_MAX];
     char jobs[24];
-    char *remote = NULL;
     const char *name_space = storage_name_space(store);
     const char *const arguments[] = {
         "ingot",    "build", "--watch", "--while-used",        "--idle=10s",
@@ -177,7 +172,7 @@ static int start_builder(const struct builders *builders, ingot_storage_t store)
     (void)sigemptyset(&none);
     find_tool(tool);
     struct start start = {
-        .tool = tool, .arguments = (char *const *)arguments, .environment = make_environment(builders, &remote)};
+        .tool = tool, .arguments = (char *const *)arguments, .environment = make_environment(builders)};
     int error = start.environment == NULL ? ENOMEM : posix_spawnattr_init(&start.attributes);
     if (error != 0)
         goto done;
@@ -197,7 +192,6 @@ without_actions:
     (void)posix_spawnattr_destroy(&start.attributes);
 done:
     free(start.environment);
-    free(remote);
     return error;
 }
 
@@ -205,16 +199,15 @@ done:
 
 struct builders *builders_create(uint64_t count, const char *remote, bool ignores_environment)
 {
-    struct builders *builders = count != 0 ? calloc(1, sizeof(*builders)) : NULL;
+    const size_t remote_size = remote != NULL ? strlen(remote) + 1 : 0;
+    struct builders *builders = count != 0 ? calloc(1, sizeof(*builders) + remote_size) : NULL;
     if (builders == NULL)
         return NULL;
     builders->count = count;
     builders->ignores_environment = ignores_environment;
-    builders->remote = remote != NULL ? strdup(remote) : NULL;
-    if (remote == NULL || builders->remote != NULL)
-        return builders;
-    free(builders);
-    return NULL;
+    if (remote != NULL)
+        builders->remote = memcpy(builders + 1, remote, remote_size);
+    return builders;
 }
 
 void builders_destroy(struct builders *builders)
@@ -222,7 +215,6 @@ void builders_destroy(struct builders *builders)
     if (builders == NULL)
         return;
     ingot_persist_leave_role(builders->user);
-    free(builders->remote);
     free(builders);
 }
 

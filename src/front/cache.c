@@ -17,7 +17,6 @@
 #include "core/context/environment.h"
 #include "core/memo/header_memo.h"
 #include "front/builders.h"
-#include "front/lock.h"
 #include "persist/base/base.h"
 #include "persist/directory/format/paths.h"
 #include "persist/probes/probes.h"
@@ -336,11 +335,7 @@ void ingot_cache_release(ingot_cache_t cache)
      * cache, which a storage that the application retained would outlive. */
     if (cache->storage != NULL)
         error_keep(store_waiting, cache->storage, NULL);
-    lock_take();
-    for (struct begun_program *begun = cache->begun; begun != NULL; begun = begun->next)
-        begun->cache = NULL;
-    cache->begun = NULL;
-    lock_give();
+    pending_leave_cache(cache);
     builders_destroy(cache->builders);
     ingot_storage_release(cache->storage);
     header_memo_release(cache->memo);

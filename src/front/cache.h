@@ -16,12 +16,6 @@
 
 struct builders;
 
-/* The part of a begun program (pending.c) that its cache knows; the lock of lock.h guards it. */
-struct begun_program {
-    struct begun_program *next;
-    struct ingot_cache *cache; /* NULL: none, or it was released */
-};
-
 struct ingot_cache {
     ingot_storage_t storage;         /* the directory store, or a chain of it and a remote tier; NULL: none */
     struct trace trace;              /* the application's callback, and INGOT_TRACE */
@@ -29,9 +23,9 @@ struct ingot_cache {
     bool adds_options;               /* true if the environment adds options to all programs */
     struct ingot_header_memo *memo;  /* of all requests; NULL: off */
     ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */
-    struct kept_target *targets;     /* see request.c; under the lock of lock.h */
-    struct begun_program *begun;
-    struct builders *builders; /* NULL: none are started */
+    struct kept_target *targets;     /* see request.c; this and the next one under the lock of lock.h */
+    struct ingot_pending *begun;     /* programs, see pending.c */
+    struct builders *builders;       /* NULL: none are started */
 };
 
 /* Opens a cache over a storage, to which it takes a reference; NULL: none. Events go to the callback, and to
@@ -58,5 +52,7 @@ static inline ingot_storage_t cache_storage(const struct ingot_cache *cache)
 
 /* request.c: releases what the cache knows of devices. */
 void targets_fini(struct ingot_cache *cache);
+/* pending.c: makes all begun programs forget the cache. */
+void pending_leave_cache(struct ingot_cache *cache);
 
 #endif

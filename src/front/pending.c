@@ -28,13 +28,14 @@
 #define ROUND_UP(size) (((size) + 7) & ~(size_t)7) /* so that each part is aligned */
 
 struct ingot_pending {
-    struct begun_program listed; /* first; the lock guards this and the next six */
-    ingot_status_t state;        /* that ingot_pending_poll returned last */
-    unsigned long made_in;       /* the process of which another thread makes it now; 0: none */
-    pthread_t maker;             /* that thread */
-    bool is_made;                /* another thread has made it, and `self` keeps it */
-    bool is_dropped;             /* by an event callback of the thread that makes it, which destroys it */
-    uint64_t last_take;          /* the number of the last take that has made it or tried to */
+    struct ingot_pending *next; /* the cache's next begun program; the lock guards this and the next seven */
+    struct ingot_cache *cache;  /* NULL: none, or it was released */
+    ingot_status_t state;       /* that ingot_pending_poll returned last */
+    unsigned long made_in;      /* the process of which another thread makes it now; 0: none */
+    pthread_t maker;            /* that thread */
+    bool is_made;               /* another thread has made it, and `self` keeps it */
+    bool is_dropped;            /* by an event callback of the thread that makes it, which destroys it */
+    uint64_t last_take;         /* the number of the last take that has made it or tried to */
     const struct pending_ops *ops;
     void *self;
     struct begun begun;
@@ -67,12 +68,20 @@ static bool is_in_work(const struct ingot_pending *pending)
 /* Takes it out of the list, if it is there. Requires the lock. */
 static void delist_pending(struct ingot_pending *pending)
 {
-    struct ingot_cache *cache = pending->listed.cache;
-    struct begun_program **at = cache != NULL ? &cache->begun : NULL;
-    while (at != NULL && *at != NULL && *at != &pending->listed)
+    struct ingot_pending **at = pending->cache != NULL ? &pending->cache->begun : NULL;
+    while (at != NULL && *at != NULL && *at != pending)
         at = &(*at)->next;
     if (at != NULL && *at != NULL)
-        *at = pending->listed.next;
+        *at = pending->next;
+}
+
+void pending_leave_cache(struct ingot_cache *cache)
+{
+    lock_take();
+    for (struct ingot_pending *begun = cache->begun; begun != NULL; begun = begun->next)
+        begun->cache = NULL;
+    cache->begun = NULL;
+    lock_give();
 }
 
 static void set_state(struct ingot_pending *pending, ingot_status_t state)
@@ -127,7 +136,7 @@ ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, co
             end_arguments(ops, self);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a pending program");
     }
-    *pending = (struct ingot_pending){.listed = {NULL, cache}, .ops = ops, .self = self};
+    *pending = (struct ingot_pending){.cache = cache, .ops = ops, .self = self};
     ingot_status_t status =
         cache_storage(cache) != NULL ? ops->open(self, cache, &wanted, &context) : cache_refuse(cache, INGOT_NOT_FOUND);
     if (status == INGOT_SUCCESS) /* looks for the program, and leaves a wish if it is missing */
@@ -138,10 +147,10 @@ ingot_status_t pending_begin(ingot_pending_t *out, struct ingot_cache *cache, co
     pending->asked_ns = files_steady_clock_ns();
     if (cache != NULL) {
         lock_take();
-        struct begun_program **end = &cache->begun;
+        struct ingot_pending **end = &cache->begun;
         while (*end != NULL)
             end = &(*end)->next;
-        *end = &pending->listed;
+        *end = pending;
         lock_give();
     }
     *out = pending;
@@ -165,9 +174,9 @@ ingot_status_t ingot_pending_poll(ingot_pending_t pending)
     const uint64_t now_ns = files_steady_clock_ns();
     const bool asks_all = now_ns - pending->asked_ns >= SERVER_PAUSE_NS;
     const struct begun *begun = &pending->begun;
-    ingot_storage_t storage = cache_storage(pending->listed.cache);
+    ingot_storage_t storage = cache_storage(pending->cache);
     if (storage == NULL)
-        return cache_refuse(pending->listed.cache, INGOT_NOT_FOUND);
+        return cache_refuse(pending->cache, INGOT_NOT_FOUND);
     if (asks_all)
         pending->asked_ns = now_ns;
     if (storage_has(storage, asks_all, begun->id_size, begun->id))
@@ -197,17 +206,16 @@ ingot_status_t ingot_pending_wait(ingot_pending_t pending, uint64_t max_time_ms)
 /* Returns a begun program that this take should make, or NULL. Requires the lock. */
 static struct ingot_pending *claim_other(struct ingot_cache *cache, uint64_t take)
 {
-    struct begun_program *listed = cache != NULL ? cache->begun : NULL;
-    for (; listed != NULL; listed = listed->next) {
-        struct ingot_pending *other = (struct ingot_pending *)listed;
-        if (other->state != INGOT_BUSY || other->is_made || is_in_work(other) || other->last_take >= take)
-            continue;
+    struct ingot_pending *other = cache != NULL ? cache->begun : NULL;
+    while (other != NULL &&
+           (other->state != INGOT_BUSY || other->is_made || is_in_work(other) || other->last_take >= take))
+        other = other->next;
+    if (other != NULL) {
         other->last_take = take;
         other->made_in = process_number();
         other->maker = pthread_self();
-        return other;
     }
-    return NULL;
+    return other;
 }
 
 /* Makes it for the one who takes it, unless somebody else does. If it does not compile, its own take compiles it again
@@ -258,7 +266,7 @@ ingot_status_t pending_take(ingot_pending_t pending, const struct pending_ops *o
     if (out == NULL || pending == NULL || pending->ops != ops)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "the place for the result or pending is NULL, or pending is of another backend");
-    struct ingot_cache *cache = pending->listed.cache;
+    struct ingot_cache *cache = pending->cache;
     const uint64_t take = atomic_fetch_add_explicit(&take_count, 1, memory_order_relaxed) + 1;
     lock_take();
     delist_pending(pending);

@@ -90,14 +90,18 @@ static enum outcome open_connection(struct redis *redis, struct request *request
     return outcome;
 }
 
-static struct redis_connection *take_idle_connection(struct redis *redis)
-{
-    return (struct redis_connection *)pool_take(&redis->pool);
-}
-
 static void close_handle(struct handle *handle)
 {
     redis_connection_close((struct redis_connection *)handle);
+}
+
+/* Takes a connection from the pool. Closes those that the server has closed, or has sent bytes on. */
+static struct redis_connection *take_idle_connection(struct redis *redis)
+{
+    struct handle *handle;
+    while ((handle = pool_take(&redis->pool)) != NULL && !redis_connection_is_idle((struct redis_connection *)handle))
+        close_handle(handle);
+    return (struct redis_connection *)handle;
 }
 
 /* ---- commands ---- */
@@ -122,10 +126,6 @@ static bool ask_on_idle(struct redis *redis, struct request *request, size_t max
     const uint64_t now_ns = nanoseconds_now();
     const uint64_t left_ns = request->deadline_ns > now_ns ? request->deadline_ns - now_ns : 0;
     struct redis_connection *connection = take_idle_connection(redis);
-    while (connection != NULL && !redis_connection_is_idle(connection)) {
-        redis_connection_close(connection); /* the server has closed this connection, or has sent bytes on it */
-        connection = take_idle_connection(redis);
-    }
     if (connection == NULL)
         return false;
     struct request short_request = *request;

@@ -181,7 +181,7 @@ void leases_fini(struct tier *tier)
  * Requires the lock. */
 static bool is_to_end(const struct tier *tier, const struct lease *lease)
 {
-    return lease->is_ended && !uploads_have(tier, lease->key);
+    return lease->is_ended && uploads_newest(tier, lease->key) == NULL;
 }
 
 bool leases_are_left(const struct tier *tier, bool is_any)

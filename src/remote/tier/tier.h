@@ -139,8 +139,8 @@ ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id);
 /* Returns false if nothing waits under this key. Otherwise sets *size to the size of the newest blob, and *copy to a
  * copy that the caller frees: NULL for a removal, or if memory runs out. copy may be NULL. */
 bool uploads_find(struct tier *tier, const char *key, size_t *size, uint8_t **copy);
-/* True if something waits under the key. The caller holds the lock. */
-bool uploads_have(const struct tier *tier, const char *key);
+/* Returns the newest item of a key, or NULL. The caller holds the lock. */
+const struct upload *uploads_newest(const struct tier *tier, const char *key);
 
 /* Notes the result of an upload. An event reports that uploads wait, or go on. */
 void tier_note_upload(struct tier *tier, bool has_succeeded, const char *reason);

@@ -64,23 +64,17 @@ static struct upload **find_link(struct upload **at, const char *key)
     return at;
 }
 
-/* Returns the newest item of a key, or NULL. */
-static struct upload *find_upload(const struct tier *tier, const char *key)
+const struct upload *uploads_newest(const struct tier *tier, const char *key)
 {
     struct upload *first = tier->first;
     struct upload *found = *find_link(&first, key);
     return found == NULL && tier->active != NULL && strcmp(tier->active->key, key) == 0 ? tier->active : found;
 }
 
-bool uploads_have(const struct tier *tier, const char *key)
-{
-    return find_upload(tier, key) != NULL;
-}
-
 bool uploads_find(struct tier *tier, const char *key, size_t *size, uint8_t **copy)
 {
     tier_lock(tier);
-    const struct upload *found = find_upload(tier, key);
+    const struct upload *found = uploads_newest(tier, key);
     if (found != NULL) {
         *size = found->blob_size;
         if (copy != NULL)
@@ -214,7 +208,7 @@ static void upload_one(struct tier *tier)
         if (upload->blob_size != 0)
             leases_note_upload(tier, upload->key, true);
     }
-    if (is_tried_again && find_upload(tier, upload->key) == NULL) {
+    if (is_tried_again && uploads_newest(tier, upload->key) == NULL) {
         link_upload(tier, &tier->first, upload);
         upload = NULL;
     }
