@@ -32,6 +32,8 @@ enum outcome {
 };
 
 struct request {
+    uint64_t began_ns;
+    uint64_t ended_ns;         /* 0: it is still going on, or ends when it is settled (tier.h) */
     uint64_t deadline_ns;      /* NS_NEVER: no deadline */
     uint64_t connect_limit_ns; /* how long connecting may take */
     uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */

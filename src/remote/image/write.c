@@ -42,7 +42,6 @@ struct writing {
     const char *name_space;
     size_t layer;
     uint64_t living_bytes;
-    ingot_status_t status; /* a failure in selecting entries for a bundle */
 };
 
 static ingot_status_t out_of_memory(void)
@@ -53,6 +52,17 @@ static ingot_status_t out_of_memory(void)
 static int compare_items(const void *a, const void *b)
 {
     return memcmp(((const struct item *)a)->key, ((const struct item *)b)->key, KEY_SIZE);
+}
+
+static void set_key(struct item *item, const char *name_space, const ingot_persist_entry_t *entry)
+{
+    crypto_generichash_blake2b_state state;
+    const uint64_t id_size = entry->id_size;
+    (void)crypto_generichash_blake2b_init(&state, NULL, 0, KEY_SIZE);
+    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)name_space, strlen(name_space) + 1);
+    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)&id_size, sizeof(id_size));
+    (void)crypto_generichash_blake2b_update(&state, entry->id, entry->id_size);
+    (void)crypto_generichash_blake2b_final(&state, item->key, KEY_SIZE);
 }
 
 /* Finds the entry with the same namespace and id. */
@@ -72,20 +82,14 @@ static bool is_same(const struct item *a, const struct item *b)
 static ingot_status_t read_item(struct item *item, ingot_storage_t storage, const char *name_space,
                                 const ingot_persist_entry_t *entry)
 {
-    crypto_generichash_blake2b_state state;
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     if (entry->status != INGOT_SUCCESS)
         return ingot_set_error_detail(entry->status, "%s", entry->reason);
     const ingot_status_t status = ingot_persist_load_entry(storage, entry, 1, &kept);
     if (status != INGOT_SUCCESS)
         return status;
-    const uint64_t id_size = entry->id_size;
-    *item = (struct item){.size = id_size + kept.size};
-    (void)crypto_generichash_blake2b_init(&state, NULL, 0, KEY_SIZE);
-    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)name_space, strlen(name_space) + 1);
-    (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)&id_size, sizeof(id_size));
-    (void)crypto_generichash_blake2b_update(&state, entry->id, entry->id_size);
-    (void)crypto_generichash_blake2b_final(&state, item->key, KEY_SIZE);
+    *item = (struct item){.size = entry->id_size + kept.size};
+    set_key(item, name_space, entry);
     (void)crypto_generichash_blake2b(item->content, KEY_SIZE, kept.bytes, kept.size, NULL, 0);
     kept.release(&kept);
     return INGOT_SUCCESS;
@@ -180,18 +184,17 @@ static ingot_status_t keep_layers(struct writing *writing)
 
 /* ---- new layers ---- */
 
-/* Returns 1 for an entry that belongs to the new bundle of its namespace. */
+/* Returns 1 for an entry that belongs to the new bundle of its namespace. If its blob was replaced since it was noted,
+ * the bundle gets the newer one. */
 static int is_new(const ingot_persist_entry_t *entry, void *user)
 {
     struct writing *writing = user;
     struct item wanted;
-    if (strcmp(entry->name_space, writing->name_space) != 0)
+    if (entry->status != INGOT_SUCCESS || strcmp(entry->name_space, writing->name_space) != 0)
         return 0;
-    const ingot_status_t status = read_item(&wanted, writing->storage, entry->name_space, entry);
-    const struct item *item = status == INGOT_SUCCESS ? find_item(writing, &wanted) : NULL;
-    if (status == INGOT_OUT_OF_MEMORY)
-        writing->status = status;
-    return item != NULL && is_same(item, &wanted) && item->layer == 0;
+    set_key(&wanted, entry->name_space, entry);
+    const struct item *item = find_item(writing, &wanted);
+    return item != NULL && item->layer == 0;
 }
 
 /* Puts the bundle of a namespace in front of the image's other layers. */
@@ -204,8 +207,6 @@ static ingot_status_t add_layer(struct writing *writing, const char *name_space)
     (void)snprintf(layer.name_space, sizeof(layer.name_space), "%s", name_space);
     layout_new_path(writing->directory, path);
     ingot_status_t status = ingot_persist_write_bundle(writing->storage, path, is_new, writing, &count);
-    if (status == INGOT_SUCCESS)
-        status = writing->status;
     if (status == INGOT_SUCCESS && count != 0)
         status = layout_take_layer(writing->directory, &layer);
     else

@@ -26,7 +26,6 @@ struct check {
     struct tier *tier;
     ingot_remote_report_t *report;
     struct request request; /* the last one */
-    uint64_t began_ns;
     size_t id_size;
     uint8_t id[ID_CAPACITY];
     uint8_t blob[BLOB_SIZE];
@@ -37,7 +36,6 @@ static struct request *begin_step(struct check *check, ingot_remote_step_t step)
 {
     check->report->step = step;
     check->request = tier_make_request(check->tier);
-    check->began_ns = nanoseconds_now();
     return &check->request;
 }
 
@@ -45,7 +43,7 @@ static struct request *begin_step(struct check *check, ingot_remote_step_t step)
 static ingot_status_t end_step(struct check *check, enum outcome outcome, uint64_t *taken_ns)
 {
     if (taken_ns != NULL)
-        *taken_ns = nanoseconds_now() - check->began_ns;
+        *taken_ns = nanoseconds_now() - check->request.began_ns;
     return outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING
                ? INGOT_SUCCESS
                : ingot_set_error_detail(tier_status_of(outcome), "%s", check->request.failure);

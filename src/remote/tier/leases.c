@@ -106,22 +106,22 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
 {
     struct tier *tier = self;
     char key[OBJECT_KEY_CAPACITY];
-    struct tier_request asked;
+    struct request request;
     ingot_lease_answer_t answer = INGOT_LEASE_NONE;
     tier_lock(tier);
     const bool is_off = tier_pauses_uploads(tier); /* others would wait for a blob that never arrives */
     tier_unlock(tier);
-    if (id_size > ENVELOPE_MAX_ID_SIZE || is_off || tier_admit(tier, &asked, NULL) != INGOT_SUCCESS)
+    if (id_size > ENVELOPE_MAX_ID_SIZE || is_off || tier_admit(tier, &request, NULL) != INGOT_SUCCESS)
         return INGOT_LEASE_NONE;
     object_key_of(tier->name_space, id_size, id, key);
     struct lease *made = make_lease(tier, key);
     if (made == NULL)
         return INGOT_LEASE_NONE;
-    const enum outcome outcome = ask_for_lease(tier, &asked.request, made, &answer);
+    const enum outcome outcome = ask_for_lease(tier, &request, made, &answer);
     const bool is_refused = outcome == OUTCOME_REFUSED;
-    tier_settle_outcome(tier, &asked, is_refused ? OUTCOME_DONE : outcome);
+    tier_settle_outcome(tier, &request, is_refused ? OUTCOME_DONE : outcome);
     if (is_refused) /* the server may allow loads alone */
-        tier_note_upload(tier, false, asked.request.failure);
+        tier_note_upload(tier, false, request.failure);
     if (answer == INGOT_LEASE_BUSY)
         TIER_COUNT(tier, busy_leases, 1);
     if (answer != INGOT_LEASE_TAKEN) {
@@ -210,7 +210,6 @@ static void renew_lease(struct tier *tier, struct lease *lease, bool is_end, boo
     void *self = tier->transport.self;
     struct request request = tier_make_request(tier);
     char token[LEASE_TOKEN_CAPACITY] = "";
-    const uint64_t began_ns = nanoseconds_now();
     enum outcome outcome = ops->read_lease(self, &request, lease->key, token);
     if (outcome == OUTCOME_DONE && strcmp(token, lease->token) != 0)
         outcome = OUTCOME_MISSING;
@@ -223,7 +222,7 @@ static void renew_lease(struct tier *tier, struct lease *lease, bool is_end, boo
     if (outcome == OUTCOME_DONE)
         outcome = ops->extend_lease(self, &request, lease->key, tier->lease_time_ms);
     if (outcome == OUTCOME_DONE)
-        lease->runs_out_at_ns = began_ns + tier->lease_time_ms * NS_PER_MS;
+        lease->runs_out_at_ns = request.began_ns + tier->lease_time_ms * NS_PER_MS;
     if ((outcome != OUTCOME_MISSING && nanoseconds_now() < lease->runs_out_at_ns) || lease->is_lost)
         return;
     lease->is_lost = true;

@@ -23,10 +23,10 @@ static void release_bytes(ingot_buffer_t *buffer)
 }
 
 /* Admits a request of the application. A load that is not admitted is a miss, and a question has no answer then. */
-static ingot_status_t admit(struct tier *tier, struct tier_request *asked, bool is_question)
+static ingot_status_t admit(struct tier *tier, struct request *request, bool is_question)
 {
     bool is_out_of_time = false;
-    const ingot_status_t status = tier_admit(tier, asked, &is_out_of_time);
+    const ingot_status_t status = tier_admit(tier, request, &is_out_of_time);
     if (status == INGOT_SUCCESS)
         return status;
     TIER_COUNT(tier, skipped, 1);
@@ -40,25 +40,25 @@ static ingot_status_t admit(struct tier *tier, struct tier_request *asked, bool 
 }
 
 /* Returns the status of a request that has ended. missing: that of OUTCOME_MISSING. */
-static ingot_status_t conclude(const struct tier_request *asked, enum outcome outcome, const char *doing,
+static ingot_status_t conclude(const struct request *request, enum outcome outcome, const char *doing,
                                ingot_status_t missing, const char *why_missing)
 {
     if (outcome == OUTCOME_DONE)
         return INGOT_SUCCESS;
     return outcome == OUTCOME_MISSING
                ? ingot_set_error_detail(missing, "%s", why_missing)
-               : ingot_set_error_detail(tier_status_of(outcome), "%s: %s", doing, asked->request.failure);
+               : ingot_set_error_detail(tier_status_of(outcome), "%s: %s", doing, request->failure);
 }
 
 /* Returns the status of a request that has ended and brought no blob. */
-static ingot_status_t conclude_load(struct tier *tier, const struct tier_request *asked, enum outcome outcome)
+static ingot_status_t conclude_load(struct tier *tier, const struct request *request, enum outcome outcome)
 {
-    tier_settle_outcome(tier, asked, outcome);
+    tier_settle_outcome(tier, request, outcome);
     if (outcome == OUTCOME_MISSING)
         TIER_COUNT(tier, misses, 1);
     else if (outcome != OUTCOME_DONE)
         TIER_COUNT(tier, failures, 1);
-    return conclude(asked, outcome, "asking the remote tier", INGOT_NOT_FOUND,
+    return conclude(request, outcome, "asking the remote tier", INGOT_NOT_FOUND,
                     "the remote tier does not have the blob");
 }
 
@@ -68,23 +68,23 @@ static ingot_status_t load_object(struct tier *tier, const char *key, size_t id_
                                   ingot_buffer_t *object, struct envelope_content *content)
 {
     const size_t max_size = envelope_max_size(id != NULL ? id_size : ENVELOPE_MAX_ID_SIZE, tier->max_blob_bytes);
-    struct tier_request asked;
-    ingot_status_t status = admit(tier, &asked, id == NULL);
+    struct request request;
+    ingot_status_t status = admit(tier, &request, id == NULL);
     if (status != INGOT_SUCCESS)
         return status;
-    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &asked.request, key, max_size, object);
+    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key, max_size, object);
     if (outcome != OUTCOME_DONE)
-        return conclude_load(tier, &asked, outcome);
-    asked.ended_ns = nanoseconds_now();
+        return conclude_load(tier, &request, outcome);
+    request.ended_ns = nanoseconds_now();
     status = envelope_decode(object->size, object->bytes, id_size, id, tier->max_blob_bytes, content);
     if (status == INGOT_SUCCESS) {
-        tier_settle(tier, &asked, GUARD_WORKS, tier->slow_ns + object->size * NS_PER_SECOND / BYTES_PER_SECOND, "");
+        tier_settle(tier, &request, GUARD_WORKS, tier->slow_ns + object->size * NS_PER_SECOND / BYTES_PER_SECOND, "");
         TIER_COUNT(tier, hits, 1);
         return status;
     }
     const bool is_bad = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_MISMATCH;
     object->release(object);
-    tier_settle(tier, &asked, is_bad ? GUARD_DOUBTFUL : GUARD_WORKS, 0, ingot_last_error_detail());
+    tier_settle(tier, &request, is_bad ? GUARD_DOUBTFUL : GUARD_WORKS, 0, ingot_last_error_detail());
     TIER_COUNT(tier, failures, 1);
     return status;
 }
@@ -133,7 +133,7 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
 {
     struct tier *tier = NULL;
     char key[OBJECT_KEY_CAPACITY];
-    struct tier_request asked;
+    struct request request;
     size_t size = 0;
     ingot_status_t status = tier_find(storage, &tier);
     if (status != INGOT_SUCCESS)
@@ -143,9 +143,9 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
         return size != 0
                    ? INGOT_SUCCESS
                    : ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
-    status = admit(tier, &asked, true);
+    status = admit(tier, &request, true);
     return status == INGOT_SUCCESS
-               ? conclude_load(tier, &asked, tier->transport.ops->has(tier->transport.self, &asked.request, key))
+               ? conclude_load(tier, &request, tier->transport.ops->has(tier->transport.self, &request, key))
                : status;
 }
 
@@ -154,15 +154,15 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
 ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id)
 {
     struct tier *tier = self;
-    struct tier_request asked;
+    struct request request;
     if (id_size > INGOT_WISH_MAX_SIZE)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the id has %zu bytes, more than a wish may have", id_size);
-    const ingot_status_t status = tier_admit(tier, &asked, NULL);
+    const ingot_status_t status = tier_admit(tier, &request, NULL);
     if (status != INGOT_SUCCESS)
         return status;
-    const enum outcome outcome = tier->transport.ops->leave_wish(tier->transport.self, &asked.request, id_size, id);
-    tier_settle_outcome(tier, &asked, outcome);
-    return conclude(&asked, outcome, "leaving a wish failed", INGOT_BUSY, "the server has this wish already");
+    const enum outcome outcome = tier->transport.ops->leave_wish(tier->transport.self, &request, id_size, id);
+    tier_settle_outcome(tier, &request, outcome);
+    return conclude(&request, outcome, "leaving a wish failed", INGOT_BUSY, "the server has this wish already");
 }
 
 /* Finds the tier of a storage, which must keep wishes. */
@@ -178,15 +178,15 @@ static ingot_status_t find_tier_with_wishes(ingot_storage_t storage, struct tier
 ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms, ingot_buffer_t *wish)
 {
     struct tier *tier = NULL;
-    struct tier_request asked;
+    struct request request;
     const ingot_status_t status = find_tier_with_wishes(storage, &tier);
     if (status != INGOT_SUCCESS)
         return status;
-    if (tier_admit(tier, &asked, NULL) != INGOT_SUCCESS)
+    if (tier_admit(tier, &request, NULL) != INGOT_SUCCESS)
         return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
-    const enum outcome outcome = tier->transport.ops->take_wish(tier->transport.self, &asked.request, wait_ms, wish);
-    tier_settle(tier, &asked, tier_finding_of(outcome), NS_NEVER, asked.request.failure); /* waiting is no loss */
-    return conclude(&asked, outcome, "taking a wish failed", INGOT_NOT_FOUND, "the server has no wish");
+    const enum outcome outcome = tier->transport.ops->take_wish(tier->transport.self, &request, wait_ms, wish);
+    tier_settle(tier, &request, tier_finding_of(outcome), NS_NEVER, request.failure); /* waiting is no loss */
+    return conclude(&request, outcome, "taking a wish failed", INGOT_NOT_FOUND, "the server has no wish");
 }
 
 ingot_status_t ingot_remote_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
@@ -254,15 +254,14 @@ static ingot_status_t list_objects(struct tier *tier, struct listing *listing)
 {
     char cursor[TRANSPORT_CURSOR_CAPACITY] = "";
     char before[TRANSPORT_CURSOR_CAPACITY];
-    struct tier_request asked;
+    struct request request;
     unsigned pages = 0;
     do {
         memcpy(before, cursor, sizeof(before));
-        ingot_status_t status = admit(tier, &asked, true);
+        ingot_status_t status = admit(tier, &request, true);
         if (status == INGOT_SUCCESS)
             status = conclude_load(
-                tier, &asked,
-                tier->transport.ops->list(tier->transport.self, &asked.request, cursor, note_key, listing));
+                tier, &request, tier->transport.ops->list(tier->transport.self, &request, cursor, note_key, listing));
         if (status == INGOT_SUCCESS && listing->is_out_of_memory)
             status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a list of objects");
         if (status != INGOT_SUCCESS)

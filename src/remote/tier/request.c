@@ -28,6 +28,7 @@ static bool ends_with_tier(const struct request *request)
 struct request tier_make_request(struct tier *tier)
 {
     return (struct request){
+        .began_ns = nanoseconds_now(),
         .deadline_ns = NS_NEVER,
         .connect_limit_ns = tier->connect_limit_ns,
         .stall_limit_ns = tier->stall_limit_ns,
@@ -36,16 +37,16 @@ struct request tier_make_request(struct tier *tier)
     };
 }
 
-ingot_status_t tier_admit(struct tier *tier, struct tier_request *asked, bool *is_out_of_time)
+ingot_status_t tier_admit(struct tier *tier, struct request *request, bool *is_out_of_time)
 {
-    const uint64_t now_ns = nanoseconds_now();
+    *request = tier_make_request(tier);
+    const uint64_t now_ns = request->began_ns;
     guard_lock();
     const bool is_paused = guard_is_paused(tier->guard);
     const uint64_t allowance_ns = is_paused ? 0 : guard_allowance(tier->guard, now_ns);
     guard_unlock();
-    *asked = (struct tier_request){.request = tier_make_request(tier), .began_ns = now_ns};
     if (allowance_ns < NS_NEVER - now_ns)
-        asked->request.deadline_ns = now_ns + allowance_ns;
+        request->deadline_ns = now_ns + allowance_ns;
     if (is_out_of_time != NULL)
         *is_out_of_time = !is_paused;
     if (allowance_ns != 0)
@@ -77,12 +78,13 @@ void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, con
     tier->on_event(&event, tier->on_event_user);
 }
 
-void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard_finding finding, uint64_t fair_ns,
+void tier_settle(struct tier *tier, const struct request *request, enum guard_finding finding, uint64_t fair_ns,
                  const char *reason)
 {
-    const uint64_t now_ns = asked->ended_ns != 0 ? asked->ended_ns : nanoseconds_now();
+    const uint64_t now_ns = request->ended_ns != 0 ? request->ended_ns : nanoseconds_now();
     guard_lock();
-    const uint64_t lost_ns = now_ns - asked->began_ns > fair_ns ? guard_lose(tier->guard, asked->began_ns, now_ns) : 0;
+    const uint64_t lost_ns =
+        now_ns - request->began_ns > fair_ns ? guard_lose(tier->guard, request->began_ns, now_ns) : 0;
     const bool is_pause = guard_note(tier->guard, finding, now_ns);
     guard_unlock();
     if (lost_ns != 0)
@@ -98,10 +100,10 @@ void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard
 
 /* The time of a request that failed always counts as lost. A server that works should not need long to say that it has
  * nothing. */
-void tier_settle_outcome(struct tier *tier, const struct tier_request *asked, enum outcome outcome)
+void tier_settle_outcome(struct tier *tier, const struct request *request, enum outcome outcome)
 {
     const enum guard_finding finding = tier_finding_of(outcome);
-    tier_settle(tier, asked, finding, finding == GUARD_WORKS ? tier->slow_ns * 2 / 5 : 0, asked->request.failure);
+    tier_settle(tier, request, finding, finding == GUARD_WORKS ? tier->slow_ns * 2 / 5 : 0, request->failure);
 }
 
 /* What the outcomes of requests mean: for the server's state, and for the caller. */

@@ -97,24 +97,18 @@ ingot_status_t tier_find(ingot_storage_t storage, struct tier **tier);
 
 /* ---- request.c ---- */
 
-/* A request that the application waits for. */
-struct tier_request {
-    struct request request;
-    uint64_t began_ns;
-    uint64_t ended_ns; /* 0: it ends when it is settled */
-};
-
-/* Makes a request without a deadline, which ends early if the tier is being closed. */
+/* Makes a request without a deadline, which begins now, and ends early if the tier is being closed. */
 struct request tier_make_request(struct tier *tier);
-/* Decides whether the application may wait for a request now, and sets its deadline. Returns INGOT_NOT_FOUND if not:
- * the server has failed, or no time for failures is left (*is_out_of_time, which may be NULL). */
-ingot_status_t tier_admit(struct tier *tier, struct tier_request *asked, bool *is_out_of_time);
+/* Makes a request that the application waits for. Decides whether it may do so now, and sets the deadline. Returns
+ * INGOT_NOT_FOUND if not: the server has failed, or no time for failures is left (*is_out_of_time, which may be NULL).
+ */
+ingot_status_t tier_admit(struct tier *tier, struct request *request, bool *is_out_of_time);
 /* Passes the result of an admitted request to the guard. Its time counts as lost if it took longer than fair_ns. An
  * event reports, with the reason, that the server is not asked for a while; the tier's thread then asks it. */
-void tier_settle(struct tier *tier, const struct tier_request *asked, enum guard_finding finding, uint64_t fair_ns,
+void tier_settle(struct tier *tier, const struct request *request, enum guard_finding finding, uint64_t fair_ns,
                  const char *reason);
 /* Does the same for a request with this outcome, which brought no blob. */
-void tier_settle_outcome(struct tier *tier, const struct tier_request *asked, enum outcome outcome);
+void tier_settle_outcome(struct tier *tier, const struct request *request, enum outcome outcome);
 
 /* Emits an INGOT_EVENT_STORAGE_DEGRADED, whose reason the format makes. */
 __attribute__((format(printf, 4, 5))) void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes,
