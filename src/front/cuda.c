@@ -48,22 +48,22 @@ ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, con
                                      const char *name, const char *const *options, size_t option_count,
                                      CUmodule *module, ingot_origin_t *origin)
 {
-    const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
-    struct rtc_loading loading = {.front = &front, .native = context};
+    struct rtc_loading loading = {
+        .front = &front, .native = context, .request = {.bytes = source, .size = source_size, .name = name}};
     if (context == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context is NULL");
-    return rtc_front_load(&loading, cache, &arguments, module, origin);
+    return rtc_front_load(&loading, cache, option_count, options, module, origin);
 }
 
 ingot_status_t ingot_cache_cuda_begin(ingot_cache_t cache, CUcontext context, const char *source, size_t source_size,
                                       const char *name, const char *const *options, size_t option_count,
                                       ingot_pending_t *pending)
 {
-    const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
-    struct rtc_loading loading = {.front = &front, .native = context};
+    struct rtc_loading loading = {
+        .front = &front, .native = context, .request = {.bytes = source, .size = source_size, .name = name}};
     if (context == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context is NULL");
-    return rtc_front_begin(&loading, cache, &arguments, pending);
+    return rtc_front_begin(&loading, cache, option_count, options, pending);
 }
 
 ingot_status_t ingot_cache_cuda_take(ingot_pending_t pending, CUmodule *module, ingot_origin_t *origin)

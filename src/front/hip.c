@@ -33,22 +33,22 @@ ingot_status_t ingot_cache_hip_load(ingot_cache_t cache, int device, const char 
                                     const char *name, const char *const *options, size_t option_count,
                                     hipModule_t *module, ingot_origin_t *origin)
 {
-    const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
-    struct rtc_loading loading = {.front = &front, .device = device};
+    struct rtc_loading loading = {
+        .front = &front, .device = device, .request = {.bytes = source, .size = source_size, .name = name}};
     if (device < 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device is %d", device);
-    return rtc_front_load(&loading, cache, &arguments, module, origin);
+    return rtc_front_load(&loading, cache, option_count, options, module, origin);
 }
 
 ingot_status_t ingot_cache_hip_begin(ingot_cache_t cache, int device, const char *source, size_t source_size,
                                      const char *name, const char *const *options, size_t option_count,
                                      ingot_pending_t *pending)
 {
-    const struct rtc_arguments arguments = {source, source_size, name, options, option_count};
-    struct rtc_loading loading = {.front = &front, .device = device};
+    struct rtc_loading loading = {
+        .front = &front, .device = device, .request = {.bytes = source, .size = source_size, .name = name}};
     if (device < 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device is %d", device);
-    return rtc_front_begin(&loading, cache, &arguments, pending);
+    return rtc_front_begin(&loading, cache, option_count, options, pending);
 }
 
 ingot_status_t ingot_cache_hip_take(ingot_pending_t pending, hipModule_t *module, ingot_origin_t *origin)

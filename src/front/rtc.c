@@ -117,31 +117,30 @@ ingot_status_t rtc_front_get(void *self, struct ingot_cache *cache, enum program
     return status;
 }
 
-/* Checks the arguments, and makes a request of them, whose options the caller frees. */
-static ingot_status_t take_arguments(struct rtc_loading *loading, const struct rtc_arguments *arguments,
+/* Checks the arguments, and completes the request, whose options the caller frees. */
+static ingot_status_t take_arguments(struct rtc_loading *loading, size_t option_count, const char *const *options,
                                      const void *out)
 {
-    if (arguments->source == NULL || out == NULL)
+    struct request *request = &loading->request;
+    if (request->bytes == NULL || out == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "source or the place for the result is NULL");
-    for (size_t i = 0; i < arguments->option_count; ++i) {
-        if (arguments->options == NULL || arguments->options[i] == NULL)
+    for (size_t i = 0; i < option_count; ++i) {
+        if (options == NULL || options[i] == NULL)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "options: option %zu is NULL", i);
     }
-    const size_t size = arguments->source_size != 0 ? arguments->source_size : strlen(arguments->source);
-    loading->request = (struct request){.kind = loading->front->kind_of(size, arguments->source),
-                                        .bytes = arguments->source,
-                                        .size = size,
-                                        .name = arguments->name,
-                                        .options = join_options(arguments->option_count, arguments->options)};
-    return loading->request.options != NULL
+    if (request->size == 0)
+        request->size = strlen(request->bytes);
+    request->kind = loading->front->kind_of(request->size, request->bytes);
+    request->options = join_options(option_count, options);
+    return request->options != NULL
                ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options", arguments->option_count);
+               : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu options", option_count);
 }
 
-ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache,
-                              const struct rtc_arguments *arguments, void *module, ingot_origin_t *origin)
+ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache, size_t option_count,
+                              const char *const *options, void *module, ingot_origin_t *origin)
 {
-    ingot_status_t status = take_arguments(loading, arguments, module);
+    ingot_status_t status = take_arguments(loading, option_count, options, module);
     if (status != INGOT_SUCCESS)
         return status;
     status = rtc_front_get(loading, cache, cache_miss(cache));
@@ -150,10 +149,10 @@ ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *c
     return status;
 }
 
-ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache,
-                               const struct rtc_arguments *arguments, ingot_pending_t *pending)
+ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache, size_t option_count,
+                               const char *const *options, ingot_pending_t *pending)
 {
-    const ingot_status_t status = take_arguments(loading, arguments, pending);
+    const ingot_status_t status = take_arguments(loading, option_count, options, pending);
     if (status != INGOT_SUCCESS)
         return status;
     const struct pending_part parts[] = {{offsetof(struct rtc_loading, request.name), PENDING_TEXT},

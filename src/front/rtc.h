@@ -19,7 +19,8 @@ struct rtc_front {
     struct pending_ops begun_ops;     /* RTC_PENDING_OPS; each backend has a table of its own, which identifies it */
 };
 
-/* A module that is wanted, and once it is there, what holds it until it is taken. */
+/* A module that is wanted, and once it is there, what holds it until it is taken. A backend's function sets the first
+ * three fields, and the request's bytes, size (0: they are a text that ends in a NUL) and name. */
 struct rtc_loading {
     const struct rtc_front *front;
     void *native; /* the native context, or NULL */
@@ -29,20 +30,11 @@ struct rtc_loading {
     struct made_program made;
 };
 
-/* The arguments of the application. */
-struct rtc_arguments {
-    const char *source;
-    size_t source_size;
-    const char *name;
-    const char *const *options;
-    size_t option_count;
-};
-
 /* Returns a module, which the application then owns. `module` points to a handle of the vendor's type. */
-ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache,
-                              const struct rtc_arguments *arguments, void *module, ingot_origin_t *origin);
-ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache,
-                               const struct rtc_arguments *arguments, ingot_pending_t *pending);
+ingot_status_t rtc_front_load(struct rtc_loading *loading, struct ingot_cache *cache, size_t option_count,
+                              const char *const *options, void *module, ingot_origin_t *origin);
+ingot_status_t rtc_front_begin(struct rtc_loading *loading, struct ingot_cache *cache, size_t option_count,
+                               const char *const *options, ingot_pending_t *pending);
 
 ingot_status_t rtc_front_open(const void *self, struct ingot_cache *cache, struct request *request,
                               struct ingot_context **context);

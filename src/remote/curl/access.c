@@ -38,11 +38,6 @@ ingot_status_t access_init(struct access *access, const char *text)
     return status;
 }
 
-void access_fini(struct access *access)
-{
-    secret_wipe(access->secret);
-}
-
 CURLcode access_apply_certificates(const struct access *access, CURL *easy)
 {
     const struct url *url = &access->url;

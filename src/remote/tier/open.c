@@ -115,8 +115,9 @@ void tier_free(struct tier *tier)
     leases_fini(tier);
     (void)pthread_cond_destroy(&tier->has_changed);
     (void)pthread_mutex_destroy(&tier->lock);
-    tier->transport.ops->destroy(tier->transport.self);
-    access_fini(&tier->access);
+    if (tier->transport.ops != NULL)
+        tier->transport.ops->destroy(tier->transport.self);
+    secret_wipe(tier->access.secret);
     free(tier);
 }
 
@@ -162,24 +163,22 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
     (void)strcpy(tier->name_space, info->name_space != NULL ? info->name_space : "default");
     atomic_init(&tier->is_ending, false);
     atomic_init(&tier->has_told_no_time, false);
-    status = open_transport(tier, info);
-    if (status != INGOT_SUCCESS) {
-        access_fini(&tier->access);
-        free(tier);
-        return status;
-    }
     pauses_init(&tier->upload_pauses, retry_ns, longest_ns, nanoseconds_now() ^ (uintptr_t)tier);
     pthread_mutex_init(&tier->lock, NULL);
     thread_condition_init(&tier->has_changed);
-    tier->guard = guard_of_server(
-        info->url, info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
-        retry_ns, longest_ns);
-    if (tier->guard == NULL) {
-        tier_free(tier);
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
+    status = open_transport(tier, info);
+    if (status == INGOT_SUCCESS) {
+        tier->guard = guard_of_server(
+            info->url, info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
+            retry_ns, longest_ns);
+        if (tier->guard == NULL)
+            status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     }
-    *made = tier;
-    return INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        *made = tier;
+    else
+        tier_free(tier);
+    return status;
 }
 
 /* ---- the storage ---- */
