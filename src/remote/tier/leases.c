@@ -111,7 +111,7 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     tier_lock(tier);
     const bool is_off = tier_pauses_uploads(tier); /* others would wait for a blob that never arrives */
     tier_unlock(tier);
-    if (id_size > ENVELOPE_MAX_ID_SIZE || is_off || tier_admit(tier, &request, NULL) != INGOT_SUCCESS)
+    if (id_size > ENVELOPE_MAX_ID_SIZE || is_off || tier_admit(tier, &request) != INGOT_SUCCESS)
         return INGOT_LEASE_NONE;
     object_key_of(tier->name_space, id_size, id, key);
     struct lease *made = make_lease(tier, key);
@@ -184,10 +184,10 @@ static bool is_to_end(const struct tier *tier, const struct lease *lease)
     return lease->is_ended && uploads_newest(tier, lease->key) == NULL;
 }
 
-bool leases_are_left(const struct tier *tier, bool is_any)
+bool leases_are_ending(const struct tier *tier)
 {
     const struct lease *lease = tier->leases;
-    while (lease != NULL && !is_any && !lease->is_ended)
+    while (lease != NULL && !lease->is_ended)
         lease = lease->next;
     return lease != NULL;
 }

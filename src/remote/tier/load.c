@@ -25,16 +25,10 @@ static void release_bytes(ingot_buffer_t *buffer)
 /* Admits a request of the application. A load that is not admitted is a miss, and a question has no answer then. */
 static ingot_status_t admit(struct tier *tier, struct request *request, bool is_question)
 {
-    bool is_out_of_time = false;
-    const ingot_status_t status = tier_admit(tier, request, &is_out_of_time);
+    const ingot_status_t status = tier_admit(tier, request);
     if (status == INGOT_SUCCESS)
         return status;
     TIER_COUNT(tier, skipped, 1);
-    if (!is_out_of_time)
-        (void)tier_need_thread(tier); /* it may be missing, because memory ran out earlier */
-    else if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
-        tier_tell(tier, INGOT_IO_ERROR, 0,
-                  "the remote tier's server is not asked: failed and slow loads took all the time that may be lost");
     return is_question ? ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now")
                        : status;
 }
@@ -157,7 +151,7 @@ ingot_status_t tier_leave_wish(void *self, size_t id_size, const uint8_t *id)
     struct request request;
     if (id_size > INGOT_WISH_MAX_SIZE)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the id has %zu bytes, more than a wish may have", id_size);
-    const ingot_status_t status = tier_admit(tier, &request, NULL);
+    const ingot_status_t status = tier_admit(tier, &request);
     if (status != INGOT_SUCCESS)
         return status;
     const enum outcome outcome = tier->transport.ops->leave_wish(tier->transport.self, &request, id_size, id);
@@ -182,7 +176,7 @@ ingot_status_t ingot_remote_take_wish(ingot_storage_t storage, uint64_t wait_ms,
     const ingot_status_t status = find_tier_with_wishes(storage, &tier);
     if (status != INGOT_SUCCESS)
         return status;
-    if (tier_admit(tier, &request, NULL) != INGOT_SUCCESS)
+    if (tier_admit(tier, &request) != INGOT_SUCCESS)
         return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
     const enum outcome outcome = tier->transport.ops->take_wish(tier->transport.self, &request, wait_ms, wish);
     tier_settle(tier, &request, tier_finding_of(outcome), NS_NEVER, request.failure); /* waiting is no loss */

@@ -37,7 +37,7 @@ struct request tier_make_request(struct tier *tier)
     };
 }
 
-ingot_status_t tier_admit(struct tier *tier, struct request *request, bool *is_out_of_time)
+ingot_status_t tier_admit(struct tier *tier, struct request *request)
 {
     *request = tier_make_request(tier);
     const uint64_t now_ns = request->began_ns;
@@ -47,13 +47,17 @@ ingot_status_t tier_admit(struct tier *tier, struct request *request, bool *is_o
     guard_unlock();
     if (allowance_ns < NS_NEVER - now_ns)
         request->deadline_ns = now_ns + allowance_ns;
-    if (is_out_of_time != NULL)
-        *is_out_of_time = !is_paused;
     if (allowance_ns != 0)
         return INGOT_SUCCESS;
-    return is_paused ? ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now")
-                     : ingot_set_error_detail(INGOT_NOT_FOUND,
-                                              "failed and slow loads took all the time that the remote tier may lose");
+    if (is_paused) {
+        (void)tier_need_thread(tier); /* it may be missing, because memory ran out earlier */
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
+    }
+    if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
+        tier_tell(tier, INGOT_IO_ERROR, 0,
+                  "the remote tier's server is not asked: failed and slow loads took all the time that may be lost");
+    return ingot_set_error_detail(INGOT_NOT_FOUND,
+                                  "failed and slow loads took all the time that the remote tier may lose");
 }
 
 void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *format, ...)

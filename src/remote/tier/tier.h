@@ -100,9 +100,8 @@ ingot_status_t tier_find(ingot_storage_t storage, struct tier **tier);
 /* Makes a request without a deadline, which begins now, and ends early if the tier is being closed. */
 struct request tier_make_request(struct tier *tier);
 /* Makes a request that the application waits for. Decides whether it may do so now, and sets the deadline. Returns
- * INGOT_NOT_FOUND if not: the server has failed, or no time for failures is left (*is_out_of_time, which may be NULL).
- */
-ingot_status_t tier_admit(struct tier *tier, struct request *request, bool *is_out_of_time);
+ * INGOT_NOT_FOUND if not: the server has failed, or no time for failures is left, which an event reports once. */
+ingot_status_t tier_admit(struct tier *tier, struct request *request);
 /* Passes the result of an admitted request to the guard. Its time counts as lost if it took longer than fair_ns. An
  * event reports, with the reason, that the server is not asked for a while; the tier's thread then asks it. */
 void tier_settle(struct tier *tier, const struct request *request, enum guard_finding finding, uint64_t fair_ns,
@@ -162,8 +161,8 @@ void leases_fini(struct tier *tier);
 /* Notes that a key's object waits for its upload, or that the upload has failed, if there is a lease for the key. The
  * caller holds the lock. */
 void leases_note_upload(struct tier *tier, const char *key, bool has_failed);
-/* True if there are leases that wait to be ended, or, with is_any, any leases. The caller holds the lock. */
-bool leases_are_left(const struct tier *tier, bool is_any);
+/* True if there are leases that wait to be ended. The caller holds the lock. */
+bool leases_are_ending(const struct tier *tier);
 /* Returns when a lease must be extended or ended: 0: now. The caller holds the lock. */
 uint64_t leases_due_ns(const struct tier *tier);
 /* Extends or ends one lease for which this is due. Returns false if there was none. Called by the tier's thread. */

@@ -248,7 +248,7 @@ static bool wait_for_work(struct tier *tier)
         if (guard_is_paused(tier->guard) && tier->guard->pauses.until_ns < due_ns)
             due_ns = tier->guard->pauses.until_ns;
         guard_unlock();
-        tier->is_working = !tier_is_ending(tier) && (due_ns != NS_NEVER || leases_are_left(tier, true));
+        tier->is_working = !tier_is_ending(tier) && (due_ns != NS_NEVER || tier->leases != NULL);
         if (!tier->is_working || due_ns <= nanoseconds_now())
             break;
         thread_wait(&tier->has_changed, &tier->lock, due_ns);
@@ -302,7 +302,7 @@ bool tier_wait_for_uploads(struct tier *tier, uint64_t moment_ns, bool with_leas
     const uint64_t number = tier->last_number;
     for (;;) {
         const struct upload *oldest = tier->active != NULL ? tier->active : tier->first;
-        is_left = (oldest != NULL && oldest->number <= number) || (with_leases && leases_are_left(tier, false));
+        is_left = (oldest != NULL && oldest->number <= number) || (with_leases && leases_are_ending(tier));
         /* an upload that has just failed is about to end */
         const bool may_end_soon = tier->active != NULL || !tier_pauses_uploads(tier);
         if (!is_left || !may_end_soon || nanoseconds_now() >= moment_ns)
