@@ -56,6 +56,23 @@ bool hermetic_kind_has_includes(ingot_source_kind_t kind)
            kind == INGOT_SOURCE_HEADER || (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
 }
 
+bool hermetic_concerns(size_t size, const char *text)
+{
+    static const char *const parts[] = {"%:",      "??",     "DATE__",   "TIME__",  "TIMESTAMP__",
+                                        "LEVEL__", "FILE",   "location", "include", "import",
+                                        "embed",   "assert", "asm",      "incbin",  "ragma"};
+    /* A backslash may hide any of the other characters by joining lines. */
+    if (size == 0)
+        return false;
+    if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL)
+        return true;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+        if (memmem(text, size, parts[i], strlen(parts[i])) != NULL)
+            return true;
+    }
+    return false;
+}
+
 static void add_view(struct source_graph *graph, enum text_origin origin, const ingot_source_view_t *view)
 {
     struct graph_text *text = graph_add_text(graph, origin, view->name);

@@ -1,7 +1,6 @@
 /*
  * special_names.c - finds names such as __TIME__ and __FILE__, whose meaning depends on more than the texts.
  */
-#include "core/hermetic/hermetic.h"
 #include "core/hermetic/source_graph.h"
 
 #include <string.h>
@@ -152,21 +151,4 @@ bool text_scan_definition(struct source_graph *graph, size_t size, const char *v
     if (problem != NULL)
         *name = problem;
     return problem == NULL;
-}
-
-bool hermetic_concerns(size_t size, const char *text)
-{
-    static const char *const parts[] = {"%:",      "??",     "DATE__",   "TIME__",  "TIMESTAMP__",
-                                        "LEVEL__", "FILE",   "location", "include", "import",
-                                        "embed",   "assert", "asm",      "incbin",  "ragma"};
-    /* A backslash may hide any of the other characters by joining lines. */
-    if (size == 0)
-        return false;
-    if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL)
-        return true;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
-        if (memmem(text, size, parts[i], strlen(parts[i])) != NULL)
-            return true;
-    }
-    return false;
 }

@@ -88,7 +88,7 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
     arena_init(&arena, allocator);
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
         char *line = NULL;
-        identity_watch_file(&identity->watched, *paths);
+        witness_put_file(&identity->files, *paths); /* before the file is read */
         if (count == MAX_PATHS)
             status = error_set(INGOT_BACKEND_ERROR, "a compiler has more than %d data files", MAX_PATHS);
         else

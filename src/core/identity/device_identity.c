@@ -37,16 +37,19 @@ ingot_status_t device_identity_create(struct device_identity **identity, const i
     struct device_identity *made = NULL;
 
     bytes_writer_init(&fields.fields, allocator);
-    bytes_writer_init(&fields.watched, allocator);
+    bytes_writer_init(&fields.files, allocator);
+    bytes_writer_init(&fields.variables, allocator);
     ingot_status_t status = ops->identify_device(state, device, &fields);
     if (status != INGOT_SUCCESS)
         goto done;
     made = memory_allocate_zeroed(allocator, sizeof(*made));
     if (made != NULL)
         made->bytes = bytes_take(&fields.fields, &made->size);
-    if (made != NULL && fields.watched.size != 0)
-        made->watched = bytes_take(&fields.watched, &made->watched_size);
-    if (made == NULL || made->bytes == NULL || (made->watched == NULL && fields.watched.failed)) {
+    if (made != NULL)
+        made->files = bytes_take(&fields.files, &made->files_size);
+    if (made != NULL)
+        made->variables = bytes_take(&fields.variables, &made->variables_size);
+    if (made == NULL || made->bytes == NULL || made->files == NULL || made->variables == NULL) {
         status = error_out_of_memory();
         goto done;
     }
@@ -55,7 +58,8 @@ ingot_status_t device_identity_create(struct device_identity **identity, const i
     made = NULL;
 done:
     device_identity_destroy(made, allocator);
-    bytes_writer_fini(&fields.watched);
+    bytes_writer_fini(&fields.variables);
+    bytes_writer_fini(&fields.files);
     bytes_writer_fini(&fields.fields);
     return status;
 }
@@ -65,6 +69,7 @@ void device_identity_destroy(struct device_identity *identity, const ingot_alloc
     if (identity == NULL)
         return;
     memory_free(allocator, identity->bytes, identity->size);
-    memory_free(allocator, identity->watched, identity->watched_size);
+    memory_free(allocator, identity->files, identity->files_size);
+    memory_free(allocator, identity->variables, identity->variables_size);
     memory_free(allocator, identity, sizeof(*identity));
 }

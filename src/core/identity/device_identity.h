@@ -16,23 +16,24 @@ struct device_identity {
     size_t size;
     uint8_t *bytes; /* for each field, its name and its value, each preceded by its length */
     uint8_t digest[DIGEST_SIZE];
-    size_t watched_size;
-    uint8_t *watched; /* the files and variables that it was made from (identity_watch.c), or NULL */
+    size_t files_size;
+    uint8_t *files; /* the states of the files that it was made from (witness_put_file) */
+    size_t variables_size;
+    uint8_t *variables; /* the variables that it was made from (identity_watch.c) */
 };
 
 /* An identity to which a backend is adding fields. */
 struct ingot_identity {
     struct bytes_writer fields;
     struct ingot_header_memo *memo; /* NULL if there is none */
-    struct bytes_writer watched;    /* identity_watch.c appends to it */
+    struct bytes_writer files;      /* as in device_identity, and so are the variables */
+    struct bytes_writer variables;
 };
 
 /* Makes a device's identity. The memo, which may be NULL, remembers digests of libraries without a build-id. */
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       struct ingot_header_memo *memo, const ingot_backend_ops_t *ops, void *state,
                                       uint32_t device);
-/* identity_watch.c: appends a file's state. Called before the file is read. */
-void identity_watch_file(struct bytes_writer *watched, const char *path);
 /* identity_watch.c: returns what has changed since the identity was made, as a clause (a static string), or NULL if
  * nothing has. */
 const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator);

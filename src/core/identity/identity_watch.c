@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/os_file.h"
 
 enum { MAX_VARIABLES = 128 };
 
@@ -73,33 +72,6 @@ static ingot_status_t environment_put(struct bytes_writer *text, const char *con
     return text->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* ---- what is watched ---- */
-
-enum watched { WATCHED_FILE, WATCHED_ENVIRONMENT };
-
-static const char file_changed[] = "a file of the compiler has changed since the context identified it";
-static const char environment_changed[] =
-    "an environment variable of the compiler has changed since the context read it";
-
-static void put_state(struct bytes_writer *out, const char *path)
-{
-    struct os_file_state state = {.size = 0};
-    const ingot_status_t status = os_get_file_state(path, &state);
-    bytes_put_u64(out, (uint64_t)status);
-    bytes_put_u64(out, state.identity.device);
-    bytes_put_u64(out, state.identity.inode);
-    bytes_put_u64(out, state.size);
-    bytes_put_u64(out, state.modified_ns);
-    bytes_put_u64(out, state.changed_ns);
-}
-
-void identity_watch_file(struct bytes_writer *watched, const char *path)
-{
-    bytes_put_u32(watched, WATCHED_FILE);
-    bytes_put_framed(watched, strlen(path) + 1, path);
-    put_state(watched, path);
-}
-
 ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables)
 {
     struct bytes_writer text;
@@ -111,11 +83,10 @@ ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const 
         size_t count = 0;
         while (variables[count] != NULL)
             ++count;
-        bytes_put_u32(&identity->watched, WATCHED_ENVIRONMENT);
-        bytes_put_u64(&identity->watched, count);
+        bytes_put_u64(&identity->variables, count);
         for (size_t i = 0; i < count; ++i)
-            bytes_put_framed(&identity->watched, strlen(variables[i]) + 1, variables[i]);
-        bytes_put_framed(&identity->watched, text.size, text.bytes);
+            bytes_put_framed(&identity->variables, strlen(variables[i]) + 1, variables[i]);
+        bytes_put_framed(&identity->variables, text.size, text.bytes);
     }
     if (status == INGOT_SUCCESS && text.size != 0)
         status = ingot_identity_add(identity, "environment", text.size, text.bytes);
@@ -124,17 +95,6 @@ ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const 
 }
 
 /* ---- what has changed ---- */
-
-static bool is_file_same(struct bytes_reader *reader, struct bytes_writer *now)
-{
-    size_t size = 0;
-    const char *path = (const char *)bytes_get_framed(reader, &size);
-    if (path == NULL)
-        return false;
-    put_state(now, path);
-    const uint8_t *then = bytes_get(reader, now->size);
-    return then != NULL && memcmp(then, now->bytes, now->size) == 0;
-}
 
 static bool is_environment_same(struct bytes_reader *reader, struct bytes_writer *now)
 {
@@ -153,15 +113,15 @@ static bool is_environment_same(struct bytes_reader *reader, struct bytes_writer
 const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator)
 {
     struct bytes_reader reader;
-    const char *change = NULL;
-    bytes_reader_init(&reader, identity->watched_size, identity->watched);
+    const char *change = witness_confirm(identity->files_size, identity->files)
+                             ? NULL
+                             : "a file of the compiler has changed since the context identified it";
+    bytes_reader_init(&reader, identity->variables_size, identity->variables);
     while (change == NULL && bytes_left(&reader) != 0) {
         struct bytes_writer now;
         bytes_writer_init(&now, allocator);
-        if (bytes_get_u32(&reader) == WATCHED_FILE)
-            change = is_file_same(&reader, &now) && !now.failed ? NULL : file_changed;
-        else
-            change = is_environment_same(&reader, &now) && !now.failed ? NULL : environment_changed;
+        if (!is_environment_same(&reader, &now) || now.failed)
+            change = "an environment variable of the compiler has changed since the context read it";
         bytes_writer_fini(&now);
     }
     return change;

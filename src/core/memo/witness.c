@@ -40,12 +40,9 @@ void witness_fini(struct witness *witness)
 
 /* ---- writing and reading answers ---- */
 
-static void put_answer(struct witness *witness, enum answer_kind kind, const char *path,
+static void put_answer(struct bytes_writer *answers, enum answer_kind kind, const char *path,
                        const struct os_file_state *state)
 {
-    struct bytes_writer *answers = &witness->answers;
-    if (witness->files == NULL || !witness->is_lasting)
-        return;
     bytes_put_u32(answers, (uint32_t)kind);
     bytes_put_framed(answers, strlen(path) + 1, path);
     if (kind != ANSWER_FILE && kind != ANSWER_DIRECTORY)
@@ -57,6 +54,13 @@ static void put_answer(struct witness *witness, enum answer_kind kind, const cha
     bytes_put_u64(answers, state->size);
     bytes_put_u64(answers, state->modified_ns);
     bytes_put_u64(answers, state->changed_ns);
+}
+
+static void record_answer(struct witness *witness, enum answer_kind kind, const char *path,
+                          const struct os_file_state *state)
+{
+    if (witness->files != NULL && witness->is_lasting)
+        put_answer(&witness->answers, kind, path, state);
 }
 
 static bool get_answer(struct bytes_reader *reader, struct answer *answer)
@@ -113,9 +117,9 @@ ingot_status_t witness_read_file(struct witness *witness, const char *path, size
     witness->is_lasting =
         witness->is_lasting && (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && (*file)->is_lasting));
     if (status == INGOT_NOT_FOUND)
-        put_answer(witness, ANSWER_NO_FILE, path, NULL);
+        record_answer(witness, ANSWER_NO_FILE, path, NULL);
     else if (status == INGOT_SUCCESS)
-        put_answer(witness, ANSWER_FILE, path, &(*file)->state);
+        record_answer(witness, ANSWER_FILE, path, &(*file)->state);
     return status;
 }
 
@@ -131,7 +135,7 @@ ingot_status_t witness_hash_file(struct witness *witness, const char *path, stru
     memory_free(allocator, part, OS_FILE_PART);
     witness->is_lasting = witness->is_lasting && status == INGOT_SUCCESS && known_file_is_settled(&facts, until_ns);
     if (status == INGOT_SUCCESS)
-        put_answer(witness, ANSWER_FILE, path, &facts.state);
+        record_answer(witness, ANSWER_FILE, path, &facts.state);
     return status;
 }
 
@@ -155,7 +159,7 @@ bool witness_identify_directory(struct witness *witness, const char *path, struc
         asked->is_there = os_identify_directory(path, &asked->identity);
         *bucket = asked;
         const struct os_file_state state = {.identity = asked->identity};
-        put_answer(witness, asked->is_there ? ANSWER_DIRECTORY : ANSWER_NO_DIRECTORY, path, &state);
+        record_answer(witness, asked->is_there ? ANSWER_DIRECTORY : ANSWER_NO_DIRECTORY, path, &state);
     }
     *identity = asked->identity;
     return asked->is_there;
@@ -166,7 +170,7 @@ bool witness_get_current_directory(struct witness *witness, size_t size, char *p
     const bool is_there = getcwd(path, size) != NULL;
     witness->is_lasting = witness->is_lasting && is_there;
     if (is_there)
-        put_answer(witness, ANSWER_CURRENT, path, NULL);
+        record_answer(witness, ANSWER_CURRENT, path, NULL);
     return is_there;
 }
 
@@ -188,6 +192,13 @@ static bool is_same_answer(const struct answer *answer)
     case ANSWER_CURRENT: return getcwd(path, sizeof(path)) != NULL && strcmp(path, answer->path) == 0;
     }
     return false;
+}
+
+void witness_put_file(struct bytes_writer *answers, const char *path)
+{
+    struct os_file_state state;
+    const bool is_there = os_get_file_state(path, &state) == INGOT_SUCCESS;
+    put_answer(answers, is_there ? ANSWER_FILE : ANSWER_NO_FILE, path, &state);
 }
 
 bool witness_confirm(size_t size, const uint8_t *answers)

@@ -54,6 +54,9 @@ bool witness_identify_directory(struct witness *witness, const char *path, struc
 /* Writes the path of the current directory. Returns false if there is none or it does not fit. */
 bool witness_get_current_directory(struct witness *witness, size_t size, char *path);
 
+/* Asks for a file's state and appends the answer, for callers without a witness. If the file is there but has no state,
+ * because it is not a regular file, the answer cannot be confirmed. */
+void witness_put_file(struct bytes_writer *answers, const char *path);
 /* True if every question, asked again, has the same answer. */
 bool witness_confirm(size_t size, const uint8_t *answers);
 
