@@ -47,8 +47,8 @@ enum { STACK_SIZE = 1 << 16, NICE = 10, FIRST_FD = 3, MOST_FDS = 1 << 20 };
 extern char **environ;
 
 struct builders {
-    uint64_t count; /* like the next two, it stays as it was made */
-    const char *remote;
+    uint64_t count;     /* like the next two, it stays as it was made */
+    const char *remote; /* behind this structure; NULL: none */
     bool ignores_environment;
     /* When it may be time to start a builder. Whoever sets it to NEVER owns the next fields, until it sets it again. */
     _Atomic uint64_t look_ns;
