@@ -5,6 +5,7 @@
  * rest.
  */
 #include <ingot/private/artifact.h>
+#include <ingot/private/descriptor.h>
 #include <ingot/private/request.h>
 
 #include <cstdlib>
@@ -43,11 +44,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (ingot_artifact_key_get_id(&key, &id_size, id) != INGOT_SUCCESS ||
         ingot_artifact_pack(id_size, id, &info, size - 1, data + 1, &blob) != INGOT_SUCCESS)
         std::abort();
-    (void)ingot_request_describe(id_size, id, blob.size, blob.bytes, nullptr, look_at, nullptr);
     if (ingot_request_open(&request, id_size, id, &blob) == INGOT_SUCCESS) {
         ingot_buffer_t bytes = INGOT_BUFFER_INIT;
-        if (ingot_request_unpack(&request, nullptr, &bytes) == INGOT_SUCCESS)
+        if (ingot_request_unpack(&request, nullptr, &bytes) == INGOT_SUCCESS) {
+            (void)ingot_request_visit(bytes.size, bytes.bytes, look_at, nullptr);
             bytes.release(&bytes);
+        }
         ingot_request_close(&request);
     }
     if (blob.release != nullptr)

@@ -35,9 +35,16 @@ inline std::string describe_blob(const std::vector<uint8_t> &blob)
         [&](size_t *size, char *text) { return ingot_cache_blob_describe(blob.size(), blob.data(), size, text); });
 }
 
+/* Returns the fields in which two ids differ as a JSON array. */
 inline std::string explain_ids(const std::vector<uint8_t> &expected, const std::vector<uint8_t> &found)
 {
-    return text_by([&](size_t *size, char *text) {
-        return ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(), size, text);
-    });
+    std::string text = "[";
+    const auto add = [](void *user, const char *path, const char *wanted, const char *stored) {
+        auto &all = *static_cast<std::string *>(user);
+        all += std::string(all.size() > 1 ? ", " : "") + "{\"field\": " + path + ", \"expected\": " + wanted +
+               ", \"found\": " + stored + "}";
+    };
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_cache_blob_id_compare(expected.size(), expected.data(), found.size(), found.data(), add, &text));
+    return text + "]";
 }

@@ -117,21 +117,14 @@ INGOT_API ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *i
 INGOT_API ingot_status_t ingot_cache_blob_id_move(ingot_context_t context, size_t size, const uint8_t *id,
                                                   size_t *moved_size, uint8_t *moved);
 
-/**
- * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids.
- * Explains a miss if @p expected is the requested id and @p found is a stored one. Size protocol and statuses as
- * ingot_cache_blob_id_describe.
- */
-INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
-                                                     const uint8_t *found, size_t *text_size, char *text);
-
 /** Receives a field in which two ids differ, as JSON texts: its path, and its values, each of which is a string, or
  * null if the id does not have the field. All are valid only during the call. */
 typedef void (*ingot_cache_blob_id_difference_t)(void *user, const char *path, const char *expected, const char *found);
 
 /**
- * Visits the fields in which two ids differ, in the order of ingot_cache_blob_id_explain.
- * @return As ingot_cache_blob_id_explain.
+ * Visits the fields in which two ids differ: those of the expected id, and then those that it lacks. Explains a miss if
+ * @p expected is the requested id and @p found is a stored one. Nothing is visited for equal ids.
+ * @return As ingot_cache_blob_id_describe.
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *expected, size_t found_size,
                                                      const uint8_t *found, ingot_cache_blob_id_difference_t visit,

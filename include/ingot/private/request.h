@@ -68,15 +68,6 @@ INGOT_API ingot_status_t ingot_request_unpack(const ingot_kept_request_t *reques
                                               ingot_buffer_t *bytes);
 
 /**
- * Describes a kept request for people: visits "name", "group", "namespace" and "device" if they are known, and then
- * what ingot_request_visit visits.
- * @return As ingot_request_open and ingot_request_unpack.
- */
-INGOT_API ingot_status_t ingot_request_describe(size_t id_size, const uint8_t *id, size_t blob_size,
-                                                const uint8_t *blob, ingot_storage_t texts,
-                                                ingot_cache_blob_id_visit_t visit, void *user);
-
-/**
  * Records the request of a program in the stores in which the storage records. Does nothing if it records nowhere. A
  * failure is reported by an event, once per status.
  *

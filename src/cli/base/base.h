@@ -37,7 +37,6 @@ struct common_options {
     ingot_persist_trust_policy_t trust_policy; /* the weakest policy: INGOT_PERSIST_TRUST may name a stricter one */
     bool ignores_trust_variable;               /* ignores INGOT_PERSIST_TRUST */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
-    bool keeps_requests;                       /* keeps the requests of what is built beside it */
     uint64_t *old_count;                       /* if not NULL, gets the number of directories that count_old counts */
 };
 

@@ -11,20 +11,22 @@
 
 #define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ"
 
+/* Formats a number in the largest unit in which it is at least 1. Each unit is `step` times the one before. */
+static void put_scaled(uint64_t number, double step, size_t count, const char *const *names, char *text)
+{
+    double value = (double)number;
+    size_t unit = 0;
+    while (value >= step - 0.05 && unit + 1 < count) { /* never "1024.0" */
+        value /= step;
+        ++unit;
+    }
+    (void)snprintf(text, UNITS_TEXT_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s", value, names[unit]);
+}
+
 const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE])
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-
-    while (value >= 1023.95 && unit + 1 < sizeof(names) / sizeof(names[0])) { /* never "1024.0" */
-        value /= 1024;
-        ++unit;
-    }
-    if (unit == 0)
-        (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 " B", bytes);
-    else
-        (void)snprintf(text, UNITS_TEXT_SIZE, "%.1f %s", value, names[unit]);
+    put_scaled(bytes, 1024, sizeof(names) / sizeof(names[0]), names, text);
     return text;
 }
 
@@ -47,19 +49,12 @@ const char *units_duration(uint64_t duration_ns, char text[UNITS_TEXT_SIZE])
 {
     static const char *const names[] = {"ns", "us", "ms", "s"};
     const uint64_t minutes = duration_ns / (60 * NS_PER_SECOND);
-    double value = (double)duration_ns;
-    size_t unit = 0;
-
-    while (value >= 999.95 && unit + 1 < sizeof(names) / sizeof(names[0])) { /* never "1000.0" */
-        value /= 1000;
-        ++unit;
-    }
     if (minutes >= 60)
         (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 "h %02" PRIu64 "m", minutes / 60, minutes % 60);
     else if (minutes != 0)
         (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 "m %02" PRIu64 "s", minutes, duration_ns / NS_PER_SECOND % 60);
     else
-        (void)snprintf(text, UNITS_TEXT_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s", value, names[unit]);
+        put_scaled(duration_ns, 1000, sizeof(names) / sizeof(names[0]), names, text);
     return text;
 }
 

@@ -142,24 +142,19 @@ static int pull_sources(struct building *building)
 /* Reads the requests. The keys that check their seals need not be the keys that seal the built programs. */
 static int read_requests(struct building *building)
 {
-    ingot_storage_t store = NULL;
+    static char *own_store[1]; /* NULL stands for it */
     struct common_options options = building->common;
-    if (building->is_stale) {
-        int code = store_open(&store, &options, STORE_READ, NULL);
-        if (code == EXIT_DONE)
-            code = plan_read_stale(&building->plan, store);
-        ingot_storage_release(store);
-        return code;
-    }
     options.trust_policy = store_policy(building->is_required, building->key_files);
     if (building->key_files != NULL)
         options.key_files = building->key_files;
     int code = store_read_trust(&building->trust, &options);
     if (code == EXIT_DONE)
         code = pull_sources(building);
-    return code == EXIT_DONE ? plan_read(&building->plan, building->paths.count, building->paths.items,
-                                         &building->common, &building->trust)
-                             : code;
+    if (building->is_stale)
+        building->paths = (struct text_list){own_store, 1};
+    return code == EXIT_DONE
+               ? plan_read(&building->plan, &building->paths, &building->common, &building->trust, building->is_stale)
+               : code;
 }
 
 /* Answers the requests. */
@@ -216,7 +211,6 @@ static int run_build(void *values)
     const int code = check_build_arguments(building);
     if (building->setup.is_watch)
         store_take_namespace(&building->common);
-    building->common.keeps_requests = store_is_on("INGOT_PERSIST_REQUESTS");
     return code == EXIT_DONE ? build_requests(building) : code;
 }
 

@@ -26,13 +26,13 @@ struct visit {
 
 /* ---- sources of requests ---- */
 
-ingot_status_t plan_open_source(struct plan *plan, size_t source, ingot_storage_t *store)
+ingot_status_t plan_open_source(struct plan *plan, size_t source, ingot_storage_t own, ingot_storage_t *store)
 {
     struct plan_source *opened = &plan->sources[source];
     ingot_status_t status = INGOT_SUCCESS;
-    if (opened->store == NULL)
+    if (opened->path != NULL && opened->store == NULL)
         status = store_open_source(&opened->store, opened->path, opened->name_space, plan->trust);
-    *store = opened->store;
+    *store = opened->path != NULL ? opened->store : own;
     return status;
 }
 
@@ -46,7 +46,7 @@ static int take_request(const ingot_persist_entry_t *entry, void *user)
     struct plan *plan = visit->plan;
     const char *place = entry->name_space;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    struct plan_request added = {.source = PLAN_OWN};
+    struct plan_request added = {.source = 0};
     if (entry->id == NULL || ingot_request_is_id(entry->id_size, entry->id) == 0)
         return 1;
     ingot_status_t status = ingot_persist_load_entry(visit->store, entry, 0, &blob);
@@ -62,14 +62,10 @@ static int take_request(const ingot_persist_entry_t *entry, void *user)
                                         : place[0] != '\0'        ? place
                                                                   : added.kept.name_space);
     hex_put(added.key, INGOT_REQUEST_DIGEST_SIZE, added.kept.digest);
-    for (added.source = 0; visit->path != NULL && added.source < plan->source_count; ++added.source) {
-        const struct plan_source *source = &plan->sources[added.source];
-        if (source->path == visit->path && strcmp(source->name_space, place) == 0)
-            break;
-    }
-    if (visit->path == NULL) {
-        added.source = PLAN_OWN;
-    } else if (added.source == plan->source_count) {
+    while (added.source < plan->source_count && (plan->sources[added.source].path != visit->path ||
+                                                 strcmp(plan->sources[added.source].name_space, place) != 0))
+        ++added.source;
+    if (added.source == plan->source_count) {
         plan->sources = memory_grow(plan->sources, plan->source_count, sizeof(*plan->sources));
         plan->sources[plan->source_count++] = (struct plan_source){visit->path, memory_copy_text(place), NULL};
     }
@@ -102,43 +98,19 @@ static void sort_requests(struct plan *plan, int (*compare)(const void *a, const
         qsort(plan->requests, plan->request_count, sizeof(*plan->requests), compare);
 }
 
-/* Drops requests that several stores have. */
-static void drop_repeated(struct plan *plan)
+/* Drops requests that several stores have, and if `needs_devices`, those that no result has. */
+static void drop_requests(struct plan *plan, bool needs_devices)
 {
     size_t kept = 0;
     sort_requests(plan, compare_requests);
     for (size_t i = 0; i < plan->request_count; ++i) {
-        if (kept != 0 && compare_requests(&plan->requests[kept - 1], &plan->requests[i]) == 0)
+        if ((kept != 0 && compare_requests(&plan->requests[kept - 1], &plan->requests[i]) == 0) ||
+            (needs_devices && plan->requests[i].devices == NULL))
             ingot_request_close(&plan->requests[i].kept);
         else
             plan->requests[kept++] = plan->requests[i];
     }
     plan->request_count = kept;
-}
-
-int plan_read(struct plan *plan, size_t count, char *const *paths, const struct common_options *options,
-              const ingot_persist_trust_t *trust)
-{
-    int code = EXIT_DONE;
-    *plan = (struct plan){.trust = trust};
-    for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
-        struct visit visit = {.plan = plan, .path = paths[i], .name_space = options->name_space};
-        ingot_status_t status = INGOT_SUCCESS;
-        if (paths[i] == NULL)
-            code = store_open(&visit.store, options, STORE_READ, NULL);
-        else
-            status = store_open_source(&visit.store, paths[i], "", trust);
-        if (status != INGOT_SUCCESS) {
-            store_tell_failure(status, "%s", paths[i]);
-            return EXIT_NO_STORE;
-        }
-        if (code == EXIT_DONE)
-            code = entry_visit_all(visit.store, take_request, &visit);
-        ingot_storage_release(visit.store);
-    }
-    drop_repeated(plan);
-    sort_requests(plan, compare_costs);
-    return code;
 }
 
 /* ---- results, which tell the devices ---- */
@@ -195,22 +167,33 @@ static int take_result(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-int plan_read_stale(struct plan *plan, ingot_storage_t store)
+/* ---- the stores ---- */
+
+int plan_read(struct plan *plan, const struct text_list *paths, const struct common_options *options,
+              const ingot_persist_trust_t *trust, bool is_stale)
 {
-    struct visit visit = {.plan = plan, .store = store};
-    size_t kept = 0;
-    *plan = (struct plan){.requests = NULL};
-    int code = entry_visit_all(store, take_request, &visit);
-    drop_repeated(plan);
-    if (code == EXIT_DONE)
-        code = entry_visit_all(store, take_result, &visit);
-    for (size_t i = 0; i < plan->request_count; ++i) {
-        if (plan->requests[i].devices != NULL)
-            plan->requests[kept++] = plan->requests[i];
+    int code = EXIT_DONE;
+    *plan = (struct plan){.trust = trust};
+    for (size_t i = 0; i < paths->count && code == EXIT_DONE; ++i) {
+        struct visit visit = {.plan = plan, .path = paths->items[i], .name_space = options->name_space};
+        ingot_status_t status = INGOT_SUCCESS;
+        if (visit.path == NULL)
+            code = store_open(&visit.store, options, STORE_READ, NULL);
         else
-            ingot_request_close(&plan->requests[i].kept);
+            status = store_open_source(&visit.store, visit.path, "", trust);
+        if (status != INGOT_SUCCESS) {
+            store_tell_failure(status, "%s", visit.path);
+            return EXIT_NO_STORE;
+        }
+        if (code == EXIT_DONE)
+            code = entry_visit_all(visit.store, take_request, &visit);
+        if (code == EXIT_DONE && is_stale) {
+            drop_requests(plan, false); /* take_result needs them in order */
+            code = entry_visit_all(visit.store, take_result, &visit);
+        }
+        ingot_storage_release(visit.store);
     }
-    plan->request_count = kept;
+    drop_requests(plan, is_stale);
     sort_requests(plan, compare_costs);
     return code;
 }

@@ -316,10 +316,8 @@ static void do_task(struct worker *worker, size_t number)
     begin_task(worker, number, task->request, device->text);
     const struct worker_store *place = open_store(worker, task->request->name_space);
     ingot_program_desc_t desc = NULL;
-    ingot_storage_t texts = place->store;
-    ingot_status_t status = INGOT_SUCCESS;
-    if (task->request->source != PLAN_OWN)
-        status = plan_open_source(worker->setup->plan, task->request->source, &texts);
+    ingot_storage_t texts = NULL;
+    ingot_status_t status = plan_open_source(worker->setup->plan, task->request->source, place->store, &texts);
     if (status == INGOT_SUCCESS)
         status = make_desc(worker, &task->request->kept, device, texts, &desc);
     tell_outcome(worker,
@@ -464,15 +462,14 @@ static void tell_notice(void *user, const char *text)
 /* ---- the process ---- */
 
 /* Turns off the OpenCL layer, which would cache the programs a second time, and recording, because the requests are
- * recorded already. Whether the store keeps requests is in the options. */
+ * recorded already. */
 void worker_run(void *user)
 {
     struct worker worker = {.setup = user};
     const struct worker_setup *setup = worker.setup;
     struct wishes wishes;
     size_t next = setup->first_task;
-    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECORD") != 0 ||
-        unsetenv("INGOT_PERSIST_REQUESTS") != 0)
+    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECORD") != 0)
         _exit(EXIT_FAILED);
     list_devices(&worker);
     if (setup->is_watch) {

@@ -3,6 +3,7 @@
  * parts, and a tuning record as a table; or the public facts of a key.
  */
 #include <ingot/private/artifact.h>
+#include <ingot/private/descriptor.h>
 #include <ingot/private/directory.h>
 #include <ingot/private/request.h>
 #include <stdio.h>
@@ -66,17 +67,6 @@ static const struct table_column record_columns[] = {{"VALUE", "{value}", false}
                                                      {"SAMPLES", "[samples?{samples}]", true},
                                                      {"MADE", "[made_at_ms?{made_at_ms:time_ms}]", false},
                                                      {"PROVENANCE", "[provenance?{provenance}]", false}};
-
-/* Loads what an artifact contains. */
-static ingot_status_t load_value(ingot_storage_t storage, const ingot_persist_entry_t *facts, ingot_buffer_t *value)
-{
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_persist_load_entry(storage, facts, 0, &blob);
-    if (status == INGOT_SUCCESS)
-        status = ingot_artifact_unpack(facts->id_size, facts->id, &blob, value);
-    store_release_blob(&blob);
-    return status;
-}
 
 /* Adds a row for a tuning record, which may have anything in its members. */
 static void add_row(cJSON *rows, const cJSON *record)
@@ -191,50 +181,66 @@ static void add_request_field(void *user, const char *path, size_t size, const u
     free(text);
 }
 
-/* Describes what a kept request has, whose larger texts are in its namespace. */
-static cJSON *describe_request(const struct showing *showing, ingot_storage_t storage,
-                               const ingot_persist_entry_t *facts)
+/* Describes what a kept request has, whose larger texts are in its namespace. Takes the blob. */
+static cJSON *describe_request(const struct showing *showing, const ingot_persist_entry_t *facts, ingot_buffer_t *blob)
 {
     struct showing copy = *showing;
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_kept_request_t kept;
+    ingot_buffer_t bytes = INGOT_BUFFER_INIT;
     ingot_storage_t texts = NULL;
     copy.request = cJSON_CreateObject();
     copy.common.name_space = facts->name_space[0] != '\0' ? facts->name_space : NULL;
-    const bool is_described = store_open(&texts, &copy.common, STORE_READ, NULL) == EXIT_DONE &&
-                              ingot_persist_load_entry(storage, facts, 0, &blob) == INGOT_SUCCESS &&
-                              ingot_request_describe(facts->id_size, facts->id, blob.size, blob.bytes, texts,
-                                                     add_request_field, &copy) == INGOT_SUCCESS;
-    if (!is_described)
+    ingot_status_t status = store_open(&texts, &copy.common, STORE_READ, NULL) == EXIT_DONE
+                                ? ingot_request_open(&kept, facts->id_size, facts->id, blob)
+                                : INGOT_NOT_FOUND;
+    if (status == INGOT_SUCCESS) {
+        const char *const members[][2] = {
+            {"name", kept.name}, {"group", kept.group}, {"namespace", kept.name_space}, {"device", kept.device}};
+        status = ingot_request_unpack(&kept, texts, &bytes);
+        for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && status == INGOT_SUCCESS; ++i)
+            if (members[i][1][0] != '\0')
+                json_add_text(copy.request, members[i][0], members[i][1]);
+        if (status == INGOT_SUCCESS)
+            status = ingot_request_visit(bytes.size, bytes.bytes, add_request_field, &copy);
+        ingot_request_close(&kept);
+    }
+    if (status != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot: a request cannot be described: %s\n", ingot_last_error_detail());
-    store_release_blob(&blob);
+    store_release_blob(&bytes);
     ingot_storage_release(texts);
     return copy.request;
 }
 
+static void show_entry(const struct showing *showing, ingot_storage_t storage, const struct entry *entry)
+{
+    const ingot_persist_entry_t *facts = &entry->facts;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_persist_load_entry(storage, facts, 0, &blob);
+    cJSON *json = status == INGOT_SUCCESS ? json_describe(ingot_cache_blob_describe, blob.size, blob.bytes) : NULL;
+    if (json != NULL && ingot_request_is_id(facts->id_size, facts->id) != 0)
+        (void)cJSON_AddItemToObject(json, "request", describe_request(showing, facts, &blob));
+    /* An artifact may be a tuning record (python/ingot_cache/tuning.py). */
+    if (json != NULL && id_is_of_kind(facts->id_size, facts->id, "tuning") &&
+        ingot_artifact_unpack(facts->id_size, facts->id, &blob, &value) == INGOT_SUCCESS) {
+        cJSON *record = cJSON_ParseWithLength((const char *)value.bytes, value.size);
+        if (cJSON_IsObject(record))
+            (void)cJSON_AddItemToObject(json, "record", record);
+        else
+            cJSON_Delete(record);
+    }
+    add_entry(showing, entry, entry->name, json);
+    store_release_blob(&value);
+    store_release_blob(&blob);
+}
+
 static int show_entries_of_name(const struct showing *showing, ingot_storage_t storage, const char *name)
 {
-    ingot_buffer_t value = INGOT_BUFFER_INIT;
     struct entry *found = NULL;
     size_t count = 0;
-    const int code = entry_find_all(&found, &count, storage, name);
+    const int code = entry_find_all(&found, &count, storage, name, false);
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
-        cJSON *blob = entry_read_blob(storage, &found[i].facts);
-        if (blob != NULL && ingot_request_is_id(found[i].facts.id_size, found[i].facts.id) != 0)
-            (void)cJSON_AddItemToObject(blob, "request", describe_request(showing, storage, &found[i].facts));
-        cJSON *id = id_read(found[i].facts.id_size, found[i].facts.id);
-        const char *kind = id_kind(id);
-        /* An artifact may be a tuning record (python/ingot_cache/tuning.py). */
-        if (blob != NULL && kind != NULL && strcmp(kind, "tuning") == 0 &&
-            load_value(storage, &found[i].facts, &value) == INGOT_SUCCESS) {
-            cJSON *record = cJSON_ParseWithLength((const char *)value.bytes, value.size);
-            if (cJSON_IsObject(record))
-                (void)cJSON_AddItemToObject(blob, "record", record);
-            else
-                cJSON_Delete(record);
-        }
-        store_release_blob(&value);
-        cJSON_Delete(id);
-        add_entry(showing, &found[i], found[i].name, blob);
+        show_entry(showing, storage, &found[i]);
         entry_fini(&found[i]);
     }
     free(found);
@@ -246,6 +252,7 @@ static int show_part(ingot_storage_t storage, void *values)
 {
     const struct showing *showing = values;
     struct entry entry;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_buffer_t value = INGOT_BUFFER_INIT;
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     size_t at = 0;
@@ -253,7 +260,9 @@ static int show_part(ingot_storage_t storage, void *values)
     int code = entry_find(&entry, storage, showing->names.items[0]);
     if (code != EXIT_DONE)
         return code;
-    const ingot_status_t status = load_value(storage, &entry.facts, &value);
+    ingot_status_t status = ingot_persist_load_entry(storage, &entry.facts, 0, &blob);
+    if (status == INGOT_SUCCESS)
+        status = ingot_artifact_unpack(entry.facts.id_size, entry.facts.id, &blob, &value);
     if (status == INGOT_SUCCESS)
         (void)ingot_artifact_get_info(&value, &info);
     for (; i < info.part_count && strcmp(info.parts[i].name, showing->part) != 0; ++i)
@@ -268,6 +277,7 @@ static int show_part(ingot_storage_t storage, void *values)
         (void)fwrite(value.bytes + at, 1, (size_t)info.parts[i].size, stdout); /* main() reports a failure */
     }
     store_release_blob(&value);
+    store_release_blob(&blob);
     entry_fini(&entry);
     return code;
 }

@@ -163,7 +163,7 @@ static int match_entry(const ingot_persist_entry_t *facts, void *user)
     return !is_exact;
 }
 
-int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage, const char *wanted)
+int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage, const char *wanted, bool is_one)
 {
     struct search search = {.wanted = wanted, .storage = storage};
     int code = entry_visit_all(storage, match_entry, &search);
@@ -173,13 +173,16 @@ int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage,
     }
     *found = search.found;
     *count = search.count;
-    if (code == EXIT_DONE && (search.count == 1 || (search.count != 0 && search.is_by_title)))
+    if (code == EXIT_DONE && (search.count == 1 || (search.count != 0 && search.is_by_title && !is_one)))
         return EXIT_DONE;
     drop_found(&search);
     if (code != EXIT_DONE)
         return code;
-    (void)fprintf(stderr, "ingot: %s: %s; \"ingot ls\" lists the entries\n", wanted,
-                  *count == 0 ? "no such entry" : "several entries have names that begin like this");
+    if (*count != 0 && search.is_by_title)
+        (void)fprintf(stderr, "ingot: %zu entries have the name %s; \"ingot ls\" lists them\n", *count, wanted);
+    else
+        (void)fprintf(stderr, "ingot: %s: %s; \"ingot ls\" lists the entries\n", wanted,
+                      *count == 0 ? "no such entry" : "several entries have names that begin like this");
     return EXIT_FINDING;
 }
 
@@ -187,17 +190,10 @@ int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted)
 {
     struct entry *found = NULL;
     size_t count = 0;
-    const int code = entry_find_all(&found, &count, storage, wanted);
+    const int code = entry_find_all(&found, &count, storage, wanted, true);
     if (code == EXIT_DONE)
         *entry = found[0];
-    for (size_t i = 1; i < count && code == EXIT_DONE; ++i)
-        entry_fini(&found[i]);
     free(found);
-    if (code == EXIT_DONE && count > 1) {
-        (void)fprintf(stderr, "ingot: %zu entries have the name %s; \"ingot ls\" lists them\n", count, wanted);
-        entry_fini(entry);
-        return EXIT_FINDING;
-    }
     return code;
 }
 

@@ -151,15 +151,21 @@ bool id_has_source(const cJSON *fields, const char *part)
     return id_has_digest(fields, part);
 }
 
+static void add_difference(void *user, const char *path, const char *expected, const char *found)
+{
+    cJSON *difference = cJSON_CreateObject();
+    (void)cJSON_AddItemToObjectCS(difference, "field", cJSON_Parse(path));
+    (void)cJSON_AddItemToObjectCS(difference, "expected", cJSON_Parse(expected));
+    (void)cJSON_AddItemToObjectCS(difference, "found", cJSON_Parse(found));
+    (void)cJSON_AddItemToArray(user, difference);
+}
+
 cJSON *id_compare(size_t wanted_size, const uint8_t *wanted, size_t found_size, const uint8_t *found)
 {
-    size_t size = 0;
-    if (ingot_cache_blob_id_explain(wanted_size, wanted, found_size, found, &size, NULL) != INGOT_SUCCESS)
-        return NULL;
-    char *text = memory_get(size);
-    const bool is_known =
-        ingot_cache_blob_id_explain(wanted_size, wanted, found_size, found, &size, text) == INGOT_SUCCESS;
-    cJSON *differences = is_known ? cJSON_Parse(text) : NULL;
-    free(text);
-    return differences;
+    cJSON *differences = cJSON_CreateArray();
+    if (ingot_cache_blob_id_compare(wanted_size, wanted, found_size, found, add_difference, differences) ==
+        INGOT_SUCCESS)
+        return differences;
+    cJSON_Delete(differences);
+    return NULL;
 }

@@ -97,14 +97,6 @@ static bool is_file(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-bool store_is_on(const char *name)
-{
-    uint64_t is_on = 0;
-    if (environment_value(name) != NULL)
-        (void)environment_parse(ENVIRONMENT_SWITCH, environment_value(name), &is_on);
-    return is_on != 0;
-}
-
 void store_take_namespace(struct common_options *options)
 {
     if (options->name_space == NULL)
@@ -167,7 +159,9 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     if (store_access > STORE_READ && info->max_bytes == 0)
         info->max_bytes =
             INGOT_UNLIMITED; /* the application's limit is unknown, so the tool must not evict its entries */
-    if (options->keeps_requests)
+    const char *keeps = environment_value("INGOT_PERSIST_REQUESTS"); /* what `ingot build` makes is kept like others' */
+    uint64_t keeps_requests = 0;
+    if (keeps != NULL && environment_parse(ENVIRONMENT_SWITCH, keeps, &keeps_requests) && keeps_requests != 0)
         info->flags |= (uint32_t)INGOT_PERSIST_KEEP_REQUESTS;
     info->name_space = options->name_space;
     info->lock_timeout_ms = LOCK_TIMEOUT_MS;

@@ -48,9 +48,6 @@ ingot_persist_trust_policy_t store_policy(bool is_required, const char *key_file
  * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
 
-/* True if this environment variable is set to a word that turns something on. Opening a store reports a bad value. */
-bool store_is_on(const char *name);
-
 /* Releases a blob, which may be empty. */
 void store_release_blob(ingot_buffer_t *blob);
 
@@ -138,9 +135,10 @@ int entry_visit_all(ingot_storage_t storage, entry_visitor visit, void *user);
 
 /* Finds what people mean by a text: the entry whose name it is, with or without the namespace, or the only one whose
  * name begins with it; otherwise all entries with this title, or with a source whose digest begins with it. If there
- * are none, or several names begin with it, prints a message and returns EXIT_FINDING. The caller frees the list. */
-int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage, const char *wanted);
-/* Does the same for a text that means only one entry. */
+ * are none, if several names begin with it, or if it must mean only one and means several, prints a message and returns
+ * EXIT_FINDING. The caller frees the list. */
+int entry_find_all(struct entry **found, size_t *count, ingot_storage_t storage, const char *wanted, bool is_one);
+/* Does the same for a text that must mean only one. */
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
 
 /* ---- ids from files: a file with only an id, a store's key.bin, or a single file, which also has a blob ---- */

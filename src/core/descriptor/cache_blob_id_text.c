@@ -186,25 +186,3 @@ ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *
     bytes_writer_fini(&comparison.texts);
     return status;
 }
-
-static void put_difference(void *user, const char *path, const char *expected, const char *found)
-{
-    struct bytes_writer *json = user;
-    bytes_print(json, "%s{\"field\": %s, \"expected\": %s, \"found\": %s}", json->size > 1 ? ", " : "", path, expected,
-                found);
-}
-
-ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
-                                           const uint8_t *found, size_t *text_size, char *text)
-{
-    struct bytes_writer json;
-
-    if ((expected == NULL && expected_size != 0) || (found == NULL && found_size != 0) || text_size == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "an id or text_size is NULL");
-    json_begin(&json);
-    bytes_put_text(&json, "[");
-    const ingot_status_t status =
-        ingot_cache_blob_id_compare(expected_size, expected, found_size, found, put_difference, &json);
-    bytes_put_text(&json, "]");
-    return json_end(&json, status, text_size, text);
-}

@@ -480,31 +480,3 @@ ingot_status_t ingot_request_unpack(const ingot_kept_request_t *request, ingot_s
         memory_release_buffer(bytes);
     return status;
 }
-
-ingot_status_t ingot_request_describe(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
-                                      ingot_storage_t texts, ingot_cache_blob_id_visit_t visit, void *user)
-{
-    ingot_buffer_t borrowed = {blob_size, blob, NULL, NULL};
-    ingot_buffer_t bytes = INGOT_BUFFER_INIT;
-    ingot_kept_request_t request;
-    ingot_status_t status = ingot_request_open(&request, id_size, id, &borrowed);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const struct {
-        const char *path;
-        const char *text;
-    } facts[] = {{"name", request.name},
-                 {"group", request.group},
-                 {"namespace", request.name_space},
-                 {"device", request.device}};
-    status = ingot_request_unpack(&request, texts, &bytes);
-    for (size_t i = 0; status == INGOT_SUCCESS && i < sizeof(facts) / sizeof(facts[0]); ++i) {
-        if (facts[i].text[0] != '\0')
-            visit(user, facts[i].path, strlen(facts[i].text), (const uint8_t *)facts[i].text, true);
-    }
-    if (status == INGOT_SUCCESS)
-        status = ingot_request_visit(bytes.size, bytes.bytes, visit, user);
-    memory_release_buffer(&bytes);
-    ingot_request_close(&request);
-    return status;
-}

@@ -9,6 +9,7 @@
 #include "cli/base/base.h"
 #include "cli/build/device/device.h"
 
+/* Asks for the number first, because Intel's driver crashes if there is room for more devices than it has. */
 static void add_devices_of_driver(struct device_list *list, ze_driver_handle_t driver)
 {
     uint32_t count = 0;

@@ -3,43 +3,34 @@
  */
 #include <ingot/opencl.h>
 
-#include <stdlib.h>
-
-#include "cli/base/base.h"
 #include "cli/build/device/device.h"
 
-enum { NAME_SIZE = 224 };
+enum { NAME_SIZE = 224, MOST_PLATFORMS = 64, MOST_DEVICES = 256 }; /* far more than machines have */
 
 static void add_devices_of_platform(struct device_list *list, cl_platform_id platform)
 {
     char platform_name[NAME_SIZE] = "";
+    cl_device_id devices[MOST_DEVICES];
     cl_uint count = 0;
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count) != CL_SUCCESS || count == 0)
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices, &count) != CL_SUCCESS)
         return;
-    cl_device_id *devices = memory_get(count * sizeof(cl_device_id));
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices, NULL) != CL_SUCCESS)
-        count = 0;
     (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(platform_name) - 1, platform_name, NULL);
-    for (cl_uint i = 0; i < count; ++i) {
+    for (cl_uint i = 0; i < count && i < MOST_DEVICES; ++i) {
         const struct device device = {.backend = &device_opencl, .owner = platform, .handle = devices[i]};
         char name[NAME_SIZE] = "";
         (void)clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
         device_add(list, &device, name, platform_name);
     }
-    free(devices);
 }
 
 static void add_opencl_devices(struct device_list *list)
 {
+    cl_platform_id platforms[MOST_PLATFORMS];
     cl_uint count = 0;
-    if (clGetPlatformIDs(0, NULL, &count) != CL_SUCCESS || count == 0)
+    if (clGetPlatformIDs(MOST_PLATFORMS, platforms, &count) != CL_SUCCESS)
         return;
-    cl_platform_id *platforms = memory_get(count * sizeof(cl_platform_id));
-    if (clGetPlatformIDs(count, platforms, NULL) == CL_SUCCESS) {
-        for (cl_uint i = 0; i < count; ++i)
-            add_devices_of_platform(list, platforms[i]);
-    }
-    free(platforms);
+    for (cl_uint i = 0; i < count && i < MOST_PLATFORMS; ++i)
+        add_devices_of_platform(list, platforms[i]);
 }
 
 static ingot_status_t open_opencl_device(const struct device *device, const ingot_context_info_t *info,
