@@ -41,7 +41,8 @@ static bool can_answer_refusal(const struct shadow *shadow, const struct native_
            shadow->context->device_count == 1;
 }
 
-/* Gives the shadow a program that the compiler refused. Returns false if the driver must do the build. */
+/* Gives the shadow a program that the compiler refused, if it was kept. Returns false if the driver must do the build.
+ */
 static bool accept_refusal(struct shadow *shadow, const struct result_info *info, struct refusal *refusal)
 {
     if (refusal->native == NULL || refusal->error != CL_BUILD_PROGRAM_FAILURE)
@@ -53,25 +54,12 @@ static bool accept_refusal(struct shadow *shadow, const struct result_info *info
     return is_set;
 }
 
-/* Builds a described program. Sets *error to that of the compiler. */
-static ingot_status_t build_described(struct shadow *shadow, const struct result_info *info, bool may_refuse,
-                                      cl_int *error)
-{
-    struct refusal refusal = {CL_SUCCESS, NULL};
-    ingot_status_t status = get_own_result(shadow, info, may_refuse ? &refusal : NULL);
-    const cl_int refused = refusal.error;
-    if (status == INGOT_BUILD_FAILED && may_refuse && accept_refusal(shadow, info, &refusal)) {
-        *error = refused;
-        status = INGOT_SUCCESS;
-    }
-    compiler_refusal_fini(&refusal);
-    return status;
-}
-
+/* Describes and builds the program. Sets *error to that of the compiler. */
 static ingot_status_t build_with_ingot(struct shadow *shadow, struct native_call *call, const struct result *before,
                                        cl_int *error)
 {
     ingot_program_desc_t desc = NULL;
+    struct refusal refusal = {CL_SUCCESS, NULL};
     if (shadow->context == NULL)
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL)
@@ -80,7 +68,12 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, struct native_call
     const struct result_info info = {shadow->context, desc, call->options,
                                      before != NULL && contexts_add_up_logs(shadow->context) ? before->log : ""};
     if (status == INGOT_SUCCESS)
-        status = build_described(shadow, &info, can_answer_refusal(shadow, call, before), error);
+        status = get_own_result(shadow, &info, can_answer_refusal(shadow, call, before) ? &refusal : NULL);
+    if (status == INGOT_BUILD_FAILED && accept_refusal(shadow, &info, &refusal)) {
+        *error = refusal.error;
+        status = INGOT_SUCCESS;
+    }
+    compiler_refusal_fini(&refusal);
     if (status == INGOT_NOT_FOUND && !settings_must_not_compile())
         call->left = desc;
     else
