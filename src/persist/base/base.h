@@ -173,15 +173,17 @@ int files_close(int fd);
 int files_facts(int fd, struct file_facts *facts);
 int files_facts_at(int at, const char *path, struct file_facts *facts);
 
+/* Reads up to `size` bytes from the beginning of a file in one system call, and returns how many. On a network file
+ * system, a signal may make that fewer than the file has. */
+int files_read_once(int fd, size_t size, void *bytes);
 /* Reads up to `size` bytes from the offset. Returns 0 and sets *got, which is less than `size` only at the end of the
  * file. */
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
 /* Reads exactly `size` bytes. Returns INGOT_BLOB_TRUNCATED if the file is shorter. The error detail contains the
  * name. */
 ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
-/* Write all bytes or fail. */
-int files_write(int fd, size_t size, const void *bytes);
-int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
+/* Writes all bytes or fails. */
+int files_write(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
 /* Returns the size of the largest file that the process may write. Writing beyond it raises a signal. */
 uint64_t files_size_limit(void);

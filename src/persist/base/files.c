@@ -199,6 +199,11 @@ int files_facts_at(int at, const char *path, struct file_facts *facts)
     return 0;
 }
 
+int files_read_once(int fd, size_t size, void *bytes)
+{
+    return FILES_RESULT_OF(pread(fd, bytes, size, 0));
+}
+
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got)
 {
     *got = 0;
@@ -223,29 +228,17 @@ ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t 
                        : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter while it was in use", name);
 }
 
-/* Writes to the offset. If `offset` is NULL, continues where the last write to the open file ended. */
-static int write_all(int fd, const uint64_t *offset, size_t size, const void *bytes)
+int files_write(int fd, uint64_t offset, size_t size, const void *bytes)
 {
     size_t done = 0;
     while (done < size) {
-        const char *rest = (const char *)bytes + done;
-        const ssize_t count = TEMP_FAILURE_RETRY(
-            offset == NULL ? write(fd, rest, size - done) : pwrite(fd, rest, size - done, (off_t)(*offset + done)));
+        const ssize_t count =
+            TEMP_FAILURE_RETRY(pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done)));
         if (count <= 0)
             return count < 0 ? -errno : -EIO;
         done += (size_t)count;
     }
     return 0;
-}
-
-int files_write(int fd, size_t size, const void *bytes)
-{
-    return write_all(fd, NULL, size, bytes);
-}
-
-int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
-{
-    return write_all(fd, &offset, size, bytes);
 }
 
 int files_truncate(int fd, uint64_t size_bytes)

@@ -83,7 +83,7 @@ ingot_status_t replacement_write(const struct replacement *replacement, uint64_t
 {
     if (offset + size > files_size_limit())
         return files_write_failed(-EFBIG, "writing", replacement->new_name);
-    const int result = files_write_at(replacement->fd, offset, size, bytes);
+    const int result = files_write(replacement->fd, offset, size, bytes);
     return result < 0 ? files_write_failed(result, "writing", replacement->new_name) : INGOT_SUCCESS;
 }
 

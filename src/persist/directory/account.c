@@ -32,8 +32,8 @@
 
 #define NAME "size.txt"
 #define FORMAT_VERSION 1u
-#define LINES 3u /* bytes, entries, and the version of the format */
-#define LINE_SIZE 21u
+#define LINES 3 /* bytes, entries, and the version of the format */
+#define LINE_SIZE 21
 #define QUICK_POLLS 200u
 #define FIRST_PAUSE_NS 20000u
 #define LONGEST_PAUSE_NS 2000000u
@@ -90,12 +90,12 @@ bool account_parse(size_t size, const char *text, uint64_t *number)
 static bool read_total(int fd, struct account_total *total, bool *is_long)
 {
     char text[LINES * LINE_SIZE + 1];
-    size_t size = 0;
     uint64_t version = 0;
     *total = (struct account_total){.is_known = false};
-    const bool is_read = files_read(fd, 0, sizeof(text), text, &size) == 0;
+    /* if this reads too little, the content counts as missing, so no second call looks for the file's end */
+    const int size = files_read_once(fd, sizeof(text), text);
     *is_long = size > LINES * LINE_SIZE;
-    if (is_read && size == LINES * LINE_SIZE && account_parse(LINE_SIZE, text + 2 * LINE_SIZE, &version) &&
+    if (size == LINES * LINE_SIZE && account_parse(LINE_SIZE, text + 2 * LINE_SIZE, &version) &&
         version == FORMAT_VERSION && account_parse(LINE_SIZE, text, &total->bytes) &&
         account_parse(LINE_SIZE, text + LINE_SIZE, &total->entry_count))
         total->is_known = true;
@@ -108,11 +108,11 @@ static bool read_total(int fd, struct account_total *total, bool *is_long)
 static int write_total(const struct account *account)
 {
     char text[LINES * LINE_SIZE + 1];
-    if (sizeof(text) - 1 > files_size_limit()) /* the write would raise a signal */
+    if (sizeof(text) - 1 > root_file_limit(account->root)) /* the write would raise a signal */
         return -EFBIG;
     (void)snprintf(text, sizeof(text), "%-20llu\n%-20llu\n%-20u\n", (unsigned long long)account->total.bytes,
                    (unsigned long long)account->total.entry_count, FORMAT_VERSION);
-    const int result = files_write_at(account->fd, 0, sizeof(text) - 1, text);
+    const int result = files_write(account->fd, 0, sizeof(text) - 1, text);
     return result == 0 && account->is_long ? files_truncate(account->fd, sizeof(text) - 1) : result;
 }
 
@@ -231,7 +231,7 @@ static void spoil_total(const struct root *root)
     const int fd = files_size_limit() > LINES * LINE_SIZE ? files_open_update(root->fd, path) : -1;
     if (fd < 0)
         return;
-    (void)files_write_at(fd, LINES * LINE_SIZE, 1, "\n");
+    (void)files_write(fd, LINES * LINE_SIZE, 1, "\n");
     (void)files_close(fd);
 }
 

@@ -124,8 +124,10 @@ static ingot_status_t store_blob(struct directory *directory, bool replaces, siz
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = root_open(directory, true, &root);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS) {
+        root.file_limit = files_size_limit();
         status = publish_entry(&root, replaces, id_size, id, blob_size, blob);
+    }
     root_close(&root);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,

@@ -58,11 +58,11 @@ static void note_evicted(const struct root *root, size_t count, const struct che
     for (size_t i = 0; i < count; ++i, next = (next + 1) % RECORD_COUNT) {
         memcpy(slot, hashes[i].bytes, HASH_SIZE);
         le_put_u64(slot + HASH_SIZE, files_wall_clock_ns());
-        (void)files_write_at(fd, (next + 1) * SLOT_SIZE, sizeof(slot), slot);
+        (void)files_write(fd, (next + 1) * SLOT_SIZE, sizeof(slot), slot);
     }
     le_put_u64(slot, next);
     le_put_u64(slot + HASH_SIZE, 0);
-    (void)files_write_at(fd, 0, sizeof(slot), slot);
+    (void)files_write(fd, 0, sizeof(slot), slot);
     (void)files_close(fd);
 }
 
@@ -257,7 +257,7 @@ ingot_status_t evict_on_request(const struct root *root, const struct evict_limi
 ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits, uint64_t *entry_count,
                                    uint64_t *bytes)
 {
-    struct root root = {NULL, -1};
+    struct root root = {NULL, -1, 0};
     struct upkeep_watch watch = upkeep_watch_of(NULL, NULL);
     ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
     ingot_persist_count_t counted;

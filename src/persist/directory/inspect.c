@@ -162,7 +162,7 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
 static ingot_status_t locate_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct root *root,
                                    struct checksum *hash, char path[PATH_CAPACITY])
 {
-    *root = (struct root){NULL, -1};
+    *root = (struct root){NULL, -1, 0};
     if (!paths_parse_place(entry->place, hash))
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the entry has no place in a store");
     paths_entry(path, entry->name_space, hash);

@@ -45,9 +45,9 @@ struct publication {
     uint64_t replaced_bytes;
 };
 
-static ingot_status_t check_entry_sizes(struct directory *directory, size_t id_size, size_t blob_size)
+static ingot_status_t check_entry_sizes(const struct root *root, size_t id_size, size_t blob_size)
 {
-    const uint64_t file_limit = files_size_limit();
+    struct directory *directory = root->directory;
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     if (id_size > KEY_FILE_MAX_ID_SIZE || blob_size > KEY_FILE_MAX_BLOB_SIZE)
@@ -62,7 +62,7 @@ static ingot_status_t check_entry_sizes(struct directory *directory, size_t id_s
         return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE,
                                "an entry of %llu bytes exceeds the limit of the whole store",
                                (unsigned long long)entry_bytes_for(id_size, blob_size));
-    if (KEY_FILE_HEADER_SIZE + (uint64_t)id_size > file_limit || blob_size > file_limit)
+    if (KEY_FILE_HEADER_SIZE + (uint64_t)id_size > root_file_limit(root) || blob_size > root_file_limit(root))
         return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
     return INGOT_SUCCESS;
 }
@@ -304,7 +304,7 @@ ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_s
         .bytes = entry_bytes_for(id_size, blob_size),
         .replaces = replaces,
     };
-    ingot_status_t status = check_entry_sizes(directory, id_size, blob_size);
+    ingot_status_t status = check_entry_sizes(root, id_size, blob_size);
     if (status != INGOT_SUCCESS)
         return status;
     publication.key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());

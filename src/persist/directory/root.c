@@ -31,7 +31,7 @@ static void mark_root(const struct root *root)
     if (tag < 0)
         return;
     if (sizeof(cache_tag) - 1 <= files_size_limit())
-        (void)files_write(tag, sizeof(cache_tag) - 1, cache_tag);
+        (void)files_write(tag, 0, sizeof(cache_tag) - 1, cache_tag);
     (void)files_close(tag);
 }
 
@@ -80,7 +80,7 @@ void root_close(struct root *root)
 static ingot_status_t open_root(struct directory *directory, bool makes, struct root *root, struct file_facts *facts)
 {
     const char *path = directory->path;
-    *root = (struct root){directory, -1};
+    *root = (struct root){directory, -1, 0};
     int result = -ESTALE; /* another machine has deleted it, so the path leads elsewhere now */
     for (unsigned i = 0; i < MOST_LOOKS && result == -ESTALE; ++i) {
         root_close(root);
@@ -121,7 +121,7 @@ static ingot_status_t check_facts(const struct directory *directory, const struc
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info, struct root *root)
 {
     struct file_facts facts = {0};
-    *root = (struct root){directory, -1};
+    *root = (struct root){directory, -1, 0};
     directory->makes_parents = (info->flags & (uint32_t)INGOT_PERSIST_MAKE_PARENTS) != 0;
     ingot_status_t status = set_root_path(directory, info->path);
     if (status == INGOT_SUCCESS) {
@@ -158,7 +158,7 @@ ingot_status_t root_open(struct directory *directory, bool makes, struct root *r
 
 ingot_status_t root_open_of(ingot_storage_t storage, bool must_be_writable, struct root *root)
 {
-    *root = (struct root){NULL, -1};
+    *root = (struct root){NULL, -1, 0};
     const ingot_status_t status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;

@@ -100,7 +100,7 @@ int scan_shard(struct scan *scan, uint32_t name_space, uint8_t shard)
     struct file_facts facts;
     paths_shard(path, scan_name_space_at(scan, name_space)->name, shard);
     struct reading reading = {
-        scan, {scan->root->directory, files_open_place(scan->root->fd, path)}, path, 0, name_space, shard};
+        scan, {scan->root->directory, files_open_place(scan->root->fd, path), 0}, path, 0, name_space, shard};
     int result = reading.shard.fd < 0 ? reading.shard.fd : files_facts(reading.shard.fd, &facts);
     if (result == 0) {
         reading.written_ns = facts.modified_ns;

@@ -71,7 +71,14 @@ struct directory {
 struct root {
     struct directory *directory;
     int fd; /* -1: not open */
+    uint64_t file_limit; /* files_size_limit(), for which a store asks the kernel once; 0: not asked for */
 };
+
+/* Returns the size of the largest file that the process may write. */
+static inline uint64_t root_file_limit(const struct root *root)
+{
+    return root->file_limit != 0 ? root->file_limit : files_size_limit();
+}
 
 /* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);

@@ -40,7 +40,7 @@ static void close_folder(struct folder *folder)
 static ingot_status_t open_folder(struct directory *directory, bool makes, struct folder *folder)
 {
     char path[PATH_CAPACITY];
-    *folder = (struct folder){{NULL, -1}, -1, 0};
+    *folder = (struct folder){{NULL, -1, 0}, -1, 0};
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     ingot_status_t status = root_open(directory, makes, &folder->root);
@@ -60,7 +60,7 @@ static ingot_status_t open_folder(struct directory *directory, bool makes, struc
 /* Does the same for the folder of a storage. */
 static ingot_status_t open_folder_of(ingot_storage_t storage, struct folder *folder)
 {
-    *folder = (struct folder){{NULL, -1}, -1, 0};
+    *folder = (struct folder){{NULL, -1, 0}, -1, 0};
     const ingot_status_t status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;
@@ -166,7 +166,7 @@ ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
         char path[PATH_CAPACITY];
         paths_temporary(path, ".", files_random());
         const int fd = files_create(folder.fd, path);
-        int result = fd < 0 ? fd : id_size <= files_size_limit() ? files_write(fd, id_size, id) : -EFBIG;
+        int result = fd < 0 ? fd : id_size <= files_size_limit() ? files_write(fd, 0, id_size, id) : -EFBIG;
         if (fd >= 0)
             (void)files_close(fd);
         if (result == 0)

@@ -282,7 +282,7 @@ static ingot_status_t write_key_file(int parent, const char *name, const struct 
     if (fd < 0)
         return files_write_failed(fd, "making", name);
     const size_t size = key_text_encode(key, is_public, text);
-    int result = size <= files_size_limit() ? files_write(fd, size, text) : -EFBIG;
+    int result = size <= files_size_limit() ? files_write(fd, 0, size, text) : -EFBIG;
     if (result == 0)
         result = files_sync(fd);
     sodium_memzero(text, sizeof(text));

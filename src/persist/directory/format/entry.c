@@ -275,9 +275,9 @@ static ingot_status_t write_file(int at, const char *path, size_t size, const ui
     const int fd = files_create(at, path);
     if (fd < 0)
         return files_write_failed(fd, "making", path);
-    int result = files_write(fd, size, bytes);
+    int result = files_write(fd, 0, size, bytes);
     if (result == 0 && more_size != 0)
-        result = files_write(fd, more_size, more);
+        result = files_write(fd, size, more_size, more);
     const int closed = files_close(fd);
     if (result == 0)
         result = closed;
