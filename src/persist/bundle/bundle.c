@@ -241,8 +241,7 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
     if (status == INGOT_SUCCESS)
-        status =
-            storage_create(storage, STORAGE_BUNDLE, &ops, NULL, bundle, &memory_c_allocator, &info, accepts_any_owner);
+        status = storage_create(storage, STORAGE_BUNDLE, &ops, bundle, &memory_c_allocator, &info, accepts_any_owner);
     if (status != INGOT_SUCCESS)
         destroy_bundle(bundle);
     return status;

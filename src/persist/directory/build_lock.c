@@ -157,12 +157,12 @@ static struct build_lock *make_build_lock(struct directory *directory, struct ke
 }
 
 /* Takes a lock or place out of the list, and closes it. */
-static void end_lock(struct build_lock *lock)
+void build_place_leave(struct build_lock *place)
 {
     pthread_mutex_lock(&mutex);
-    delist_build_lock(lock);
+    delist_build_lock(place);
     pthread_mutex_unlock(&mutex);
-    destroy_build_lock(lock);
+    destroy_build_lock(place);
 }
 
 /* Closes the locks of a store that have been kept for this long. */
@@ -182,7 +182,7 @@ static void close_kept(struct directory *directory, uint64_t age_ns)
     }
 }
 
-static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *id)
+struct build_lock *build_lock_open(void *self, size_t id_size, const uint8_t *id)
 {
     struct directory *directory = self;
     if (directory->never_waits)
@@ -209,7 +209,7 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
     return lock;
 }
 
-static const char *get_entry_name(const struct build_lock *lock)
+const char *build_lock_name(const struct build_lock *lock)
 {
     return lock->entry;
 }
@@ -234,7 +234,7 @@ static void note_held(struct build_lock *lock)
     pthread_mutex_unlock(&mutex);
 }
 
-static enum build_lock_state try_take(struct build_lock *lock)
+enum build_lock_state build_lock_try_take(struct build_lock *lock)
 {
     enum files_lock found = FILES_LOCK_EXCLUSIVE;
     if (is_held_here(lock))
@@ -269,7 +269,7 @@ static bool try_share(struct build_lock *lock)
     return kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
 }
 
-static enum build_lock_state look_at_lock(void *self, size_t id_size, const uint8_t *id)
+enum build_lock_state build_lock_look(void *self, size_t id_size, const uint8_t *id)
 {
     struct directory *directory = self;
     struct root root;
@@ -289,7 +289,7 @@ static enum build_lock_state look_at_lock(void *self, size_t id_size, const uint
 }
 
 /* True if the id has an entry that it did not have at the last call. */
-static bool has_changed(struct build_lock *lock)
+bool build_lock_has_changed(struct build_lock *lock)
 {
     struct file_facts facts;
     uint64_t stamp = 0;
@@ -307,11 +307,11 @@ static bool has_changed(struct build_lock *lock)
 
 /* Closes a lock. Keeps one that is exchanged for a shared one, because a build was pointless, in the place of one of
  * the same program or of the oldest one. */
-static void close_lock(struct build_lock *lock, bool is_pointless)
+void build_lock_close(struct build_lock *lock, bool is_pointless)
 {
     struct directory *directory = lock->directory;
     if (!is_pointless || !try_share(lock)) {
-        end_lock(lock);
+        build_place_leave(lock);
         return;
     }
     pthread_mutex_lock(&mutex);
@@ -332,7 +332,7 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
         destroy_build_lock(before);
 }
 
-static uint64_t wait_ns(void *self)
+uint64_t build_lock_wait_ns(const void *self)
 {
     const struct directory *directory = self;
     return directory->build_wait_ns;
@@ -351,7 +351,7 @@ void build_lock_fini(struct directory *directory)
  * Each build has its own open file here, too, which forked children close.
  */
 
-static struct build_lock *ask_place(void *self)
+struct build_lock *build_place_ask(void *self)
 {
     struct directory *directory = self;
     struct kept_file file;
@@ -363,7 +363,7 @@ static struct build_lock *ask_place(void *self)
     return place;
 }
 
-static bool has_place(struct build_lock *place)
+bool build_place_try(struct build_lock *place)
 {
     if (!kept_file_is_open(&place->file)) /* the application has closed it, so nothing can be waited for */
         return true;
@@ -392,12 +392,12 @@ ingot_status_t ingot_persist_take_role(ingot_storage_t storage, ingot_builder_ro
     if (directory_of(storage) == NULL || directory_of(storage)->is_read_only)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store that can be written");
     const uint8_t *name = (const uint8_t *)role_names[role];
-    struct build_lock *lock = open_lock(directory_of(storage), strlen(role_names[role]), name);
+    struct build_lock *lock = build_lock_open(directory_of(storage), strlen(role_names[role]), name);
     if (lock == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the store has no build locks");
-    const bool is_held = role == INGOT_ROLE_USER ? try_share(lock) : try_take(lock) == BUILD_LOCK_TAKEN;
+    const bool is_held = role == INGOT_ROLE_USER ? try_share(lock) : build_lock_try_take(lock) == BUILD_LOCK_TAKEN;
     if (!is_held) {
-        close_lock(lock, false);
+        build_lock_close(lock, false);
         return ingot_set_error_detail(INGOT_BUSY, "another process has this role");
     }
     *held = (struct ingot_held_role *)lock;
@@ -407,28 +407,14 @@ ingot_status_t ingot_persist_take_role(ingot_storage_t storage, ingot_builder_ro
 void ingot_persist_leave_role(struct ingot_held_role *held)
 {
     if (held != NULL)
-        close_lock((struct build_lock *)held, false);
+        build_lock_close((struct build_lock *)held, false);
 }
 
 bool ingot_persist_has_role(ingot_storage_t storage, ingot_builder_role_t role)
 {
     const uint8_t *name = (const uint8_t *)role_names[role];
     const enum build_lock_state found = storage_check(storage) == INGOT_SUCCESS && directory_of(storage) != NULL
-                                            ? look_at_lock(directory_of(storage), strlen(role_names[role]), name)
+                                            ? build_lock_look(directory_of(storage), strlen(role_names[role]), name)
                                             : BUILD_LOCK_UNUSABLE;
     return found == BUILD_LOCK_BUSY || found == BUILD_LOCK_POINTLESS;
 }
-
-const struct build_locks build_lock_operations = {
-    .open = open_lock,
-    .name = get_entry_name,
-    .try_take = try_take,
-    .try_share = try_share,
-    .look = look_at_lock,
-    .has_changed = has_changed,
-    .close = close_lock,
-    .ask_place = ask_place,
-    .has_place = has_place,
-    .leave_place = end_lock,
-    .wait_ns = wait_ns,
-};

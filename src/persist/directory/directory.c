@@ -41,11 +41,6 @@ struct directory *directory_of(ingot_storage_t storage)
     return storage_self(storage, STORAGE_DIRECTORY);
 }
 
-const char *directory_name_space(const struct directory *directory)
-{
-    return directory->name_space[0] != '\0' ? directory->name_space : NULL;
-}
-
 void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
                     uint64_t started_ns, const char *name, const char *reason)
 {
@@ -117,9 +112,10 @@ static ingot_status_t load_from_directory(void *self, size_t id_size, const uint
     return status;
 }
 
-static ingot_status_t store_blob(struct directory *directory, bool replaces, size_t id_size, const uint8_t *id,
-                                 size_t blob_size, const uint8_t *blob)
+ingot_status_t directory_store(void *self, bool replaces, size_t id_size, const uint8_t *id, size_t blob_size,
+                               const uint8_t *blob)
 {
+    struct directory *directory = self;
     struct root root;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
@@ -139,13 +135,7 @@ static ingot_status_t store_blob(struct directory *directory, bool replaces, siz
 static ingot_status_t store_in_directory(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
                                          const uint8_t *blob)
 {
-    return store_blob(self, true, id_size, id, blob_size, blob);
-}
-
-static ingot_status_t store_new_in_directory(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
-                                             const uint8_t *blob)
-{
-    return store_blob(self, false, id_size, id, blob_size, blob);
+    return directory_store(self, true, id_size, id, blob_size, blob);
 }
 
 static ingot_status_t remove_from_directory(void *self, size_t id_size, const uint8_t *id)
@@ -189,7 +179,7 @@ static void set_limits(struct directory *directory, uint64_t max_bytes, uint64_t
     directory->max_age_ns = evict_age_ns(max_age_ms, UINT64_MAX);
 }
 
-static void get_limits(void *self, ingot_persist_settings_t *settings)
+void directory_get_limits(const void *self, ingot_persist_settings_t *settings)
 {
     const struct directory *directory = self;
     const uint64_t age_ns = directory->max_age_ns;
@@ -198,7 +188,7 @@ static void get_limits(void *self, ingot_persist_settings_t *settings)
     settings->max_age_ms = age_ns != UINT64_MAX ? limit_given(age_ns / NS_PER_MS) : INGOT_UNLIMITED;
 }
 
-static void change_limits(void *self, const ingot_persist_settings_t *settings)
+void directory_set_limits(void *self, const ingot_persist_settings_t *settings)
 {
     struct directory *directory = self;
     set_limits(directory, settings->max_bytes, settings->max_entries, settings->max_age_ms);
@@ -313,7 +303,8 @@ static bool look_in_name_space(void *user, const char *name)
     return !elsewhere->is_found;
 }
 
-static bool find_elsewhere(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY])
+bool directory_find_elsewhere(void *self, size_t id_size, const uint8_t *id,
+                              char name_space[STORAGE_NAME_SPACE_CAPACITY])
 {
     struct root root;
     struct elsewhere elsewhere = {&root, id_size, id, checksum_of(id_size, id), name_space, false};
@@ -323,7 +314,7 @@ static bool find_elsewhere(void *self, size_t id_size, const uint8_t *id, char n
     return elsewhere.is_found;
 }
 
-static const char *get_name_space(const void *self)
+const char *directory_name_space(const void *self)
 {
     const struct directory *directory = self;
     return directory->name_space;
@@ -337,17 +328,6 @@ static ingot_status_t open_directory(ingot_storage_t *storage, const ingot_persi
                                             .remove = remove_from_directory,
                                             .destroy = destroy_directory,
                                             .leave_wish = wishes_leave};
-    static const struct storage_own_ops own = {.store_new = store_new_in_directory,
-                                               .find_elsewhere = find_elsewhere,
-                                               .get_limits = get_limits,
-                                               .set_limits = change_limits,
-                                               .name_space = get_name_space,
-                                               .build_locks = &build_lock_operations,
-                                               .look_wish = wishes_look};
-    static const struct storage_own_ops own_read_only = {.find_elsewhere = find_elsewhere,
-                                                         .get_limits = get_limits,
-                                                         .set_limits = change_limits,
-                                                         .name_space = get_name_space};
     ingot_allocator_t allocator;
     struct root root;
     ingot_status_t status = check_directory_info(info);
@@ -366,8 +346,8 @@ static ingot_status_t open_directory(ingot_storage_t *storage, const ingot_persi
         status = check_name_space(&root);
     if (status != INGOT_SUCCESS)
         goto done;
-    status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory->is_read_only ? &own_read_only : &own,
-                            directory, &allocator, info, directory->accepts_any_owner);
+    status =
+        storage_create(storage, STORAGE_DIRECTORY, &ops, directory, &allocator, info, directory->accepts_any_owner);
     if (status != INGOT_SUCCESS)
         goto done;
     if (!directory->is_read_only)

@@ -23,16 +23,11 @@ ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_s
 
 /* ---- build_lock.c ---- */
 
-/* The operations of the locks. Their `self` is the struct directory. */
-extern const struct build_locks build_lock_operations;
-
 /* Releases the locks by which the store tells other processes that waiting for a program is useless. */
 void build_lock_fini(struct directory *directory);
 
 /* ---- wishes.c ---- */
 
-/* look_wish of struct storage_own_ops. */
-ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id);
 /* leave_wish of ingot_storage_ops_t, after wishes_look. */
 ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id);
 

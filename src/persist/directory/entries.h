@@ -210,10 +210,9 @@ static inline const char *scan_name_of(const struct scan *scan, const struct sca
     return scan_name_space_at(scan, entry->name_space)->name;
 }
 
-/* Prepares a scan of one namespace, or of all if name_space is NULL ("": of the entries outside of all namespaces).
- * Call scan_fini even on failure. */
-ingot_status_t scan_init(struct scan *scan, const struct root *root, const char *name_space,
-                         struct upkeep_watch *watch);
+/* Prepares a scan of the store's namespace. includes_all: if the store has none, of all namespaces, and not only of the
+ * entries outside of them. Call scan_fini even on failure. */
+ingot_status_t scan_init(struct scan *scan, const struct root *root, bool includes_all, struct upkeep_watch *watch);
 void scan_fini(struct scan *scan);
 
 /*

@@ -229,7 +229,7 @@ ingot_status_t evict_on_request(const struct root *root, const struct evict_limi
     struct scan scan;
     bool is_any_in_use = false;
     *count = (ingot_persist_count_t){.is_recorded = 1};
-    ingot_status_t status = scan_init(&scan, root, directory_name_space(root->directory), watch);
+    ingot_status_t status = scan_init(&scan, root, true, watch);
     if (status == INGOT_SUCCESS)
         status = scan_all(&scan);
     for (size_t i = 0; i < scan.name_space_count && status == INGOT_SUCCESS; ++i) {
@@ -378,7 +378,7 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
         *is_done = true;
         return INGOT_SUCCESS;
     }
-    status = scan_init(&scan, root, directory->name_space, &watch);
+    status = scan_init(&scan, root, false, &watch);
     if (status == INGOT_SUCCESS) {
         result = scan_find_shards(&scan, 0);
         for (; result == 0 && part < PATHS_SHARD_COUNT && watch.ended == INGOT_SUCCESS; ++part)
@@ -418,7 +418,7 @@ ingot_status_t evict_from_shards(const struct root *root, uint64_t wanted_bytes)
     uint64_t found_count = 0;
     unsigned part = 0;
     bool is_known = account_peek(root, directory->name_space, &total);
-    ingot_status_t status = scan_init(&scan, root, directory->name_space, &watch);
+    ingot_status_t status = scan_init(&scan, root, false, &watch);
     const struct evict_limits limits = limits_for(directory, total.bytes, total.entry_count, wanted_bytes);
     const struct evict_limits of_shard = {
         .bytes = scale_limit(limits.bytes, 1, PATHS_SHARD_COUNT),

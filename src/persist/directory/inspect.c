@@ -96,7 +96,7 @@ static ingot_status_t begin_listing(struct listing *listing, ingot_storage_t sto
         return status;
     }
     listing->watch = upkeep_watch_of(NULL, NULL);
-    status = scan_init(&listing->scan, &listing->root, directory_name_space(listing->root.directory), &listing->watch);
+    status = scan_init(&listing->scan, &listing->root, true, &listing->watch);
     listing->scan.is_inspection = true;
     if (status == INGOT_SUCCESS)
         status = scan_all(&listing->scan);

@@ -136,13 +136,14 @@ static int compare_name_spaces(const void *left, const void *right)
     return strcmp(((const struct scan_name_space *)left)->name, ((const struct scan_name_space *)right)->name);
 }
 
-ingot_status_t scan_init(struct scan *scan, const struct root *root, const char *name_space, struct upkeep_watch *watch)
+ingot_status_t scan_init(struct scan *scan, const struct root *root, bool includes_all, struct upkeep_watch *watch)
 {
+    const char *name_space = root->directory->name_space;
     *scan = (struct scan){.root = root, .watch = watch};
     bytes_writer_init(&scan->entries, &root->directory->allocator);
     bytes_writer_init(&scan->name_spaces, &root->directory->allocator);
-    int result = add_name_space(scan, name_space != NULL ? name_space : "") ? 0 : -ENOMEM;
-    if (result == 0 && name_space == NULL)
+    int result = add_name_space(scan, name_space) ? 0 : -ENOMEM;
+    if (result == 0 && includes_all && name_space[0] == '\0')
         result = files_list(root->fd, ".", add_name_space, scan);
     if (is_out_of_memory(scan))
         result = -ENOMEM;

@@ -70,7 +70,7 @@ struct directory {
 /* The root of a store, which is open for one operation (root.h). All paths of the operation are relative to it. */
 struct root {
     struct directory *directory;
-    int fd; /* -1: not open */
+    int fd;              /* -1: not open */
     uint64_t file_limit; /* files_size_limit(), for which a store asks the kernel once; 0: not asked for */
 };
 
@@ -88,9 +88,6 @@ static inline uint64_t directory_age_ns(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
-
-/* Returns the store's namespace, or NULL if it has none. */
-const char *directory_name_space(const struct directory *directory);
 
 /* Reports an event to the store's callback. Unless the event is about loading or storing a blob, also reports it to the
  * context for which the thread works. */

@@ -139,7 +139,7 @@ ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id)
     struct file_facts facts;
     char name[NAME_DIGITS + 1];
     uint64_t age_ns = 0;
-    const enum build_lock_state lock = build_lock_operations.look(self, id_size, id);
+    const enum build_lock_state lock = build_lock_look(self, id_size, id);
     if (lock == BUILD_LOCK_POINTLESS)
         return ingot_set_error_detail(INGOT_BUILD_FAILED, "the program could not be compiled or stored just now");
     if (lock == BUILD_LOCK_BUSY)

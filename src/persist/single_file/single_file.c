@@ -181,7 +181,7 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
     file->accepts_any_owner = accepts_any_owner;
     file->path_size = path_size;
     memcpy(file->path, path, path_size);
-    status = storage_create(storage, STORAGE_OTHER, &ops, NULL, file, &memory_c_allocator, &info, accepts_any_owner);
+    status = storage_create(storage, STORAGE_OTHER, &ops, file, &memory_c_allocator, &info, accepts_any_owner);
     if (status != INGOT_SUCCESS)
         destroy_single_file(file);
     return status;

@@ -36,8 +36,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
     for (size_t i = 0; i < tier_count; ++i)
         if (tiers[i] == NULL)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "tier %zu is NULL", i);
-    const ingot_status_t status =
-        storage_create(storage, STORAGE_OTHER, &ops, NULL, NULL, &memory_c_allocator, NULL, false);
+    const ingot_status_t status = storage_create(storage, STORAGE_OTHER, &ops, NULL, &memory_c_allocator, NULL, false);
     if (status != INGOT_SUCCESS)
         return status;
     struct ingot_storage *chain = *storage;
@@ -314,10 +313,10 @@ ingot_status_t storage_store_kept(ingot_storage_t storage, bool replaces, size_t
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "probes are stored only by who learned them");
     if (storage->tier_count != 0)
         status = store_in_tiers(storage, replaces, id_size, id, size, bytes);
-    else if (replaces || storage->own->store_new == NULL)
-        status = storage->ops.store(storage->self, id_size, id, size, bytes);
+    else if (storage->kind == STORAGE_DIRECTORY)
+        status = directory_store(storage->self, replaces, id_size, id, size, bytes);
     else
-        status = storage->own->store_new(storage->self, id_size, id, size, bytes);
+        status = storage->ops.store(storage->self, id_size, id, size, bytes);
     return count_store(storage, status);
 }
 

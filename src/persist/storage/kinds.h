@@ -1,5 +1,5 @@
 /*
- * kinds.h - the kinds of storages, and what Ingot's own storages can do besides the public operations.
+ * kinds.h - the kinds of storages, and what a directory store can do besides the public operations.
  */
 #ifndef INGOT_PERSIST_STORAGE_KINDS_H
 #define INGOT_PERSIST_STORAGE_KINDS_H
@@ -31,57 +31,51 @@ enum build_lock_state {
 /* A handle to the lock of one id, or to a build's place among those that run at the same time or its wait for one. */
 struct build_lock;
 
-struct build_locks {
-    /* Opens the lock of an id. Returns NULL if the store has no locks, because the application turned them off or the
-     * system does not support them. `self` is the store's `self`. The store must outlive the lock. */
-    struct build_lock *(*open)(void *self, size_t id_size, const uint8_t *id);
-    /* Returns the name that events use for the id's place in the store. It is valid until close. */
-    const char *(*name)(const struct build_lock *lock);
-    /* Tries to take the lock, without waiting for it. */
-    enum build_lock_state (*try_take)(struct build_lock *lock);
-    /* Takes the lock together with others who call this, and false if somebody has taken it alone. */
-    bool (*try_share)(struct build_lock *lock);
-    /* Returns what try_take would, but takes nothing: BUILD_LOCK_TAKEN if the lock is free. */
-    enum build_lock_state (*look)(void *self, size_t id_size, const uint8_t *id);
-    /* True if the store may have received a blob for the id since the last call that returned true. The first call
-     * returns true if the store may have a blob. A change may be missed, because this relies on file times. A look in
-     * the store after this call finds what other machines stored before it. */
-    bool (*has_changed)(struct build_lock *lock);
-    /* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
-     * themselves. */
-    void (*close)(struct build_lock *lock, bool is_pointless);
-    /* Returns the limit of each wait that the application has set; 0: none. */
-    uint64_t (*wait_ns)(void *self);
-    /* Asks for one of the places for builds (build_jobs of ingot_persist_info_t). Returns NULL if the store does not
-     * limit builds, or if its locks are unusable. The store must outlive the place. */
-    struct build_lock *(*ask_place)(void *self);
-    /* True if this build has a place, or shares one of another build of its process. Does not wait. */
-    bool (*has_place)(struct build_lock *place);
-    /* Gives the place back, or stops asking. */
-    void (*leave_place)(struct build_lock *place);
-};
+/* The functions below are those of a directory store, which defines them; `self` is the storage's. Those of locks and
+ * places are for a writable store. */
 
-/* ---- */
+/* Opens the lock of an id. Returns NULL if the store has no locks, because the application turned them off or the
+ * system does not support them. The store must outlive the lock. */
+struct build_lock *build_lock_open(void *self, size_t id_size, const uint8_t *id);
+/* Returns the name that events use for the id's place in the store. It is valid until build_lock_close. */
+const char *build_lock_name(const struct build_lock *lock);
+/* Tries to take the lock, without waiting for it. */
+enum build_lock_state build_lock_try_take(struct build_lock *lock);
+/* Returns what build_lock_try_take would, but takes nothing: BUILD_LOCK_TAKEN if the lock is free. */
+enum build_lock_state build_lock_look(void *self, size_t id_size, const uint8_t *id);
+/* True if the store may have received a blob for the id since the last call that returned true. The first call returns
+ * true if the store may have a blob. A change may be missed, because this relies on file times. A look in the store
+ * after this call finds what other machines stored before it. */
+bool build_lock_has_changed(struct build_lock *lock);
+/* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
+ * themselves. */
+void build_lock_close(struct build_lock *lock, bool is_pointless);
+/* Returns the limit of each wait that the application has set; 0: none. */
+uint64_t build_lock_wait_ns(const void *self);
 
-/* What a storage of Ingot itself can do besides its ingot_storage_ops_t. Each field may be NULL. */
-struct storage_own_ops {
-    /* Does what `store` does, but a blob that is already stored under the id stays. */
-    ingot_status_t (*store_new)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
+/* Asks for one of the places for builds (build_jobs of ingot_persist_info_t). Returns NULL if the store does not limit
+ * builds, or if its locks are unusable. The store must outlive the place. */
+struct build_lock *build_place_ask(void *self);
+/* True if this build has a place, or shares one of another build of its process. Does not wait. */
+bool build_place_try(struct build_lock *place);
+/* Gives the place back, or stops asking. */
+void build_place_leave(struct build_lock *place);
 
-    /* Finds an entry of an id in another namespace of the store, and copies that namespace, "" for none. Returns false
-     * if there is no such entry. */
-    bool (*find_elsewhere)(void *self, size_t id_size, const uint8_t *id, char name_space[STORAGE_NAME_SPACE_CAPACITY]);
+/* Does what `store` of ingot_storage_ops_t does. If `replaces` is false, a blob that is already stored under the id
+ * stays. */
+ingot_status_t directory_store(void *self, bool replaces, size_t id_size, const uint8_t *id, size_t blob_size,
+                               const uint8_t *blob);
+/* Finds an entry of an id in another namespace of the store, and copies that namespace, "" for none. Returns false if
+ * there is no such entry. */
+bool directory_find_elsewhere(void *self, size_t id_size, const uint8_t *id,
+                              char name_space[STORAGE_NAME_SPACE_CAPACITY]);
+/* Get and set the limits, which are part of the settings. */
+void directory_get_limits(const void *self, ingot_persist_settings_t *settings);
+void directory_set_limits(void *self, const ingot_persist_settings_t *settings);
+const char *directory_name_space(const void *self); /* "" for none */
 
-    /* The next fields are those of a directory store; the last two are set only if it is writable. */
-
-    /* Get and set the limits, which are part of the settings. */
-    void (*get_limits)(void *self, ingot_persist_settings_t *settings);
-    void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
-    const char *(*name_space)(const void *self); /* "" for none */
-    const struct build_locks *build_locks;       /* so that only one of several processes builds a program */
-    /* Looks whether a wish is needed. INGOT_BUSY: no, there is one, or somebody compiles the program;
-     * INGOT_BUILD_FAILED: no, somebody has just failed; INGOT_SUCCESS: yes. */
-    ingot_status_t (*look_wish)(void *self, size_t id_size, const uint8_t *id);
-};
+/* Looks whether a wish is needed. INGOT_BUSY: no, there is one, or somebody compiles the program; INGOT_BUILD_FAILED:
+ * no, somebody has just failed; INGOT_SUCCESS: yes. */
+ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id);
 
 #endif

@@ -125,8 +125,8 @@ static void take_source(void *user, const char *path, size_t size, const uint8_t
 static bool find_in_other_name_space(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                      char name[STORAGE_NAME_SPACE_CAPACITY])
 {
-    bool is_found = storage->own->find_elsewhere != NULL && storage_is_on(storage) &&
-                    storage->own->find_elsewhere(storage->self, id_size, id, name);
+    bool is_found = storage->kind == STORAGE_DIRECTORY && storage_is_on(storage) &&
+                    directory_find_elsewhere(storage->self, id_size, id, name);
     for (size_t i = 0; i < storage->tier_count && !is_found; ++i)
         is_found = find_in_other_name_space(storage->tiers[i], id_size, id, name);
     return is_found;

@@ -31,7 +31,6 @@ struct ingot_storage {
     size_t tier_count;                        /* 0: not a chain */
     ingot_storage_ops_t ops;
     void *self;
-    const struct storage_own_ops *own;
     ingot_allocator_t allocator;
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
@@ -58,5 +57,11 @@ struct ingot_storage {
     void *recording; /* see storage_set_recording; NULL: none */
     void (*end_recording)(void *recording);
 };
+
+/* True if processes that use the storage take its locks before they build. */
+static inline bool storage_has_build_locks(const struct ingot_storage *storage)
+{
+    return storage->kind == STORAGE_DIRECTORY && !storage->is_read_only;
+}
 
 #endif

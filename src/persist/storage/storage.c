@@ -137,10 +137,9 @@ ingot_storage_t storage_follow(ingot_storage_t storage)
 static void finish_storage(ingot_storage_t storage);
 
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
-                              const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
-                              const ingot_persist_info_t *info, bool must_require_seals)
+                              void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info,
+                              bool must_require_seals)
 {
-    static const struct storage_own_ops none = {.store_new = NULL};
     static atomic_uint_fast64_t newest_number;
     ingot_storage_ops_t copy;
     if (!STRUCT_READ(copy, ops))
@@ -151,7 +150,6 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     *made = (struct ingot_storage){.kind = kind,
                                    .process = process_number(),
                                    .ops = copy,
-                                   .own = own != NULL ? own : &none,
                                    .self = self,
                                    .allocator = *allocator,
                                    .must_require_seals = must_require_seals};
@@ -189,7 +187,7 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
     if (STRUCT_READ(copy, ops) && (copy.take_lease == NULL) != (copy.end_lease == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "take_lease and end_lease are set together, or not at all");
-    return storage_create(storage, STORAGE_OTHER, ops, NULL, self, &memory_c_allocator, NULL, false);
+    return storage_create(storage, STORAGE_OTHER, ops, self, &memory_c_allocator, NULL, false);
 }
 
 void ingot_storage_retain(ingot_storage_t storage)
@@ -255,8 +253,8 @@ static void read_storage_settings(ingot_storage_t storage, ingot_persist_setting
         .write_through = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed),
         .store_mode = (ingot_persist_store_mode_t)atomic_load_explicit(&storage->store_mode, memory_order_relaxed),
     };
-    if (storage->own->get_limits != NULL)
-        storage->own->get_limits(storage->self, settings);
+    if (storage->kind == STORAGE_DIRECTORY)
+        directory_get_limits(storage->self, settings);
 }
 
 ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
@@ -285,13 +283,13 @@ ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_p
     if (!storage_is_store_mode(known.store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
                                       (int)known.store_mode);
-    if (storage->own->set_limits == NULL && (known.max_bytes != 0 || known.max_entries != 0 || known.max_age_ms != 0))
+    if (storage->kind != STORAGE_DIRECTORY && (known.max_bytes != 0 || known.max_entries != 0 || known.max_age_ms != 0))
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store has limits");
     atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);
     atomic_store_explicit(&storage->is_written_through, known.write_through != 0, memory_order_relaxed);
     atomic_store_explicit(&storage->store_mode, (uint32_t)known.store_mode, memory_order_relaxed);
-    if (storage->own->set_limits != NULL)
-        storage->own->set_limits(storage->self, &known);
+    if (storage->kind == STORAGE_DIRECTORY)
+        directory_set_limits(storage->self, &known);
     return INGOT_SUCCESS;
 }
 
@@ -306,14 +304,13 @@ ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const u
 
 const char *storage_name_space(ingot_storage_t storage)
 {
-    return storage->own->name_space != NULL ? storage->own->name_space(storage->self) : "";
+    return storage->kind == STORAGE_DIRECTORY ? directory_name_space(storage->self) : "";
 }
 
 bool storage_is_hopeless(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
-    const struct build_locks *locks = storage->own->build_locks;
-    bool is_hopeless =
-        storage_is_on(storage) && locks != NULL && locks->look(storage->self, id_size, id) == BUILD_LOCK_POINTLESS;
+    bool is_hopeless = storage_is_on(storage) && storage_has_build_locks(storage) &&
+                       build_lock_look(storage->self, id_size, id) == BUILD_LOCK_POINTLESS;
     for (size_t i = 0; i < storage->tier_count && !is_hopeless; ++i)
         is_hopeless = storage_is_hopeless(storage->tiers[i], id_size, id);
     return is_hopeless;
@@ -326,7 +323,7 @@ bool storage_takes_wishes(ingot_storage_t storage)
 
 ingot_status_t storage_look_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
-    return storage->own->look_wish != NULL ? storage->own->look_wish(storage->self, id_size, id) : INGOT_SUCCESS;
+    return storage->kind == STORAGE_DIRECTORY ? wishes_look(storage->self, id_size, id) : INGOT_SUCCESS;
 }
 
 ingot_status_t storage_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)

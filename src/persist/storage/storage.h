@@ -14,11 +14,11 @@
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. info may be NULL; otherwise
  * the caller has checked it. Of its fields, only those that do not concern a directory are used: the read-only flag,
- * the callback, when to store, the trust policy and the keys. own: NULL, or constant. must_require_seals: the storage
- * accepts only policies that require seals, because its files may belong to any user. */
+ * the callback, when to store, the trust policy and the keys. must_require_seals: the storage accepts only policies
+ * that require seals, because its files may belong to any user. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
-                              const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
-                              const ingot_persist_info_t *info, bool must_require_seals);
+                              void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info,
+                              bool must_require_seals);
 
 /* False in a child that was forked from the process that opened the storage. There, another thread of the parent may
  * have held any lock, or been in the middle of any change. So every function that uses a storage's state begins with

@@ -14,9 +14,7 @@
 extern "C" {
 #include "persist/storage/kinds.h"
 
-extern const struct build_locks build_lock_operations; /* directory.h is not valid C++ */
-
-struct directory *directory_of(ingot_storage_t storage);
+struct directory *directory_of(ingot_storage_t storage); /* directory.h is not valid C++ */
 }
 
 using namespace store_fixture;
@@ -52,22 +50,22 @@ TEST_F(PersistBuildPermit, AStoppedProcessThatWaitsKeepsNobodyWaiting)
     const Store store(open(1));
     struct directory *directory = directory_of(store.get());
     const Shared shared;
-    build_lock *first = build_lock_operations.ask_place(directory);
-    EXPECT_TRUE(build_lock_operations.has_place(first));
+    build_lock *first = build_place_ask(directory);
+    EXPECT_TRUE(build_place_try(first));
     const pid_t child = fork();
     if (child == 0) {
         const Store own(open(1));
-        build_lock *waiting = build_lock_operations.ask_place(directory_of(own.get()));
-        shared->inside = waiting != nullptr && !build_lock_operations.has_place(waiting);
+        build_lock *waiting = build_place_ask(directory_of(own.get()));
+        shared->inside = waiting != nullptr && !build_place_try(waiting);
         for (;;)
             pause();
     }
     wait_until([&] { return shared->inside == 1; });
     kill(child, SIGSTOP);
-    build_lock_operations.leave_place(first);
-    build_lock *second = build_lock_operations.ask_place(directory);
-    EXPECT_TRUE(build_lock_operations.has_place(second));
-    build_lock_operations.leave_place(second);
+    build_place_leave(first);
+    build_lock *second = build_place_ask(directory);
+    EXPECT_TRUE(build_place_try(second));
+    build_place_leave(second);
     kill(child, SIGKILL);
     ASSERT_EQ(child, waitpid(child, nullptr, 0));
 }
@@ -102,21 +100,20 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAnotherProcessOnlyAndAtOnceWhenItIsKill
         if (child == 0) {
             const Store own(open(1));
             struct directory *const its = i % 2 == 0 ? directory : directory_of(own.get());
-            build_lock *taken = build_lock_operations.ask_place(its);
-            shared->inside = taken != nullptr && build_lock_operations.has_place(taken) &&
-                             build_lock_operations.ask_place(its) != nullptr;
+            build_lock *taken = build_place_ask(its);
+            shared->inside = taken != nullptr && build_place_try(taken) && build_place_ask(its) != nullptr;
             for (;;)
                 pause();
         }
         wait_until([&] { return shared->inside == 1; });
-        build_lock *place = build_lock_operations.ask_place(directory);
-        EXPECT_FALSE(build_lock_operations.has_place(place));
+        build_lock *place = build_place_ask(directory);
+        EXPECT_FALSE(build_place_try(place));
         clock_lead_ns += UINT64_C(3000000000);
-        EXPECT_FALSE(build_lock_operations.has_place(place));
+        EXPECT_FALSE(build_place_try(place));
         kill(child, SIGKILL);
         ASSERT_EQ(child, waitpid(child, nullptr, 0));
-        EXPECT_TRUE(build_lock_operations.has_place(place));
-        build_lock_operations.leave_place(place);
+        EXPECT_TRUE(build_place_try(place));
+        build_place_leave(place);
     }
 }
 
@@ -127,8 +124,8 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessWhoseForkedChildLivesOn)
     const Shared shared;
     const pid_t child = fork();
     if (child == 0) {
-        build_lock *taken = build_lock_operations.ask_place(directory);
-        if (build_lock_operations.has_place(taken) && fork() == 0) {
+        build_lock *taken = build_place_ask(directory);
+        if (build_place_try(taken) && fork() == 0) {
             shared->inside = 1;
             wait_until([&] { return shared->released == 1; });
             _exit(0);
@@ -139,9 +136,9 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessWhoseForkedChildLivesOn)
     wait_until([&] { return shared->inside == 1; });
     kill(child, SIGKILL);
     ASSERT_EQ(child, waitpid(child, nullptr, 0));
-    build_lock *place = build_lock_operations.ask_place(directory);
-    EXPECT_TRUE(build_lock_operations.has_place(place));
-    build_lock_operations.leave_place(place);
+    build_lock *place = build_place_ask(directory);
+    EXPECT_TRUE(build_place_try(place));
+    build_place_leave(place);
     shared->released = 1;
 }
 
@@ -150,13 +147,13 @@ TEST_F(PersistBuildPermit, CompilesWithoutAPlaceAfterTheLimitOfTheWait)
     for (const uint64_t build_wait_ms : {uint64_t{20}, uint64_t{INGOT_NONE}}) {
         Seen seen;
         const Store store = open(1, build_wait_ms, &seen);
-        build_lock *held = build_lock_operations.ask_place(directory_of(store.get()));
-        ASSERT_TRUE(build_lock_operations.has_place(held));
+        build_lock *held = build_place_ask(directory_of(store.get()));
+        ASSERT_TRUE(build_place_try(held));
         Session session;
         const Desc desc = session.describe(numbered_source(build_wait_ms == INGOT_NONE ? 1 : 0));
         EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store));
         EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
-        build_lock_operations.leave_place(held);
+        build_place_leave(held);
     }
 }
 

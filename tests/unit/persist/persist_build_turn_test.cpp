@@ -14,7 +14,6 @@
 extern "C" {
 #include "persist/storage/kinds.h"
 
-extern const struct build_locks build_lock_operations;
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
 }
 

@@ -12,7 +12,6 @@
 extern "C" {
 #include "persist/storage/kinds.h"
 
-extern const struct build_locks build_lock_operations;
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
 }
 
@@ -67,20 +66,20 @@ TEST_F(PersistDescriptors, ABuildLockHarmsNoFile)
 {
     auto store = std::make_unique<Store>(info);
     void *self = storage_self(store->get(), STORAGE_DIRECTORY);
-    struct build_lock *lock = build_lock_operations.open(self, kId.size(), kId.data());
-    struct build_lock *kept = build_lock_operations.open(self, kOther.size(), kOther.data());
+    struct build_lock *lock = build_lock_open(self, kId.size(), kId.data());
+    struct build_lock *kept = build_lock_open(self, kOther.size(), kOther.data());
     ASSERT_TRUE(lock != nullptr && kept != nullptr);
-    ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(lock));
-    ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(kept));
-    build_lock_operations.close(kept, true);
+    ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_try_take(lock));
+    ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_try_take(kept));
+    build_lock_close(kept, true);
     const Successors successors(scratch.path() / "data", stray_close::opened_since(before));
     EXPECT_EQ(0, forked_child::run([&] { return successors.damage() != ""; }));
-    EXPECT_EQ(BUILD_LOCK_UNUSABLE, build_lock_operations.try_take(lock));
-    build_lock_operations.close(lock, false);
-    struct build_lock *next = build_lock_operations.open(self, kId.size(), kId.data());
+    EXPECT_EQ(BUILD_LOCK_UNUSABLE, build_lock_try_take(lock));
+    build_lock_close(lock, false);
+    struct build_lock *next = build_lock_open(self, kId.size(), kId.data());
     ASSERT_NE(nullptr, next);
-    EXPECT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(next));
-    build_lock_operations.close(next, false);
+    EXPECT_EQ(BUILD_LOCK_TAKEN, build_lock_try_take(next));
+    build_lock_close(next, false);
     store.reset();
     EXPECT_EQ("", successors.damage());
 }

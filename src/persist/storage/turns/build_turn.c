@@ -88,7 +88,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
     ingot_storage_t found = NULL;
     if (!storage_is_on(storage))
         return NULL;
-    if (storage->own->build_locks != NULL) {
+    if (storage_has_build_locks(storage)) {
         ingot_storage_retain(storage);
         return storage;
     }
@@ -146,7 +146,7 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
 
 static uint64_t turn_limit_ns(const struct build_turn *turn)
 {
-    const uint64_t wait_ns = turn->lock != NULL ? turn->store->own->build_locks->wait_ns(turn->store->self) : 0;
+    const uint64_t wait_ns = turn->lock != NULL ? build_lock_wait_ns(turn->store->self) : 0;
     return wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS;
 }
 
@@ -205,7 +205,7 @@ static bool thread_may_wait(const struct build_turn *turn)
 /* Tries to take the lock, and pauses if another process has it. Returns false if waiting is over. */
 static bool wait_once(struct build_turn *turn)
 {
-    const enum build_lock_state state = turn->store->own->build_locks->try_take(turn->lock);
+    const enum build_lock_state state = build_lock_try_take(turn->lock);
     turn->is_taken = state == BUILD_LOCK_TAKEN;
     turn->is_pointless = state == BUILD_LOCK_POINTLESS;
     const bool is_tried = turn->wait == BUILD_TURN_FOR_NONE;
@@ -247,7 +247,7 @@ static struct {
 static bool pause_for_lease(struct build_turn *turn)
 {
     const uint64_t now_ns = files_steady_clock_ns();
-    const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
+    const uint64_t wait_ns = build_lock_wait_ns(turn->store->self);
     if (turn->lease_since_ns == 0)
         turn->lease_since_ns = turn->is_artifact ? turn->since_ns : now_ns;
     if (turn->waiting_ns == 0)
@@ -300,16 +300,15 @@ static bool wait_for_lease(struct build_turn *turn)
 /* Waits for other processes that use the directory store. Returns true if the caller should look in the storage. */
 static bool wait_for_lock(struct build_turn *turn)
 {
-    const struct build_locks *locks = turn->lock != NULL ? turn->store->own->build_locks : NULL;
-    if (locks == NULL)
+    if (turn->lock == NULL)
         return false;
     while (wait_once(turn))
-        if (locks->has_changed(turn->lock))
+        if (build_lock_has_changed(turn->lock))
             return true;
     if (turn->is_busy)
         return false;
     turn->is_over = true; /* a last look may follow, because the program may just have been stored */
-    const bool has_changed = locks->has_changed(turn->lock); /* also shows this machine what others have stored */
+    const bool has_changed = build_lock_has_changed(turn->lock); /* also shows this machine what others have stored */
     return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) || (!turn->was_refused && has_changed);
 }
 
@@ -329,7 +328,7 @@ static void note_late(struct build_turn *turn)
                    turn->is_artifact ? "making the artifact" : "compiling the program", (unsigned long long)waited_ms,
                    turn->is_artifact ? "makes" : "compiles");
     events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
-                turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
+                turn->waiting_ns, build_lock_name(turn->lock), reason);
 }
 
 bool build_turn_wait(struct build_turn *turn)
@@ -345,11 +344,10 @@ bool build_turn_wait(struct build_turn *turn)
             return claim == FLIGHT_LOOK;
         turn->is_first = true;
         turn->store = take_store(turn->storage, &turn->is_stored_to);
-        const struct build_locks *locks = turn->store != NULL ? turn->store->own->build_locks : NULL;
-        if (locks != NULL)
-            turn->lock = locks->open(turn->store->self, turn->id_size, turn->id);
+        if (turn->store != NULL)
+            turn->lock = build_lock_open(turn->store->self, turn->id_size, turn->id);
         if (turn->lock != NULL && turn->was_refused)
-            (void)locks->has_changed(turn->lock);
+            (void)build_lock_has_changed(turn->lock);
         if (turn->is_artifact)
             turn->since_ns = flight_wait_since(&turn->flight, files_steady_clock_ns());
     }
@@ -392,7 +390,7 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
                                     end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
     ingot_storage_release(turn->lessor);
     if (turn->lock != NULL)
-        turn->store->own->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
+        build_lock_close(turn->lock, end == BUILD_TURN_POINTLESS);
     flight_end(&turn->flight, end == BUILD_TURN_POINTLESS);
     if (!turn->is_artifact)
         --own_turns;
@@ -411,11 +409,10 @@ struct build_permit {
 static void wait_for_place(const struct build_permit *permit)
 {
     char reason[160];
-    const struct build_locks *locks = permit->store->own->build_locks;
     const uint64_t began_ns = files_steady_clock_ns();
-    const uint64_t wait_ns = locks->wait_ns(permit->store->self);
+    const uint64_t wait_ns = build_lock_wait_ns(permit->store->self);
     const uint64_t until_ns = began_ns + (wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS);
-    while (!locks->has_place(permit->place)) {
+    while (!build_place_try(permit->place)) {
         const uint64_t now_ns = files_steady_clock_ns();
         if (now_ns >= until_ns) {
             (void)snprintf(reason, sizeof(reason),
@@ -433,11 +430,11 @@ struct build_permit *build_permit_take(ingot_storage_t storage)
 {
     bool is_stored_to = true;
     ingot_storage_t store = own_permits == 0 ? take_store(storage, &is_stored_to) : NULL;
-    struct build_lock *place = store != NULL ? store->own->build_locks->ask_place(store->self) : NULL;
+    struct build_lock *place = store != NULL ? build_place_ask(store->self) : NULL;
     struct build_permit *permit = place != NULL ? memory_allocate(&store->allocator, sizeof(*permit)) : NULL;
     if (permit == NULL) {
         if (place != NULL)
-            store->own->build_locks->leave_place(place);
+            build_place_leave(place);
         ingot_storage_release(store);
         return NULL;
     }
@@ -453,7 +450,7 @@ void build_permit_give(struct build_permit *permit)
         return;
     ingot_storage_t store = permit->store;
     --own_permits;
-    store->own->build_locks->leave_place(permit->place);
+    build_place_leave(permit->place);
     memory_free(&store->allocator, permit, sizeof(*permit));
     ingot_storage_release(store);
 }
