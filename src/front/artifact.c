@@ -63,7 +63,7 @@ static ingot_status_t load_artifact(ingot_storage_t storage, size_t id_size, con
             /* the reason is that of the thread's error message */
             struct kept_error kept;
             kept_error_save(&kept);
-            storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, kept.text);
+            storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, "", kept.text);
             storage_reject(storage, id_size, id);
             kept_error_restore(&kept);
         }

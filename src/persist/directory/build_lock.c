@@ -94,8 +94,8 @@ static void tell_unlockable(struct directory *directory, int error)
     error_text_copy(why, sizeof(why), ingot_last_error_detail());
     (void)ingot_set_error_detail(status, "programs that other processes are compiling are compiled here as well: %s",
                                  why);
-    directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, now_ns, directory->path,
-                   ingot_last_error_detail());
+    storage_tell(directory->storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, now_ns, directory->path,
+                 ingot_last_error_detail());
 }
 
 /* Returns the byte of an id. It depends on the namespace, too, because namespaces have separate programs but share the

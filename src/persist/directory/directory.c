@@ -41,20 +41,17 @@ struct directory *directory_of(ingot_storage_t storage)
     return storage_self(storage, STORAGE_DIRECTORY);
 }
 
-void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                    uint64_t started_ns, const char *name, const char *reason)
-{
-    events_tell(directory->on_event, directory->on_event_user, kind, status, bytes, started_ns, name, reason);
-}
-
 /* ---- operations ---- */
 
-static const char *get_entry_path(struct directory *directory, size_t id_size, const uint8_t *id,
-                                  char path[PATH_CAPACITY])
+/* Reports a load or a store of an id. */
+static void tell_use(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
+                     uint64_t started_ns, size_t id_size, const uint8_t *id)
 {
+    char path[PATH_CAPACITY];
     const struct checksum hash = checksum_of(id_size, id);
     paths_entry(path, directory->name_space, &hash);
-    return path;
+    storage_tell(directory->storage, kind, status, bytes, started_ns, path,
+                 status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
 }
 
 /* Notes the use of an entry that was found. The time of an entry is the time at which its kernel.bin was last modified.
@@ -69,7 +66,7 @@ static ingot_status_t note_use(const struct root *root, const struct lookup *fou
     const uint64_t then_ns = found->time_ns;
     char kernel[PATH_CAPACITY];
     if (directory_age_ns(now_ns, then_ns) > root->directory->max_age_ns) {
-        counters_add(&root->directory->counters, COUNTER_EXPIRED, 1);
+        storage_count(root->directory->storage, COUNTER_EXPIRED, 1);
         if (!root->directory->is_read_only)
             (void)lookup_take_away(root, root->directory->name_space, &found->hash, found->inode, 0);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is older than the age limit", found->path);
@@ -81,11 +78,11 @@ static ingot_status_t note_use(const struct root *root, const struct lookup *fou
     const int result = files_set_time(root->fd, kernel, now_ns);
     if (result == 0 || result == -ENOENT) /* -ENOENT: it was evicted meanwhile */
         return INGOT_SUCCESS;
-    counters_add(&root->directory->counters, COUNTER_UNSTAMPED, 1);
+    storage_count(root->directory->storage, COUNTER_UNSTAMPED, 1);
     if (!atomic_exchange_explicit(&root->directory->has_told_unstamped, true, memory_order_relaxed))
-        directory_tell(root->directory, INGOT_EVENT_STORAGE_DEGRADED,
-                       files_write_failed(result, "noting the use of", found->path), 0, files_steady_clock_ns(),
-                       found->path, "uses cannot be recorded, so the oldest entries are evicted first");
+        storage_tell(root->directory->storage, INGOT_EVENT_STORAGE_DEGRADED,
+                     files_write_failed(result, "noting the use of", found->path), 0, files_steady_clock_ns(),
+                     found->path, "uses cannot be recorded, so the oldest entries are evicted first");
     return INGOT_SUCCESS;
 }
 
@@ -94,8 +91,8 @@ static ingot_status_t load_from_directory(void *self, size_t id_size, const uint
     struct directory *directory = self;
     struct root root;
     struct lookup found;
-    char path[PATH_CAPACITY];
-    const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
+    const bool is_told = storage_has_listener(directory->storage);
+    const uint64_t started_ns = is_told ? files_steady_clock_ns() : 0;
     ingot_status_t status = root_open(directory, false, &root);
     if (status == INGOT_SUCCESS)
         status = lookup_find(&root, id_size, id, &found, blob);
@@ -105,10 +102,9 @@ static ingot_status_t load_from_directory(void *self, size_t id_size, const uint
             memory_release_buffer(blob);
     }
     root_close(&root);
-    if (directory->on_event != NULL)
-        directory_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0,
-                       started_ns, get_entry_path(directory, id_size, id, path),
-                       status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    if (is_told)
+        tell_use(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0, started_ns,
+                 id_size, id);
     return status;
 }
 
@@ -117,18 +113,16 @@ ingot_status_t directory_store(void *self, bool replaces, size_t id_size, const 
 {
     struct directory *directory = self;
     struct root root;
-    char path[PATH_CAPACITY];
-    const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
+    const bool is_told = storage_has_listener(directory->storage);
+    const uint64_t started_ns = is_told ? files_steady_clock_ns() : 0;
     ingot_status_t status = root_open(directory, true, &root);
     if (status == INGOT_SUCCESS) {
         root.file_limit = files_size_limit();
         status = publish_entry(&root, replaces, id_size, id, blob_size, blob);
     }
     root_close(&root);
-    if (directory->on_event != NULL)
-        directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
-                       get_entry_path(directory, id_size, id, path),
-                       status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    if (is_told)
+        tell_use(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns, id_size, id);
     return status;
 }
 
@@ -206,7 +200,7 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
         return status;
     struct directory *directory = directory_of(storage);
     ingot_persist_stats_t current = {.struct_size = sizeof(current)};
-    storage_fill_stats(storage, directory != NULL ? &directory->counters : NULL, &current);
+    storage_fill_stats(storage, &current);
     struct account_total total = {.is_known = false};
     struct root root;
     if (directory != NULL) {
@@ -260,8 +254,6 @@ static void take_directory_info(struct directory *directory, const ingot_persist
     /* 0 would mean that the application has not set it */
     directory->build_wait_ns = info->build_wait_ms != INGOT_NONE ? limit_time_ns(info->build_wait_ms, 0) : 1;
     directory->build_jobs = info->build_jobs < UINT32_MAX ? (uint32_t)info->build_jobs : 0;
-    directory->on_event = info->on_event;
-    directory->on_event_user = info->on_event_user;
     if (info->name_space != NULL)
         memcpy(directory->name_space, info->name_space, strlen(info->name_space) + 1);
 }
@@ -350,6 +342,7 @@ static ingot_status_t open_directory(ingot_storage_t *storage, const ingot_persi
         storage_create(storage, STORAGE_DIRECTORY, &ops, directory, &allocator, info, directory->accepts_any_owner);
     if (status != INGOT_SUCCESS)
         goto done;
+    directory->storage = *storage;
     if (!directory->is_read_only)
         evict_expired(&root); /* only now, when opening can no longer fail */
     record_begin(*storage, info);

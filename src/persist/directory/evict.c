@@ -23,6 +23,7 @@
 
 #include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
+#include "persist/storage/storage.h"
 #include "util/limit.h"
 #include "util/little_endian.h"
 #include "util/nanoseconds.h"
@@ -208,8 +209,9 @@ static void tell_evicted_entries(struct directory *directory, ingot_status_t sta
 {
     if (watch->progress.removed_count == 0)
         return;
-    counters_add(&directory->counters, COUNTER_EVICTIONS, watch->progress.removed_count);
-    directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, watch->progress.removed_bytes, started_ns, "", reason);
+    storage_count(directory->storage, COUNTER_EVICTIONS, watch->progress.removed_count);
+    storage_tell(directory->storage, INGOT_EVENT_STORAGE_EVICT, status, watch->progress.removed_bytes, started_ns, "",
+                 reason);
 }
 
 /* ---- on request ---- */

@@ -16,6 +16,7 @@
 
 #include "persist/base/base.h"
 #include "persist/directory/format/entry.h"
+#include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 
 #define MOST_ATTEMPTS 4u
@@ -92,7 +93,7 @@ bool temporary_reclaim(const struct root *root, const char *shard_path, const ch
     if (!is_removing)
         return true;
     kept_error_save(&kept);
-    counters_add(&root->directory->counters, COUNTER_LEFTOVERS, 1);
+    storage_count(root->directory->storage, COUNTER_LEFTOVERS, 1);
     /* It gets another name first, so that a process that goes on does not publish it half deleted. If it came with a
      * container's image, it cannot be renamed, and no such process exists. */
     paths_temporary(own, shard_path, files_random());
@@ -148,7 +149,7 @@ static ingot_status_t refuse_bad_entry(const struct lookup *search, ingot_status
     *is_replaced = is_there && facts.inode != search->inode;
     if (!is_there || *is_replaced)
         return INGOT_NOT_FOUND;
-    counters_add(&directory->counters, COUNTER_REFUSED, 1);
+    storage_count(directory->storage, COUNTER_REFUSED, 1);
     if (!directory->is_read_only)
         (void)lookup_take_away(root, directory->name_space, &search->hash, search->inode, 0);
     return status;

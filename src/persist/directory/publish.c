@@ -18,7 +18,7 @@
 #include "persist/base/base.h"
 #include "persist/directory/entries.h"
 #include "persist/directory/format/entry.h"
-#include "persist/storage/kinds.h"
+#include "persist/storage/storage.h"
 
 #define RENAME_ATTEMPTS 16u
 /* The maximum number of exact evictions for one blob. Other processes may fill the store meanwhile. */
@@ -54,7 +54,7 @@ static ingot_status_t check_entry_sizes(const struct root *root, size_t id_size,
         return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large for an entry",
                                       id_size, blob_size);
     if (blob_size < directory->min_blob_bytes || blob_size > directory->max_blob_bytes) {
-        counters_add(&directory->counters, COUNTER_NOT_KEPT, 1);
+        storage_count(directory->storage, COUNTER_NOT_KEPT, 1);
         return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store's limits exclude blobs of %zu bytes",
                                blob_size);
     }

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 
 #include "persist/directory/format/paths.h"
-#include "persist/storage/counters.h"
 #include "persist/storage/kinds.h"
 #include "util/nanoseconds.h"
 
@@ -45,12 +44,10 @@ struct directory {
     uint64_t lock_timeout_ns;
     /* relaxed: how often in a row size.txt was not unlocked in time; each time halves the next wait */
     atomic_uint lock_timeouts;
-    bool never_waits;       /* true: processes do not wait for each other to build a program */
-    uint32_t build_jobs;    /* how many builds may run at the same time; 0: any number */
-    uint64_t build_wait_ns; /* limit of the waits for another process's build and for a place; 0: not set */
-    ingot_event_callback_t on_event;
-    void *on_event_user;
-    struct counters counters;
+    bool never_waits;        /* true: processes do not wait for each other to build a program */
+    uint32_t build_jobs;     /* how many builds may run at the same time; 0: any number */
+    uint64_t build_wait_ns;  /* limit of the waits for another process's build and for a place; 0: not set */
+    ingot_storage_t storage; /* of which this is the `self`; counts, and gets the events; no reference */
     /* The next fields are hints, and relaxed. */
     _Atomic uint64_t oldest_ns;    /* no entry is older, as far as is known; 0: not known */
     _Atomic uint64_t owed;         /* what size.txt does not have yet of this store's entries; see account.c */
@@ -88,11 +85,6 @@ static inline uint64_t directory_age_ns(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
-
-/* Reports an event to the store's callback. Unless the event is about loading or storing a blob, also reports it to the
- * context for which the thread works. */
-void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                    uint64_t started_ns, const char *name, const char *reason);
 
 /* ---- root.c ---- */
 

@@ -25,12 +25,9 @@
 enum which { WHICH_OWN, WHICH_OTHER, WHICH_COUNT };
 
 struct recording {
-    ingot_allocator_t allocator;
+    ingot_storage_t storage;             /* whose recording it is; no reference */
     ingot_storage_t stores[WHICH_COUNT]; /* NULL: nothing is recorded there */
-    char name_space[STORAGE_NAME_SPACE_CAPACITY];
-    ingot_event_callback_t on_event;
-    void *on_event_user;
-    _Atomic uint64_t told[WHICH_COUNT]; /* a bit for each status that was reported; relaxed */
+    _Atomic uint64_t told[WHICH_COUNT];  /* a bit for each status that was reported; relaxed */
 };
 
 static void tell(struct recording *recording, enum which which, ingot_status_t status, uint64_t started_ns,
@@ -41,8 +38,7 @@ static void tell(struct recording *recording, enum which which, ingot_status_t s
     if ((atomic_fetch_or_explicit(&recording->told[which], bit, memory_order_relaxed) & bit) != 0)
         return;
     (void)snprintf(reason, sizeof(reason), "%s: %s", what, ingot_last_error_detail());
-    events_tell(recording->on_event, recording->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "",
-                reason);
+    storage_tell(recording->storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
 }
 
 /* ---- what people want to know of a request ---- */
@@ -157,7 +153,7 @@ void ingot_persist_record_request(ingot_storage_t storage, const_ingot_program_d
         const uint64_t started_ns = files_steady_clock_ns();
         const ingot_status_t status =
             recording->stores[which] != NULL
-                ? record_request_in(recording->stores[which], recording->name_space, desc, program)
+                ? record_request_in(recording->stores[which], storage_name_space(recording->storage), desc, program)
                 : INGOT_SUCCESS;
         if (status != INGOT_SUCCESS)
             tell(recording, (enum which)which, status, started_ns, "a request is not recorded");
@@ -189,7 +185,7 @@ static ingot_status_t leave_in(ingot_storage_t tier, const struct wished *wanted
         return ingot_set_error_detail(INGOT_BUSY, "the program is not there yet, and is wished for");
     if (status != INGOT_BUSY && status != INGOT_BUILD_FAILED && status != INGOT_NOT_CACHEABLE) {
         (void)snprintf(reason, sizeof(reason), "a wish for a program is not left: %s", ingot_last_error_detail());
-        storage_tell(tier, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
+        storage_tell(tier, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
     }
     return status;
 }
@@ -235,9 +231,8 @@ ingot_status_t wish_leave(ingot_storage_t storage, const_ingot_program_desc_t de
 static void end_recording(void *opaque)
 {
     struct recording *recording = opaque;
-    const ingot_allocator_t allocator = recording->allocator;
     ingot_storage_release(recording->stores[WHICH_OTHER]);
-    memory_free(&allocator, recording, sizeof(*recording));
+    memory_free(storage_allocator(recording->storage), recording, sizeof(*recording));
 }
 
 void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info)
@@ -253,11 +248,7 @@ void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info)
     if (recording == NULL) {
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory to record requests");
     } else {
-        *recording = (struct recording){
-            .allocator = *storage_allocator(storage), .on_event = info->on_event, .on_event_user = info->on_event_user};
-        (void)snprintf(recording->name_space, sizeof(recording->name_space), "%s",
-                       info->name_space != NULL ? info->name_space : "");
-        recording->stores[WHICH_OWN] = keeps ? storage : NULL;
+        *recording = (struct recording){.storage = storage, .stores = {[WHICH_OWN] = keeps ? storage : NULL}};
         storage_set_recording(storage, recording, end_recording);
     }
     if (status == INGOT_SUCCESS && has_path) {
@@ -272,6 +263,6 @@ void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info)
         status = ingot_persist_open(&recording->stores[WHICH_OTHER], &other);
     }
     if (status != INGOT_SUCCESS)
-        events_tell(info->on_event, info->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns,
-                    has_path ? info->record_path : "", ingot_last_error_detail());
+        storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, has_path ? info->record_path : "",
+                     ingot_last_error_detail());
 }

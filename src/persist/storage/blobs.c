@@ -132,7 +132,7 @@ static void copy_to_tier(ingot_storage_t chain, size_t tier, bool replaces, cons
     if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
         return;
     (void)snprintf(reason, sizeof(reason), "a blob was not %s tier %zu: %s", what, tier, ingot_last_error_detail());
-    storage_tell(chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
+    storage_tell(chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), "", reason);
 }
 
 /* Asks one tier after another, and stores what one has in those in front of it that take blobs. What such a tier has
@@ -183,11 +183,11 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, ingot_storage_t asked,
                                                      : storage->ops.load(storage->self, id_size, id, &loaded);
     if (status == INGOT_SUCCESS && storage->tier_count == 0)
         status = trust_check_loaded(storage, asked, id_size, id, &loaded);
-    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
+    storage_count(storage, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
     if (status == INGOT_SUCCESS)
         *kept = loaded;
     else if (status != INGOT_NOT_FOUND)
-        counters_add_failure(&storage->counters, status);
+        storage_count_failure(storage, status);
     return status;
 }
 
@@ -257,9 +257,9 @@ bool storage_is_writable(ingot_storage_t storage)
 static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
 {
     if (status == INGOT_SUCCESS)
-        counters_add(&storage->counters, COUNTER_STORES, 1);
+        storage_count(storage, COUNTER_STORES, 1);
     else
-        counters_add_failure(&storage->counters, status);
+        storage_count_failure(storage, status);
     return status;
 }
 
@@ -403,11 +403,11 @@ bool storage_is_refusal(ingot_status_t status)
 void storage_reject(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    counters_add(&storage->counters, COUNTER_REJECTED, 1);
+    storage_count(storage, COUNTER_REJECTED, 1);
     const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
     if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
         return;
     char reason[DETAIL_CAPACITY];
     (void)snprintf(reason, sizeof(reason), "a refused blob stays in the storage: %s", ingot_last_error_detail());
-    storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, reason);
+    storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
 }

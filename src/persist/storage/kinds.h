@@ -17,6 +17,33 @@
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
 
+/* What a storage counts, for ingot_persist_get_stats. */
+enum counter {
+    COUNTER_HITS,
+    COUNTER_MISSES,
+    COUNTER_STORES,
+    COUNTER_REFUSED,
+    COUNTER_EVICTIONS,
+    COUNTER_FAILURES,
+    COUNTER_READ_ONLY, /* this and the next seven: failures by status */
+    COUNTER_NO_SPACE,
+    COUNTER_LOCK_TIMEOUTS,
+    COUNTER_UNTRUSTED,
+    COUNTER_CORRUPT,
+    COUNTER_OTHER_VERSIONS,
+    COUNTER_IO_ERRORS,
+    COUNTER_OUT_OF_MEMORY,
+    COUNTER_DISTRUSTED, /* blobs whose seal was refused */
+    COUNTER_REJECTED,   /* blobs that the core or the driver refused */
+    COUNTER_AWAITED,    /* programs that another process built while this one waited */
+    COUNTER_WAIT_TIMEOUTS,
+    COUNTER_NOT_KEPT, /* this and the next three, COUNTER_REFUSED and COUNTER_EVICTIONS: of a directory store */
+    COUNTER_EXPIRED,
+    COUNTER_UNSTAMPED,
+    COUNTER_LEFTOVERS,
+    COUNTER_COUNT
+};
+
 /* ---- locks of a store, one per id, which let only one of several processes build a program ---- */
 
 /* The result of an attempt to take a lock. */

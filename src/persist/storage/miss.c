@@ -177,7 +177,7 @@ ingot_status_t storage_judge_miss(ingot_storage_t storage, const struct ingot_co
     if (context != NULL)
         events_tell_context(context, INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND, 0, started_ns, reason);
     else
-        storage_tell(storage, INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND, 0, started_ns, reason);
+        storage_tell(storage, INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND, 0, started_ns, "", reason);
     if (policy == INGOT_PERSIST_ON_MISS_FAIL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s", reason);
     miss_print(reason);

@@ -6,9 +6,9 @@
 
 #include <ingot/persist.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
-#include "persist/storage/counters.h"
 #include "persist/storage/kinds.h"
 #include "persist/trust/keyring.h"
 
@@ -48,9 +48,9 @@ struct ingot_storage {
     struct keyring *keyring; /* NULL: INGOT_PERSIST_TRUST_NONE; settings_lock guards it */
     struct chain_use *uses;  /* of a chain, see blobs.c; uses_lock guards it */
     pthread_mutex_t uses_lock;
-    pthread_cond_t uses_changed; /* a promotion has ended */
-    struct counters counters;    /* of loads and stores; a directory store counts the rest */
-    ingot_storage_t listener;    /* in a chain: the tier whose callback gets its events; NULL: none */
+    pthread_cond_t uses_changed;            /* a promotion has ended */
+    _Atomic uint64_t counts[COUNTER_COUNT]; /* relaxed: no other data depends on them */
+    ingot_storage_t listener;               /* in a chain: the tier whose callback gets its events; NULL: none */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
     struct deferred deferred;

@@ -47,7 +47,7 @@ bool storage_is_first_refusal(ingot_storage_t storage)
 ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status)
 {
     if (storage_is_first_refusal(storage))
-        storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY, 0, files_steady_clock_ns(), FORKED);
+        storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY, 0, files_steady_clock_ns(), "", FORKED);
     return ingot_set_error_detail(status, storage_is_here(storage) ? "the storage is off" : FORKED);
 }
 
@@ -82,25 +82,24 @@ static ingot_event_t make_event(ingot_event_kind_t kind, ingot_status_t status, 
     return event;
 }
 
-void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
-                 uint64_t bytes, uint64_t started_ns, const char *name, const char *reason)
+bool storage_has_listener(ingot_storage_t storage)
 {
-    const bool is_callers = kind == INGOT_EVENT_STORAGE_LOAD || kind == INGOT_EVENT_STORAGE_STORE;
-    const struct ingot_context *context = is_callers ? NULL : current_context;
-    if (on_event == NULL && context == NULL)
-        return;
-    const ingot_event_t event = make_event(kind, status, bytes, started_ns, name, reason);
-    if (on_event != NULL)
-        on_event(&event, user);
-    if (context != NULL)
-        ingot_context_emit_event(context, &event);
+    return storage->on_event != NULL;
 }
 
 void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                  uint64_t started_ns, const char *reason)
+                  uint64_t started_ns, const char *name, const char *reason)
 {
     const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
-    events_tell(listener->on_event, listener->on_event_user, kind, status, bytes, started_ns, "", reason);
+    const bool is_callers = kind == INGOT_EVENT_STORAGE_LOAD || kind == INGOT_EVENT_STORAGE_STORE;
+    const struct ingot_context *context = is_callers ? NULL : current_context;
+    if (listener->on_event == NULL && context == NULL)
+        return;
+    const ingot_event_t event = make_event(kind, status, bytes, started_ns, name, reason);
+    if (listener->on_event != NULL)
+        listener->on_event(&event, listener->on_event_user);
+    if (context != NULL)
+        ingot_context_emit_event(context, &event);
 }
 
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
@@ -366,36 +365,6 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats)
-{
-    const struct counters *counters = &storage->counters;
-    stats->hits = counters_get(counters, COUNTER_HITS);
-    stats->misses = counters_get(counters, COUNTER_MISSES);
-    stats->stores = counters_get(counters, COUNTER_STORES);
-    stats->failures = counters_get(counters, COUNTER_FAILURES);
-    stats->read_only = counters_get(counters, COUNTER_READ_ONLY);
-    stats->no_space = counters_get(counters, COUNTER_NO_SPACE);
-    stats->lock_timeouts = counters_get(counters, COUNTER_LOCK_TIMEOUTS);
-    stats->untrusted = counters_get(counters, COUNTER_UNTRUSTED);
-    stats->corrupt = counters_get(counters, COUNTER_CORRUPT);
-    stats->other_versions = counters_get(counters, COUNTER_OTHER_VERSIONS);
-    stats->io_errors = counters_get(counters, COUNTER_IO_ERRORS);
-    stats->out_of_memory = counters_get(counters, COUNTER_OUT_OF_MEMORY);
-    if (of_store != NULL) {
-        stats->refused = counters_get(of_store, COUNTER_REFUSED);
-        stats->evictions = counters_get(of_store, COUNTER_EVICTIONS);
-        stats->not_kept = counters_get(of_store, COUNTER_NOT_KEPT);
-        stats->expired = counters_get(of_store, COUNTER_EXPIRED);
-        stats->unstamped = counters_get(of_store, COUNTER_UNSTAMPED);
-        stats->leftovers = counters_get(of_store, COUNTER_LEFTOVERS);
-    }
-    stats->distrusted = counters_get(counters, COUNTER_DISTRUSTED);
-    stats->rejected = counters_get(counters, COUNTER_REJECTED);
-    stats->waiting = deferred_count(storage);
-    stats->awaited = counters_get(counters, COUNTER_AWAITED);
-    stats->wait_timeouts = counters_get(counters, COUNTER_WAIT_TIMEOUTS);
-}
-
 void *storage_recording(ingot_storage_t storage)
 {
     return storage_is_here(storage) ? storage->recording : NULL;
@@ -409,14 +378,9 @@ void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)
 
 /* ---- counters ---- */
 
-void counters_add(struct counters *counters, enum counter counter, uint64_t more)
+void storage_count(ingot_storage_t storage, enum counter counter, uint64_t more)
 {
-    atomic_fetch_add_explicit(&counters->values[counter], more, memory_order_relaxed);
-}
-
-uint64_t counters_get(const struct counters *counters, enum counter counter)
-{
-    return atomic_load_explicit(&counters->values[counter], memory_order_relaxed);
+    atomic_fetch_add_explicit(&storage->counts[counter], more, memory_order_relaxed);
 }
 
 static enum counter reason_of(ingot_status_t status)
@@ -434,8 +398,40 @@ static enum counter reason_of(ingot_status_t status)
     }
 }
 
-void counters_add_failure(struct counters *counters, ingot_status_t status)
+void storage_count_failure(ingot_storage_t storage, ingot_status_t status)
 {
-    counters_add(counters, COUNTER_FAILURES, 1);
-    counters_add(counters, reason_of(status), 1);
+    storage_count(storage, COUNTER_FAILURES, 1);
+    storage_count(storage, reason_of(status), 1);
+}
+
+static uint64_t count_of(const struct ingot_storage *storage, enum counter counter)
+{
+    return atomic_load_explicit(&storage->counts[counter], memory_order_relaxed);
+}
+
+void storage_fill_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
+{
+    stats->hits = count_of(storage, COUNTER_HITS);
+    stats->misses = count_of(storage, COUNTER_MISSES);
+    stats->stores = count_of(storage, COUNTER_STORES);
+    stats->failures = count_of(storage, COUNTER_FAILURES);
+    stats->read_only = count_of(storage, COUNTER_READ_ONLY);
+    stats->no_space = count_of(storage, COUNTER_NO_SPACE);
+    stats->lock_timeouts = count_of(storage, COUNTER_LOCK_TIMEOUTS);
+    stats->untrusted = count_of(storage, COUNTER_UNTRUSTED);
+    stats->corrupt = count_of(storage, COUNTER_CORRUPT);
+    stats->other_versions = count_of(storage, COUNTER_OTHER_VERSIONS);
+    stats->io_errors = count_of(storage, COUNTER_IO_ERRORS);
+    stats->out_of_memory = count_of(storage, COUNTER_OUT_OF_MEMORY);
+    stats->refused = count_of(storage, COUNTER_REFUSED);
+    stats->evictions = count_of(storage, COUNTER_EVICTIONS);
+    stats->not_kept = count_of(storage, COUNTER_NOT_KEPT);
+    stats->expired = count_of(storage, COUNTER_EXPIRED);
+    stats->unstamped = count_of(storage, COUNTER_UNSTAMPED);
+    stats->leftovers = count_of(storage, COUNTER_LEFTOVERS);
+    stats->distrusted = count_of(storage, COUNTER_DISTRUSTED);
+    stats->rejected = count_of(storage, COUNTER_REJECTED);
+    stats->waiting = deferred_count(storage);
+    stats->awaited = count_of(storage, COUNTER_AWAITED);
+    stats->wait_timeouts = count_of(storage, COUNTER_WAIT_TIMEOUTS);
 }

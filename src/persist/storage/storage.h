@@ -107,9 +107,11 @@ ingot_storage_t storage_tier(ingot_storage_t storage, size_t number);
 /* Returns the tier to which a chain stores, or the storage itself if it is not a chain. */
 ingot_storage_t storage_stored_to(ingot_storage_t storage);
 
-struct counters;
-/* Fills in all counters: those of loads and stores, and unless `of_store` is NULL, a directory store's own. */
-void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats);
+void storage_count(ingot_storage_t storage, enum counter counter, uint64_t more);
+/* Counts a failed load or store, other than a miss, and its reason. */
+void storage_count_failure(ingot_storage_t storage, ingot_status_t status);
+/* Fills in all that the storage has counted. */
+void storage_fill_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
 
 /* Returns what records the storage's requests (persist/request/record.c), or NULL if nothing does, or in a forked
  * child.
@@ -128,14 +130,13 @@ void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)
 const struct ingot_context *events_enter(const struct ingot_context *context);
 void events_leave(const struct ingot_context *before);
 
-/* Reports an event to a storage's callback, which may be NULL, and to the thread's context. Events about loading and
- * storing blobs go only to the callback, because callers report these to the context themselves. */
-void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
-                 uint64_t bytes, uint64_t started_ns, const char *name, const char *reason);
-
-/* Does the same for the callback of a storage. A chain has none, so its first tier with a callback gets the event. */
+/* True if the storage, which is not a chain, has a callback for events. */
+bool storage_has_listener(ingot_storage_t storage);
+/* Reports an event to the storage's callback, if it has one, and to the thread's context. A chain has no callback, so
+ * its first tier with one gets the event. Events about loading and storing blobs go only to the callback, because
+ * callers report these to the context themselves. name: of what it is about, "" for none. */
 void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                  uint64_t started_ns, const char *reason);
+                  uint64_t started_ns, const char *name, const char *reason);
 
 /* Reports an event only to a context. */
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,

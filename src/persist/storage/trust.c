@@ -94,12 +94,12 @@ ingot_status_t trust_check_loaded(ingot_storage_t storage, ingot_storage_t asked
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
     kept_error_save(&why); /* the callback may call Ingot, which changes the thread's error */
-    counters_add(&storage->counters, COUNTER_DISTRUSTED, 1);
+    storage_count(storage, COUNTER_DISTRUSTED, 1);
     if (asked != storage)
-        counters_add(&asked->counters, COUNTER_DISTRUSTED, 1);
+        storage_count(asked, COUNTER_DISTRUSTED, 1);
     memory_release_buffer(loaded);
     storage_tell(checked.refusing != NULL ? checked.refusing : storage, INGOT_EVENT_STORAGE_DEGRADED, checked.status,
-                 size, now_ns, why.text);
+                 size, now_ns, "", why.text);
     ingot_storage_release(checked.refusing);
     kept_error_restore(&why);
     return checked.status;

@@ -127,7 +127,7 @@ struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, con
         ++own_turns;
         return turn;
     }
-    storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
+    storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(), "",
                  "no memory to wait for a program that another process may compile");
     return NULL;
 }
@@ -164,7 +164,7 @@ static void count_turn_wait(const struct build_turn *turn, bool is_timeout)
 {
     ingot_storage_t counting[] = {turn->storage, turn->store};
     for (size_t i = 0; i < (turn->storage != turn->store ? 2u : 1u); ++i)
-        counters_add(&counting[i]->counters, is_timeout ? COUNTER_WAIT_TIMEOUTS : COUNTER_AWAITED, 1);
+        storage_count(counting[i], is_timeout ? COUNTER_WAIT_TIMEOUTS : COUNTER_AWAITED, 1);
 }
 
 /* Pauses for a moment, which depends on the time waited so far. */
@@ -327,8 +327,8 @@ static void note_late(struct build_turn *turn)
                    turn->is_taken ? "machine" : "process",
                    turn->is_artifact ? "making the artifact" : "compiling the program", (unsigned long long)waited_ms,
                    turn->is_artifact ? "makes" : "compiles");
-    events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
-                turn->waiting_ns, build_lock_name(turn->lock), reason);
+    storage_tell(turn->store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, turn->waiting_ns,
+                 build_lock_name(turn->lock), reason);
 }
 
 bool build_turn_wait(struct build_turn *turn)
@@ -419,7 +419,7 @@ static void wait_for_place(const struct build_permit *permit)
                            "no place for a compilation became free within %llu ms, so the program is compiled without "
                            "one; see build_jobs and build_wait_ms",
                            (unsigned long long)((now_ns - began_ns) / NS_PER_MS));
-            storage_tell(permit->store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, began_ns, reason);
+            storage_tell(permit->store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, began_ns, "", reason);
             return;
         }
         pause_for(now_ns - began_ns, LONGEST_PAUSE_NS, until_ns - now_ns);
