@@ -162,9 +162,9 @@ int files_open_path(const char *path);
 int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
 /* Makes a network file system ask its server whether a directory has changed. Otherwise, such a file system looks names
- * up in a cache, and may not see for a minute what another machine did. Ignores
- * failures: an older kernel cannot do this, and keeps using its cache. */
-void files_refresh(int at, const char *path);
+ * up in a cache, and may not see for a minute what another machine did. Returns -ENOENT if there is nothing of this
+ * name. Other failures say nothing: an older kernel cannot do this, and keeps using its cache. */
+int files_refresh(int at, const char *path);
 int files_open_update(int at, const char *path);     /* for reading and writing; creates the file if it is missing */
 int files_create(int at, const char *path);          /* for writing; fails if the file exists */
 int files_create_readable(int at, const char *path); /* like files_create, but others may read it */

@@ -127,10 +127,10 @@ int files_open_path(const char *path)
     return fd;
 }
 
-void files_refresh(int at, const char *path)
+int files_refresh(int at, const char *path)
 {
     struct statx found;
-    (void)statx(at, path, AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &found);
+    return files_result_of(statx(at, path, AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &found));
 }
 
 int files_open_update(int at, const char *path)

@@ -226,18 +226,15 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
 {
     static const ingot_storage_ops_t ops = {
         .struct_size = sizeof(ops), .load = load_from_bundle, .destroy = destroy_bundle};
-    ingot_persist_info_t info;
-    bool accepts_any_owner;
+    const ingot_persist_info_t info = {.struct_size = sizeof(info), .trust = trust};
+    const bool accepts_any_owner = trust_requires_seals(trust);
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
-    ingot_status_t status = trust_make_info(&info, trust, &accepts_any_owner);
-    if (status != INGOT_SUCCESS)
-        return status;
     struct bundle *bundle = memory_allocate(&memory_c_allocator, sizeof(*bundle));
     if (bundle == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
     *bundle = (struct bundle){.accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
-    status = open_bundle_file(bundle, path);
+    ingot_status_t status = open_bundle_file(bundle, path);
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
     if (status == INGOT_SUCCESS)

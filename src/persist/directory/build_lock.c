@@ -295,9 +295,7 @@ bool build_lock_has_changed(struct build_lock *lock)
     uint64_t stamp = 0;
     struct root root;
     const bool is_open = root_open(lock->directory, false, &root) == INGOT_SUCCESS;
-    if (is_open)
-        lookup_refresh(&root, lock->entry);
-    if (is_open && files_facts_at(root.fd, lock->entry, &facts) == 0)
+    if (is_open && lookup_refresh(&root, lock->entry) != -ENOENT && files_facts_at(root.fd, lock->entry, &facts) == 0)
         stamp = (facts.changed_ns ^ facts.inode << 32) | 1;
     root_close(&root);
     const bool is_new = stamp != 0 && stamp != lock->stamp;

@@ -239,10 +239,8 @@ static ingot_status_t check_directory_info(const ingot_persist_info_t *info)
 
 static void take_directory_info(struct directory *directory, const ingot_persist_info_t *info)
 {
-    ingot_persist_trust_t trust;
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
-    directory->accepts_any_owner =
-        directory->is_read_only && STRUCT_READ(trust, info->trust) && trust.policy == INGOT_PERSIST_TRUST_REQUIRE;
+    directory->accepts_any_owner = directory->is_read_only && trust_requires_seals(info->trust);
     directory->order = eviction_order_of(info->eviction);
     set_limits(directory, info->max_bytes, info->max_entries, info->max_age_ms);
     directory->min_blob_bytes = limit_of(info->min_blob_bytes, 0);

@@ -103,15 +103,16 @@ ingot_status_t lookup_find(const struct root *root, size_t id_size, const uint8_
  * Makes a network file system ask its server about an entry, and the directories above it. Such a file system answers
  * from a cache. A name that was missing when it was last looked up stays missing for up to a minute, and the name of a
  * file that was replaced leads to the old file, which the server has deleted (ESTALE). Called where a wrong answer
- * would cost a compilation. On a local file system, asking costs a few microseconds.
+ * would cost a compilation. On a local file system, asking costs a few microseconds. Returns -ENOENT if the entry is
+ * missing, which needs no second look then.
  */
-void lookup_refresh(const struct root *root, const char *entry_path);
+int lookup_refresh(const struct root *root, const char *entry_path);
 
 /* Checks the directory of an entry's shard. Returns INGOT_NOT_FOUND, INGOT_UNTRUSTED or INGOT_IO_ERROR on failure. */
 ingot_status_t lookup_examine_shard(const struct root *root, const char *name_space, uint8_t shard);
 
-/* Removes an entry. Returns INGOT_NOT_FOUND if there is no such entry, or if `inode` is not 0 and the entry has another
- * inode. Returns INGOT_IO_ERROR or another status if the entry could not be removed. */
+/* Removes an entry. Returns INGOT_NOT_FOUND if there is no such entry, or if it has another inode. Returns
+ * INGOT_IO_ERROR or another status if the entry could not be removed. */
 ingot_status_t lookup_take_away(const struct root *root, const char *name_space, const struct checksum *hash,
                                 uint64_t inode, uint64_t deadline_ns);
 

@@ -106,17 +106,18 @@ bool temporary_reclaim(const struct root *root, const char *shard_path, const ch
 
 /* ---- entries ---- */
 
-void lookup_refresh(const struct root *root, const char *entry_path)
+int lookup_refresh(const struct root *root, const char *entry_path)
 {
     char path[PATH_CAPACITY];
-    files_refresh(root->fd, ".");
-    for (const char *slash = strchr(entry_path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    int result = files_refresh(root->fd, ".");
+    for (const char *slash = strchr(entry_path, '/'); slash != NULL && result != -ENOENT;
+         slash = strchr(slash + 1, '/')) {
         const size_t length = (size_t)(slash - entry_path);
         memcpy(path, entry_path, length);
         path[length] = '\0';
-        files_refresh(root->fd, path);
+        result = files_refresh(root->fd, path);
     }
-    files_refresh(root->fd, entry_path);
+    return result != -ENOENT ? files_refresh(root->fd, entry_path) : result;
 }
 
 ingot_status_t lookup_examine_shard(const struct root *root, const char *name_space, uint8_t shard)
@@ -167,7 +168,7 @@ static ingot_status_t read_entry(struct lookup *search)
         status = read_place(search, &place);
     for (unsigned i = 0; i < MOST_REPLACEMENTS && is_replaced && (i != 0 || entry_is_bad(status)); ++i) {
         struct entry_place pinned;
-        lookup_refresh(root, search->path);
+        (void)lookup_refresh(root, search->path);
         const ingot_status_t is_pinned = entry_pin(&place, &pinned);
         if (is_pinned == INGOT_UNTRUSTED) /* it is not a directory */
             return refuse_bad_entry(search, status, &is_replaced);
@@ -192,7 +193,7 @@ ingot_status_t lookup_find(const struct root *root, size_t id_size, const uint8_
     /* another machine has deleted something meanwhile: what is found may change in a moment */
     for (unsigned i = 0; i < MOST_ATTEMPTS && status == INGOT_IO_ERROR && ingot_last_error_code() == ESTALE; ++i) {
         files_pause_ns(FIRST_PAUSE_NS << i);
-        lookup_refresh(root, found->path);
+        (void)lookup_refresh(root, found->path);
         status = read_entry(found);
     }
     if (status == INGOT_NOT_FOUND)
@@ -213,9 +214,10 @@ ingot_status_t lookup_take_away(const struct root *root, const char *name_space,
     const ingot_status_t status = account_begin(root, name_space, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
-    lookup_refresh(root, path);
-    int result = files_facts_at(root->fd, path, &facts);
-    if (result == 0 && inode != 0 && facts.inode != inode)
+    int result = lookup_refresh(root, path);
+    if (result != -ENOENT)
+        result = files_facts_at(root->fd, path, &facts);
+    if (result == 0 && facts.inode != inode)
         result = -ENOENT;
     const uint64_t bytes = result == 0 ? entry_bytes(root->fd, path, NULL) : 0;
     if (result == 0)

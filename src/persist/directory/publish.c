@@ -33,7 +33,6 @@ struct publication {
     const uint8_t *id;
     const uint8_t *blob;
     struct key_file key;
-    struct checksum hash;
     uint64_t bytes;
     bool replaces;     /* false: an entry that has the id stays */
     bool is_published; /* true: it is in its place */
@@ -75,7 +74,7 @@ static ingot_status_t ready_shard(const struct publication *publication, bool mu
 {
     const struct root *root = publication->root;
     struct directory *directory = root->directory;
-    const uint8_t number = publication->hash.bytes[0];
+    const uint8_t number = publication->key.id_checksum.bytes[0];
     _Atomic uint64_t *good = &directory->good_shards[number / 64];
     const uint64_t bit = UINT64_C(1) << (number % 64);
     if (!must_look && (atomic_load_explicit(good, memory_order_relaxed) & bit) != 0)
@@ -131,7 +130,7 @@ static ingot_status_t judge_occupant(const struct publication *publication, bool
 {
     struct lookup found;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    lookup_refresh(publication->root, publication->path);
+    (void)lookup_refresh(publication->root, publication->path);
     const ingot_status_t status = lookup_find(publication->root, publication->id_size, publication->id, &found, &blob);
     *is_good =
         status == INGOT_SUCCESS && (!publication->replaces || (blob.size == publication->key.blob_size_bytes &&
@@ -308,9 +307,8 @@ ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_s
     if (status != INGOT_SUCCESS)
         return status;
     publication.key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
-    publication.hash = publication.key.id_checksum;
-    paths_entry(publication.path, directory->name_space, &publication.hash);
-    paths_shard(publication.shard, directory->name_space, publication.hash.bytes[0]);
+    paths_entry(publication.path, directory->name_space, &publication.key.id_checksum);
+    paths_shard(publication.shard, directory->name_space, publication.key.id_checksum.bytes[0]);
     status = prepare_entry(&publication);
     if (status == INGOT_SUCCESS)
         status = account_may_owe(directory, publication.bytes, false) ? publish_owing(&publication)

@@ -60,14 +60,9 @@ static void take_name(void *user, const char *path, size_t size, const uint8_t *
     (void)is_text;
     if (strcmp(path, "source[0].name") != 0)
         return;
-    for (size_t i = size; i > 0; --i) {
-        if (value[i - 1] == '/') {
-            value += i;
-            size -= i;
-            break;
-        }
-    }
-    copy_text(wanted->name, sizeof(wanted->name), size, value);
+    const uint8_t *slash = memrchr(value, '/', size);
+    const uint8_t *name = slash != NULL ? slash + 1 : value;
+    copy_text(wanted->name, sizeof(wanted->name), size - (size_t)(name - value), name);
 }
 
 static void take_device(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)

@@ -158,22 +158,17 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
                                             .store = store_in_single_file,
                                             .remove = remove_from_single_file,
                                             .destroy = destroy_single_file};
-    ingot_persist_info_t info;
-    bool accepts_any_owner;
+    const ingot_persist_info_t info = {.struct_size = sizeof(info), .trust = trust};
+    const bool accepts_any_owner = trust_requires_seals(trust);
+    const char *name;
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
-    ingot_status_t status = trust_make_info(&info, trust, &accepts_any_owner);
-    if (status == INGOT_SUCCESS) {
-        const char *name;
-        const int parent = files_open_parent(path, &name);
-        if (parent < 0)
-            return files_read_failed(parent, "opening the directory of", path);
-        (void)files_close(parent);
-        if (name[0] == '\0')
-            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path ends in a slash");
-    }
-    if (status != INGOT_SUCCESS)
-        return status;
+    const int parent = files_open_parent(path, &name);
+    if (parent < 0)
+        return files_read_failed(parent, "opening the directory of", path);
+    (void)files_close(parent);
+    if (name[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path ends in a slash");
     const size_t path_size = strlen(path) + 1;
     struct single_file *file = memory_allocate(&memory_c_allocator, sizeof(*file) + path_size);
     if (file == NULL)
@@ -181,7 +176,8 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
     file->accepts_any_owner = accepts_any_owner;
     file->path_size = path_size;
     memcpy(file->path, path, path_size);
-    status = storage_create(storage, STORAGE_OTHER, &ops, file, &memory_c_allocator, &info, accepts_any_owner);
+    const ingot_status_t status =
+        storage_create(storage, STORAGE_OTHER, &ops, file, &memory_c_allocator, &info, accepts_any_owner);
     if (status != INGOT_SUCCESS)
         destroy_single_file(file);
     return status;

@@ -144,9 +144,8 @@ void events_tell_context(const struct ingot_context *context, ingot_event_kind_t
 
 /* ---- trust.c ---- */
 
-/* Makes an info for storage_create with the policy in `trust`, or without a policy if it is NULL. Sets *requires_seals
- * to true if the policy does. Returns INGOT_INVALID_ARGUMENTS if trust's struct_size is not set. */
-ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires_seals);
+/* True if a policy requires seals. False for NULL, or for one that ingot_persist_set_trust refuses. */
+bool trust_requires_seals(const ingot_persist_trust_t *trust);
 
 /* The functions below apply the policies of a storage and of all its tiers: the strictest counts. */
 

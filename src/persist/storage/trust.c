@@ -178,15 +178,10 @@ bool trust_forbids_storing(ingot_storage_t storage)
     return sealing.is_required && sealing.keyring == NULL;
 }
 
-ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires_seals)
+bool trust_requires_seals(const ingot_persist_trust_t *trust)
 {
-    ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
-    *info = (ingot_persist_info_t)INGOT_PERSIST_INFO_INIT;
-    if (trust != NULL && !STRUCT_READ_OVER(known, trust))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "trust's struct_size is missing");
-    info->trust = trust;
-    *requires_seals = known.policy == INGOT_PERSIST_TRUST_REQUIRE;
-    return INGOT_SUCCESS;
+    ingot_persist_trust_t known;
+    return STRUCT_READ(known, trust) && known.policy == INGOT_PERSIST_TRUST_REQUIRE;
 }
 
 ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust)

@@ -135,13 +135,6 @@ bool key_verifies(const struct key *key, const struct tagged *tagged, const uint
 
 /* ---- the text ---- */
 
-static char *put_key_text(char *at, const char *text)
-{
-    const size_t size = strlen(text);
-    memcpy(at, text, size);
-    return at + size;
-}
-
 static char *put_hex(char *at, size_t size, const uint8_t *bytes)
 {
     (void)sodium_bin2hex(at, HEX_SIZE(size) + 1, bytes, size); /* takes the same time for all keys */
@@ -151,13 +144,13 @@ static char *put_hex(char *at, size_t size, const uint8_t *bytes)
 size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT_CAPACITY])
 {
     const ingot_persist_key_kind_t kind = is_public ? INGOT_PERSIST_KEY_ED25519_PUBLIC : key->kind;
-    char *at = put_key_text(text, first_line);
-    at = put_key_text(at, kind_lines[kind]);
-    at = put_hex(put_key_text(at, "id: "), sizeof(key->id), key->id);
+    char *at = stpcpy(text, first_line);
+    at = stpcpy(at, kind_lines[kind]);
+    at = put_hex(stpcpy(at, "id: "), sizeof(key->id), key->id);
     /* of a secret Ed25519 key, the seed, which is the first half of libsodium's secret key */
-    at = put_hex(put_key_text(at, "\nkey: "), INGOT_PERSIST_KEY_SIZE,
+    at = put_hex(stpcpy(at, "\nkey: "), INGOT_PERSIST_KEY_SIZE,
                  kind == INGOT_PERSIST_KEY_ED25519_PUBLIC ? key->public_key : key->secret);
-    at = put_key_text(at, "\n");
+    at = stpcpy(at, "\n");
     return (size_t)(at - text);
 }
 
