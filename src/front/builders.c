@@ -32,7 +32,6 @@
 #include <unistd.h>
 
 #include "persist/base/base.h"
-#include "persist/directory/directory.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 

@@ -1,6 +1,6 @@
 /*
  * build_lock.c - lets only one process at a time build a program, limits how many builds run at the same time, and
- * gives roles to processes, by locks on bytes of the file `lock`; see directory.h and ingot/private/wish.h.
+ * gives roles to processes, by locks on bytes of the file `lock`; see persist/storage/kinds.h and ingot/private/wish.h.
  *
  * Each program has a byte. A process keeps the byte locked while it builds the program and stores it. If the process
  * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
@@ -22,8 +22,6 @@
  * before a fork, because a thread that holds it could need a lock that another library's fork handler holds. Therefore,
  * the list can be walked at any moment. The child makes the mutex and the list again.
  */
-#include "persist/directory/directory.h"
-
 #include <errno.h>
 #include <ingot/backend.h>
 #include <ingot/private/wish.h>
@@ -128,26 +126,32 @@ static void destroy_build_lock(struct build_lock *lock)
     memory_free(&allocator, lock, sizeof(*lock));
 }
 
-/* Opens the file `lock` anew. Returns 0 or a negated errno. */
-static int open_lock_file(struct directory *directory, struct kept_file *file)
+/* Opens the file `lock` anew. makes: creates the root if it is missing. Returns a descriptor or a negated errno. */
+static int open_lock_file(struct directory *directory, bool makes)
 {
     struct root root;
-    const bool is_open = root_open(directory, true, &root) == INGOT_SUCCESS;
+    const bool is_open = root_open(directory, makes, &root) == INGOT_SUCCESS;
     const int fd = is_open ? files_open_update(root.fd, PATHS_LOCK) : -EBADF;
     root_close(&root);
-    return fd < 0 ? fd : kept_file_begin(file, fd);
+    return fd;
 }
 
-/* Puts a new lock in the list. Takes over the file, even if it returns NULL. */
-static struct build_lock *make_build_lock(struct directory *directory, struct kept_file *file)
+/* Puts a new lock in the list. On failure, returns NULL and sets *error to a negated errno. */
+static struct build_lock *make_build_lock(struct directory *directory, int *error)
 {
+    struct kept_file file;
+    const int fd = children_forget_locks() ? open_lock_file(directory, true) : -ENOMEM;
+    *error = fd < 0 ? fd : kept_file_begin(&file, fd);
+    if (*error < 0)
+        return NULL;
     struct build_lock *lock = memory_allocate(&directory->allocator, sizeof(*lock));
     if (lock == NULL) {
-        kept_file_end(file);
+        kept_file_end(&file);
+        *error = -ENOMEM;
         return NULL;
     }
     memset(lock, 0, sizeof(*lock));
-    lock->file = *file;
+    lock->file = file;
     lock->directory = directory;
     pthread_mutex_lock(&mutex);
     atomic_init(&lock->next, newest);
@@ -187,20 +191,11 @@ struct build_lock *build_lock_open(void *self, size_t id_size, const uint8_t *id
     struct directory *directory = self;
     if (directory->never_waits)
         return NULL;
-    if (!children_forget_locks()) {
-        tell_unlockable(directory, -ENOMEM);
-        return NULL;
-    }
+    int error;
     close_kept(directory, MAX_KEPT_NS);
-    struct kept_file file;
-    const int result = open_lock_file(directory, &file);
-    if (result < 0) {
-        tell_unlockable(directory, result);
-        return NULL;
-    }
-    struct build_lock *lock = make_build_lock(directory, &file);
+    struct build_lock *lock = make_build_lock(directory, &error);
     if (lock == NULL) {
-        tell_unlockable(directory, -ENOMEM);
+        tell_unlockable(directory, error);
         return NULL;
     }
     const struct checksum hash = checksum_of(id_size, id);
@@ -272,12 +267,9 @@ static bool try_share(struct build_lock *lock)
 enum build_lock_state build_lock_look(void *self, size_t id_size, const uint8_t *id)
 {
     struct directory *directory = self;
-    struct root root;
     enum files_lock found = FILES_LOCK_NONE;
     const struct checksum hash = checksum_of(id_size, id);
-    const bool is_open = root_open(directory, false, &root) == INGOT_SUCCESS;
-    const int fd = is_open ? files_open_update(root.fd, PATHS_LOCK) : -EBADF;
-    root_close(&root);
+    const int fd = open_lock_file(directory, false);
     const int result = fd >= 0 ? files_find_lock(fd, byte_of(directory, &hash), &found) : fd;
     if (fd >= 0)
         (void)files_close(fd);
@@ -352,10 +344,8 @@ void build_lock_fini(struct directory *directory)
 struct build_lock *build_place_ask(void *self)
 {
     struct directory *directory = self;
-    struct kept_file file;
-    if (directory->build_jobs == 0 || !children_forget_locks() || open_lock_file(directory, &file) < 0)
-        return NULL;
-    struct build_lock *place = make_build_lock(directory, &file);
+    int error;
+    struct build_lock *place = directory->build_jobs != 0 ? make_build_lock(directory, &error) : NULL;
     if (place != NULL)
         place->asked_ns = files_steady_clock_ns();
     return place;

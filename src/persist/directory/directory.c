@@ -1,7 +1,7 @@
 /*
  * directory.c - opens a directory store, and implements the operations of its storage.
  */
-#include "persist/directory/directory.h"
+#include "persist/directory/state.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -9,7 +9,6 @@
 
 #include "persist/base/base.h"
 #include "persist/directory/entries.h"
-#include "persist/directory/state.h"
 #include "persist/request/record.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"

@@ -9,7 +9,7 @@
  * If the entry does not fit, this thread evicts. It takes some milliseconds at most to evict from a large store, which
  * may exceed its limits by a fifth if that was not enough.
  */
-#include "persist/directory/directory.h"
+#include "persist/directory/state.h"
 
 #include <errno.h>
 #include <ingot/backend.h>

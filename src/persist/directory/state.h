@@ -1,5 +1,5 @@
 /*
- * state.h - defines the state of an open directory store, which many files use.
+ * state.h - defines the state of an open directory store, which many files use, and what its files do for directory.c.
  *
  * Most fields do not change while the store is open. Those that do are counters, hints and limits, which are atomic, so
  * the store needs no lock. Everything else that changes is on disk; doc/store-format.md says what guards it.
@@ -106,5 +106,21 @@ ingot_status_t root_make_directory(const struct root *root, const char *path, bo
  * is NULL, INGOT_UNIMPLEMENTED if it is of another kind, INGOT_READ_ONLY if it must be writable and is not, or the
  * statuses of root_open. The caller closes the root, even on failure. */
 ingot_status_t root_open_of(ingot_storage_t storage, bool must_be_writable, struct root *root);
+
+/* ---- publish.c ---- */
+
+/* Stores a blob. If `replaces` is false, an entry that already has the id stays, and that counts as success. */
+ingot_status_t publish_entry(const struct root *root, bool replaces, size_t id_size, const uint8_t *id,
+                             size_t blob_size, const uint8_t *blob);
+
+/* ---- build_lock.c ---- */
+
+/* Releases the locks by which the store tells other processes that waiting for a program is useless. */
+void build_lock_fini(struct directory *directory);
+
+/* ---- wishes.c ---- */
+
+/* leave_wish of ingot_storage_ops_t, after wishes_look. */
+ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id);
 
 #endif

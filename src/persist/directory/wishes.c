@@ -4,7 +4,7 @@
  * The content of a file is an id, and its name the id's checksum, so a file is whole or useless. Several processes may
  * leave, read and remove a wish at once: a rename and an unlink decide.
  */
-#include "persist/directory/directory.h"
+#include "persist/directory/state.h"
 
 #include <ingot/backend.h>
 #include <ingot/private/wish.h>

@@ -8,7 +8,6 @@
 
 #include <ingot/backend.h>
 
-#include "persist/directory/directory.h"
 #include "persist/storage/kinds.h"
 #include "persist/storage/storage.h"
 

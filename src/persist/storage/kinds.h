@@ -101,6 +101,13 @@ void directory_get_limits(const void *self, ingot_persist_settings_t *settings);
 void directory_set_limits(void *self, const ingot_persist_settings_t *settings);
 const char *directory_name_space(const void *self); /* "" for none */
 
+/* True for a directory store that serves only files of the effective user, and only if no other user can write them.
+ * Loads check all that, except for the namespace's directory, which this checks. */
+bool directory_is_own(ingot_storage_t storage);
+/* Returns the absolute path of the root of a storage's directory store, valid as long as the storage; NULL: it is none.
+ */
+const char *directory_path(ingot_storage_t storage);
+
 /* Looks whether a wish is needed. INGOT_BUSY: no, there is one, or somebody compiles the program; INGOT_BUILD_FAILED:
  * no, somebody has just failed; INGOT_SUCCESS: yes. */
 ingot_status_t wishes_look(void *self, size_t id_size, const uint8_t *id);

@@ -140,15 +140,12 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
                               bool must_require_seals)
 {
     static atomic_uint_fast64_t newest_number;
-    ingot_storage_ops_t copy;
-    if (!STRUCT_READ(copy, ops))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
     struct ingot_storage *made = memory_allocate(&memory_c_allocator, sizeof(*made)); /* may outlive `allocator` */
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     *made = (struct ingot_storage){.kind = kind,
                                    .process = process_number(),
-                                   .ops = copy,
+                                   .ops = *ops,
                                    .self = self,
                                    .allocator = *allocator,
                                    .must_require_seals = must_require_seals};
@@ -181,12 +178,14 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
     ingot_storage_ops_t copy;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    if (STRUCT_READ(copy, ops) && copy.load == NULL)
+    if (!STRUCT_READ(copy, ops))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
+    if (copy.load == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage's load operation is required");
-    if (STRUCT_READ(copy, ops) && (copy.take_lease == NULL) != (copy.end_lease == NULL))
+    if ((copy.take_lease == NULL) != (copy.end_lease == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "take_lease and end_lease are set together, or not at all");
-    return storage_create(storage, STORAGE_OTHER, ops, self, &memory_c_allocator, NULL, false);
+    return storage_create(storage, STORAGE_OTHER, &copy, self, &memory_c_allocator, NULL, false);
 }
 
 void ingot_storage_retain(ingot_storage_t storage)
