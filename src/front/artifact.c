@@ -161,7 +161,7 @@ static ingot_status_t load_or_begin_turn(ingot_storage_t storage, size_t id_size
     struct ingot_turn *made = create_turn(storage, id_size, id);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
-    const bool is_own = build_turn_is_own(id_size, id);
+    const bool is_own = flight_is_own(id_size, id);
     const uint64_t wait_ns = limit_time_ns(max_wait_ms, 0);
     status = compete_for_turn(made, files_steady_clock_ns() + (is_own ? 0 : wait_ns), was_refused, value);
     if (status == INGOT_BUSY && is_own && wait_ns != 0)

@@ -191,8 +191,8 @@ struct scan {
     uint64_t unread_count;   /* number of entries, shards and namespaces that could not be read */
     uint64_t leftover_count; /* what killed processes left */
     uint64_t leftover_bytes;
-    uint64_t shards[PATHS_SHARD_COUNT / 64]; /* a bit for each shard of the namespace that was listed last */
-    struct upkeep_watch *watch;              /* if it ends the work, the list is incomplete */
+    unsigned part;              /* how many shards of the namespace that was listed last were listed, or are missing */
+    struct upkeep_watch *watch; /* if it ends the work, the list is incomplete */
 };
 
 static inline struct scan_entry *scan_entry_at(const struct scan *scan, size_t number)
@@ -223,12 +223,6 @@ void scan_fini(struct scan *scan);
  * vanishes in the meantime may be listed or not.
  */
 ingot_status_t scan_all(struct scan *scan);
-/* Lists which shards a namespace has. Returns 0 or a negated errno. */
-int scan_find_shards(struct scan *scan, uint32_t name_space);
-static inline bool scan_has_shard(const struct scan *scan, unsigned shard)
-{
-    return (scan->shards[shard / 64] >> (shard % 64) & 1) != 0;
-}
 /* Adds the entries of one shard of a namespace. Returns 0 or a negated errno. */
 int scan_shard(struct scan *scan, uint32_t name_space, uint8_t shard);
 /* Empties the list of entries. */

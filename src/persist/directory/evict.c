@@ -367,8 +367,6 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     struct upkeep_watch watch = upkeep_watch_of(ends_at_many, NULL);
     struct account account;
     struct scan scan;
-    unsigned part = 0;
-    int result = 0;
     *is_done = false;
     ingot_status_t status = account_begin(root, directory->name_space, account_deadline(directory), &account);
     if (status != INGOT_SUCCESS)
@@ -381,16 +379,11 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
         return INGOT_SUCCESS;
     }
     status = scan_init(&scan, root, false, &watch);
-    if (status == INGOT_SUCCESS) {
-        result = scan_find_shards(&scan, 0);
-        for (; result == 0 && part < PATHS_SHARD_COUNT && watch.ended == INGOT_SUCCESS; ++part)
-            result = scan_has_shard(&scan, part) ? scan_shard(&scan, 0, (uint8_t)part) : 0;
-        *is_done = result == 0 && watch.ended == INGOT_SUCCESS;
-        if (result < 0)
-            status = files_read_failed(result, "listing", "the store");
-        else if (*is_done && scan.unread_count == 0)
-            status = account_set(&account, scan.total_bytes, scan.entry_count);
-    }
+    if (status == INGOT_SUCCESS)
+        status = scan_all(&scan);
+    *is_done = status == INGOT_SUCCESS && watch.ended == INGOT_SUCCESS;
+    if (*is_done && scan.unread_count == 0)
+        status = account_set(&account, scan.total_bytes, scan.entry_count);
     account_end(&account);
     watch.on_progress = NULL;
     if (status == INGOT_SUCCESS && *is_done) {
@@ -401,7 +394,7 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
                                        : files_wall_clock_ns();
         atomic_store_explicit(&directory->oldest_ns, oldest_ns != 0 ? oldest_ns : 1, memory_order_relaxed);
     } else if (status == INGOT_SUCCESS) {
-        status = correct_by_estimate(root, scan.total_bytes, scan.entry_count, part, account_deadline(directory));
+        status = correct_by_estimate(root, scan.total_bytes, scan.entry_count, scan.part, account_deadline(directory));
     }
     scan_fini(&scan);
     tell_evicted_entries(directory, status, started_ns, directory->order->reason, &watch);

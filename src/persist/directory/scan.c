@@ -115,20 +115,13 @@ int scan_shard(struct scan *scan, uint32_t name_space, uint8_t shard)
     return is_out_of_memory(scan) ? -ENOMEM : 0;
 }
 
-static bool visit_name_space(void *user, const char *name)
+static bool find_shard(void *user, const char *name)
 {
-    struct scan *scan = user;
+    bool *has_shard = user;
     uint8_t shard;
     if (paths_parse_shard(name, &shard))
-        scan->shards[shard / 64] |= UINT64_C(1) << (shard % 64);
+        has_shard[shard] = true;
     return true;
-}
-
-int scan_find_shards(struct scan *scan, uint32_t name_space)
-{
-    const char *name = scan_name_space_at(scan, name_space)->name;
-    memset(scan->shards, 0, sizeof(scan->shards));
-    return files_list(scan->root->fd, name[0] != '\0' ? name : ".", visit_name_space, scan);
 }
 
 static int compare_name_spaces(const void *left, const void *right)
@@ -164,8 +157,9 @@ ingot_status_t scan_all(struct scan *scan)
     for (uint32_t i = 0; i < scan->name_space_count && result == 0 && !is_ended(scan); ++i) {
         struct scan_name_space *each = scan_name_space_at(scan, i);
         const uint64_t unread_before = scan->unread_count;
+        bool has_shard[PATHS_SHARD_COUNT] = {false};
         each->is_recorded = account_peek(scan->root, each->name, &each->before);
-        result = scan_find_shards(scan, i);
+        result = files_list(scan->root->fd, each->name[0] != '\0' ? each->name : ".", find_shard, has_shard);
         if (each->name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) {
             result = 0; /* it is not a namespace */
             continue;
@@ -174,8 +168,8 @@ ingot_status_t scan_all(struct scan *scan)
             ++scan->unread_count;
             result = 0;
         } else {
-            for (unsigned shard = 0; shard < PATHS_SHARD_COUNT && result == 0 && !is_ended(scan); ++shard)
-                result = scan_has_shard(scan, shard) ? scan_shard(scan, i, (uint8_t)shard) : 0;
+            for (scan->part = 0; scan->part < PATHS_SHARD_COUNT && result == 0 && !is_ended(scan); ++scan->part)
+                result = has_shard[scan->part] ? scan_shard(scan, i, (uint8_t)scan->part) : 0;
         }
         each->unread_count = scan->unread_count - unread_before;
     }

@@ -247,7 +247,7 @@ ingot_status_t persist_program_get(void **native, ingot_program_t *program, cons
     const struct ingot_context *before = events_enter(request.context);
     request.has_id = get_id(desc, &request);
     /* An application may ask in each frame, so servers are asked, and the wish is looked after, only at times. */
-    if (miss == PROGRAM_WISH && request.has_id && build_turn_is_wished(storage, request.id_size, request.id) &&
+    if (miss == PROGRAM_WISH && request.has_id && flight_is_wished(storage, request.id_size, request.id) &&
         !storage_has(storage, false, request.id_size, request.id)) {
         events_leave(before);
         return ingot_set_error_detail(INGOT_BUSY, "the program is not there yet, and was wished for just now");

@@ -18,7 +18,6 @@
 #include "persist/request/kept_request.h"
 #include "persist/storage/kinds.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/turns/build_turn.h"
 #include "util/nanoseconds.h"
 
 /* WHICH_OWN: the storage itself, without a reference. WHICH_OTHER: the store of record_path. */
@@ -216,16 +215,15 @@ ingot_status_t wish_leave(ingot_storage_t storage, const_ingot_program_desc_t de
                                       wanted.id_size);
     status = leave_in_tiers(storage, &wanted);
     if (status == INGOT_BUSY)
-        build_turn_note_wish(storage, wanted.id_size, wanted.id);
+        flight_note_wish(storage, wanted.id_size, wanted.id);
     return status == INGOT_NOT_FOUND ? ingot_set_error_detail(status, "no store that can be written keeps wishes")
                                      : status;
 }
 
 /* ---- beginning and end ---- */
 
-static void end_recording(void *opaque)
+void record_end(struct recording *recording)
 {
-    struct recording *recording = opaque;
     ingot_storage_release(recording->stores[WHICH_OTHER]);
     memory_free(storage_allocator(recording->storage), recording, sizeof(*recording));
 }
@@ -244,7 +242,7 @@ void record_begin(ingot_storage_t storage, const ingot_persist_info_t *info)
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory to record requests");
     } else {
         *recording = (struct recording){.storage = storage, .stores = {[WHICH_OWN] = keeps ? storage : NULL}};
-        storage_set_recording(storage, recording, end_recording);
+        storage_set_recording(storage, recording);
     }
     if (status == INGOT_SUCCESS && has_path) {
         ingot_persist_info_t other = INGOT_PERSIST_INFO_INIT;

@@ -54,8 +54,7 @@ struct ingot_storage {
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
     struct deferred deferred;
-    void *recording; /* see storage_set_recording; NULL: none */
-    void (*end_recording)(void *recording);
+    struct recording *recording; /* see storage_set_recording; NULL: none */
 };
 
 /* True if processes that use the storage take its locks before they build. */

@@ -202,7 +202,7 @@ static void finish_storage(ingot_storage_t storage)
     (void)deferred_store(storage, NULL, UINT64_MAX, &unused);
     pthread_mutex_destroy(&storage->deferred.lock);
     if (storage->recording != NULL)
-        storage->end_recording(storage->recording);
+        record_end(storage->recording);
     pthread_mutex_destroy(&storage->settings_lock);
     pthread_mutex_destroy(&storage->uses_lock);
     pthread_cond_destroy(&storage->uses_changed);
@@ -364,15 +364,14 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-void *storage_recording(ingot_storage_t storage)
+struct recording *storage_recording(ingot_storage_t storage)
 {
     return storage_is_here(storage) ? storage->recording : NULL;
 }
 
-void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)(void *recording))
+void storage_set_recording(ingot_storage_t storage, struct recording *recording)
 {
     storage->recording = recording;
-    storage->end_recording = end;
 }
 
 /* ---- counters ---- */

@@ -113,12 +113,14 @@ void storage_count_failure(ingot_storage_t storage, ingot_status_t status);
 /* Fills in all that the storage has counted. */
 void storage_fill_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
 
+struct recording;
 /* Returns what records the storage's requests (persist/request/record.c), or NULL if nothing does, or in a forked
  * child.
  */
-void *storage_recording(ingot_storage_t storage);
-/* Sets it, before the storage is used. The last release calls `end`, before it destroys the storage. */
-void storage_set_recording(ingot_storage_t storage, void *recording, void (*end)(void *recording));
+struct recording *storage_recording(ingot_storage_t storage);
+/* Sets it, before the storage is used. The last release calls record_end, before it destroys the storage. */
+void storage_set_recording(ingot_storage_t storage, struct recording *recording);
+void record_end(struct recording *recording);
 
 /* ---- events ---- */
 
@@ -205,6 +207,14 @@ void deferred_forget(ingot_storage_t storage, const struct ingot_program *progra
 void deferred_await(ingot_storage_t storage);
 /* Returns how many programs are in the list or being stored from it. */
 uint64_t deferred_count(ingot_storage_t storage);
+
+/* ---- turns/flight.c ---- */
+
+/* True if the calling thread makes what this id stands for, with any storage, and others wait for it. */
+bool flight_is_own(size_t id_size, const uint8_t *id);
+/* Notes that a builder was asked for the program; true if that was less than a second ago. */
+void flight_note_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+bool flight_is_wished(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /* ---- miss.c ---- */
 

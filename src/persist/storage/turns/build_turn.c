@@ -150,11 +150,6 @@ static uint64_t turn_limit_ns(const struct build_turn *turn)
     return wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS;
 }
 
-bool build_turn_is_own(size_t id_size, const uint8_t *id)
-{
-    return flight_is_own(id_size, id);
-}
-
 bool build_turn_is_busy(const struct build_turn *turn)
 {
     return turn != NULL && turn->is_busy;
@@ -361,20 +356,6 @@ bool build_turn_wait(struct build_turn *turn)
     else if (!turn->is_busy)
         flight_begin(&turn->flight, turn_limit_ns(turn));
     return false;
-}
-
-void build_turn_note_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
-{
-    struct flight flight;
-    flight_init(&flight, storage, id_size, id);
-    flight_note_wish(&flight);
-}
-
-bool build_turn_is_wished(ingot_storage_t storage, size_t id_size, const uint8_t *id)
-{
-    struct flight flight;
-    flight_init(&flight, storage, id_size, id);
-    return flight_is_wished(&flight);
 }
 
 /* Other processes get the turn first, because a thread of this process could not take their lock before. */

@@ -41,16 +41,10 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
  * try to load it from the storage, and call this function again if it is not there. Returns false if the caller should
  * build the program. */
 bool build_turn_wait(struct build_turn *turn);
-/* True if the calling thread has begun a turn for this id, with any storage, for which others wait. */
-bool build_turn_is_own(size_t id_size, const uint8_t *id);
 /* True if build_turn_wait has returned because of `until_ns`, or because the turn waits for nobody. */
 bool build_turn_is_busy(const struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end);
-
-/* Notes that a builder was asked for the program; true if that was less than a second ago. */
-void build_turn_note_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
-bool build_turn_is_wished(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /* If the store limits how many builds run at the same time, waits for a place. Afterwards the thread may compile.
  * Returns NULL if builds are not limited, or if the limit is unusable. The same thread gives the permit back. */

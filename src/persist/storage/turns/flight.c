@@ -21,6 +21,7 @@
 
 #include "persist/base/base.h"
 #include "persist/storage/state.h"
+#include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"
 
@@ -167,19 +168,23 @@ void flight_note_wait(const struct flight *flight, uint64_t since_ns, uint64_t n
     give_lock();
 }
 
-bool flight_is_wished(const struct flight *flight)
+bool flight_is_wished(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
+    struct flight flight;
+    flight_init(&flight, storage, id_size, id);
     take_lock();
-    const struct note *note = find_note(flight, false);
+    const struct note *note = find_note(&flight, false);
     const bool is_wished = note != NULL && files_steady_clock_ns() < note->wished_until_ns;
     give_lock();
     return is_wished;
 }
 
-void flight_note_wish(const struct flight *flight)
+void flight_note_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
+    struct flight flight;
+    flight_init(&flight, storage, id_size, id);
     take_lock();
-    find_note(flight, true)->wished_until_ns = files_steady_clock_ns() + WISH_GAP_NS;
+    find_note(&flight, true)->wished_until_ns = files_steady_clock_ns() + WISH_GAP_NS;
     give_lock();
 }
 

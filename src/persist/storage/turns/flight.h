@@ -32,8 +32,6 @@ enum flight_claim {
 };
 
 void flight_init(struct flight *flight, ingot_storage_t storage, size_t id_size, const uint8_t *id);
-/* True if the calling thread has made a flight for this id, with any storage, that has not ended. */
-bool flight_is_own(size_t id_size, const uint8_t *id);
 
 /* Adds a flight to the list. If another thread's is there, waits for its end until until_ns at most, or not at all if
  * may_wait is false. */
@@ -48,10 +46,5 @@ void flight_end(struct flight *flight, bool is_pointless);
  * id that ended a short time ago. flight_note_wait notes it. */
 uint64_t flight_wait_since(const struct flight *flight, uint64_t now_ns);
 void flight_note_wait(const struct flight *flight, uint64_t since_ns, uint64_t now_ns);
-
-/* True if flight_note_wish was called for the id less than a second ago. */
-bool flight_is_wished(const struct flight *flight);
-/* Notes that a builder was asked for the id. */
-void flight_note_wish(const struct flight *flight);
 
 #endif
