@@ -165,9 +165,9 @@ int files_open_read(int at, const char *path);
  * up in a cache, and may not see for a minute what another machine did. Returns -ENOENT if there is nothing of this
  * name. Other failures say nothing: an older kernel cannot do this, and keeps using its cache. */
 int files_refresh(int at, const char *path);
-int files_open_update(int at, const char *path);     /* for reading and writing; creates the file if it is missing */
-int files_create(int at, const char *path);          /* for writing; fails if the file exists */
-int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
+int files_open_update(int at, const char *path); /* for reading and writing; creates the file if it is missing */
+/* For writing. Fails if the file exists. is_readable: others may read it. */
+int files_create(int at, const char *path, bool is_readable);
 int files_close(int fd);
 
 int files_facts(int fd, struct file_facts *facts);
@@ -206,14 +206,11 @@ int files_remove_tree(int at, const char *name);
 /* Calls `visit` with each name in the directory, except "." and "..", until it returns false. */
 int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
 
-/* Locks one byte of a file exclusively. The kernel releases the lock when the open file is closed, or when its process
- * ends. Returns -EAGAIN if another open file holds a lock on the byte. */
-int files_try_lock(int fd, uint64_t byte);
-/* Takes a shared lock on the byte. If this open file has locked it exclusively, its lock becomes shared. */
-int files_try_lock_shared(int fd, uint64_t byte);
-int files_unlock(int fd, uint64_t byte);
-/* Finds the lock that keeps this open file from locking the byte. */
 enum files_lock { FILES_LOCK_NONE, FILES_LOCK_SHARED, FILES_LOCK_EXCLUSIVE };
+/* Takes, exchanges or releases this open file's lock on one byte. The kernel releases the lock when the open file is
+ * closed, or when its process ends. Returns -EAGAIN if another open file's lock on the byte forbids this one. */
+int files_set_lock(int fd, uint64_t byte, enum files_lock wanted);
+/* Finds the lock that keeps this open file from locking the byte. */
 int files_find_lock(int fd, uint64_t byte, enum files_lock *found);
 /* Lock and unlock the whole file. This is cheaper than locking a byte, and independent of the locks on bytes. */
 int files_try_lock_whole(int fd);

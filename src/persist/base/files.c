@@ -138,14 +138,9 @@ int files_open_update(int at, const char *path)
     return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);
 }
 
-int files_create(int at, const char *path)
+int files_create(int at, const char *path, bool is_readable)
 {
-    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-}
-
-int files_create_readable(int at, const char *path)
-{
-    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | (is_readable ? S_IRGRP | S_IROTH : 0));
 }
 
 int files_close(int fd)
@@ -381,31 +376,19 @@ uint64_t files_random(void)
 
 /* ---- locks ---- */
 
+static const short lock_types[] = {
+    [FILES_LOCK_NONE] = F_UNLCK, [FILES_LOCK_SHARED] = F_RDLCK, [FILES_LOCK_EXCLUSIVE] = F_WRLCK};
+
 static struct flock one_byte(short type, uint64_t byte)
 {
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
 }
 
-static int set_lock(int fd, short type, uint64_t byte)
+int files_set_lock(int fd, uint64_t byte, enum files_lock wanted)
 {
-    struct flock lock = one_byte(type, byte);
+    struct flock lock = one_byte(lock_types[wanted], byte);
     const int result = FILES_RESULT_OF(fcntl(fd, F_OFD_SETLK, &lock));
     return result == -EACCES ? -EAGAIN : result;
-}
-
-int files_try_lock(int fd, uint64_t byte)
-{
-    return set_lock(fd, F_WRLCK, byte);
-}
-
-int files_try_lock_shared(int fd, uint64_t byte)
-{
-    return set_lock(fd, F_RDLCK, byte);
-}
-
-int files_unlock(int fd, uint64_t byte)
-{
-    return set_lock(fd, F_UNLCK, byte);
 }
 
 int files_find_lock(int fd, uint64_t byte, enum files_lock *found)
@@ -460,53 +443,33 @@ int files_make_directory(int at, const char *path)
     return files_result_of(mkdirat(at, path, S_IRWXU));
 }
 
-/* Opens the directory of the first `length` characters of a path. Links in it are followed, because the user chose
- * them. */
-static int open_existing(const char *path, size_t length)
-{
-    char copy[PATH_MAX];
-    if (length >= sizeof(copy))
-        return -ENAMETOOLONG;
-    memcpy(copy, path, length);
-    copy[length] = '\0';
-    return files_result_of(open(length != 0 ? copy : "/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-}
-
-/* Returns the length of a path without its last component. */
-static size_t parent_length(const char *path, size_t length)
-{
-    while (length > 0 && path[length - 1] != '/')
-        --length;
-    while (length > 0 && path[length - 1] == '/')
-        --length;
-    return length;
-}
-
 int files_make_root(const char *path, bool makes_parents)
 {
-    size_t length = parent_length(path, strlen(path));
-    int handle = open_existing(path, length);
-    while (handle == -ENOENT && makes_parents && length > 0) {
-        length = parent_length(path, length);
-        handle = open_existing(path, length);
-    }
-    while (handle >= 0 && path[length] != '\0') {
-        char name[NAME_MAX + 1];
-        length += strspn(path + length, "/");
-        const size_t size = strcspn(path + length, "/");
-        if (size == 0)
-            break;
-        if (size > NAME_MAX) {
-            (void)close(handle);
-            return -ENAMETOOLONG;
-        }
-        memcpy(name, path + length, size);
-        name[size] = '\0';
+    char part[PATH_MAX]; /* the path of the first directory that exists, and then the name of each that is made */
+    size_t length = strlen(path);
+    int handle;
+    if (length >= sizeof(part))
+        return -ENAMETOOLONG;
+    memcpy(part, path, length + 1);
+    do { /* links in this path are followed, because the user chose them */
+        while (length > 0 && path[length - 1] != '/')
+            --length;
+        while (length > 0 && path[length - 1] == '/')
+            --length;
+        part[length] = '\0';
+        handle = files_result_of(open(length != 0 ? part : "/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    } while (handle == -ENOENT && makes_parents && length > 0);
+    path += length;
+    while (handle >= 0 && path[strspn(path, "/")] != '\0') {
         const int parent = handle;
-        const int made = files_make_directory(parent, name);
-        handle = made == 0 || made == -EEXIST ? files_open_place(parent, name) : made;
+        path += strspn(path, "/");
+        length = strcspn(path, "/");
+        memcpy(part, path, length);
+        part[length] = '\0';
+        const int made = files_make_directory(parent, part);
+        handle = made == 0 || made == -EEXIST ? files_open_place(parent, part) : made;
         (void)close(parent);
-        length += size;
+        path += length;
     }
     return handle;
 }

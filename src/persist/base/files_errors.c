@@ -53,16 +53,13 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
 ingot_status_t files_lock_failed(int error, const char *name)
 {
     char text[128];
-    if (error == -EINVAL || error == -EPERM)
-        return ingot_set_error(INGOT_IO_ERROR, -error,
-                               "locking %s: %s (errno %d); this system, perhaps a sandbox, has no locks of open files",
-                               name, strerror_r(-error, text, sizeof(text)), -error);
-    if (error != -ENOLCK && error != -EOPNOTSUPP && error != -ENOSYS)
+    const bool is_system = error == -EINVAL || error == -EPERM;
+    if (!is_system && error != -ENOLCK && error != -EOPNOTSUPP && error != -ENOSYS)
         return files_write_failed(error, "locking", name);
-    return ingot_set_error(INGOT_IO_ERROR, -error,
-                           "locking %s: %s (errno %d); only a file system with locks can be written, so choose another "
-                           "directory",
-                           name, strerror_r(-error, text, sizeof(text)), -error);
+    return ingot_set_error(INGOT_IO_ERROR, -error, "locking %s: %s (errno %d); %s", name,
+                           strerror_r(-error, text, sizeof(text)), -error,
+                           is_system ? "this system, perhaps a sandbox, has no locks of open files"
+                                     : "only a file system with locks can be written, so choose another directory");
 }
 
 ingot_status_t files_check_limit(uint64_t size_bytes, const char *name)

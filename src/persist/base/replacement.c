@@ -41,7 +41,7 @@ static int open_locked_replacement(const struct replacement *replacement)
         if (result == 0 && (!opened.is_file || !files_are_private(&opened, files_user())))
             result = -ELOOP;
         if (result == 0)
-            result = files_try_lock(fd, LOCK_BYTE);
+            result = files_set_lock(fd, LOCK_BYTE, FILES_LOCK_EXCLUSIVE);
         if (result == 0)
             result = empty_new_file(replacement, fd, &opened);
         if (result == 0)

@@ -119,7 +119,7 @@ static void delist_build_lock(struct build_lock *lock)
 static void destroy_build_lock(struct build_lock *lock)
 {
     if (kept_file_is_open(&lock->file)) {
-        (void)files_unlock(lock->file.fd, lock->byte);
+        (void)files_set_lock(lock->file.fd, lock->byte, FILES_LOCK_NONE);
         kept_file_end(&lock->file);
     }
     const ingot_allocator_t allocator = lock->directory->allocator;
@@ -237,7 +237,7 @@ enum build_lock_state build_lock_try_take(struct build_lock *lock)
     if (!kept_file_is_open(&lock->file))
         return BUILD_LOCK_UNUSABLE;
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
-        int result = files_try_lock(lock->file.fd, lock->byte);
+        int result = files_set_lock(lock->file.fd, lock->byte, FILES_LOCK_EXCLUSIVE);
         if (result == 0) {
             note_held(lock);
             return BUILD_LOCK_TAKEN;
@@ -249,8 +249,8 @@ enum build_lock_state build_lock_try_take(struct build_lock *lock)
             return BUILD_LOCK_UNUSABLE;
         }
         if (found == FILES_LOCK_SHARED) {
-            (void)files_try_lock_shared(lock->file.fd,
-                                        lock->byte); /* if this fails, others find a different lock or none */
+            /* if this fails, others find a different lock or none */
+            (void)files_set_lock(lock->file.fd, lock->byte, FILES_LOCK_SHARED);
             return BUILD_LOCK_POINTLESS;
         }
         if (found == FILES_LOCK_EXCLUSIVE)
@@ -261,7 +261,7 @@ enum build_lock_state build_lock_try_take(struct build_lock *lock)
 
 static bool try_share(struct build_lock *lock)
 {
-    return kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
+    return kept_file_is_open(&lock->file) && files_set_lock(lock->file.fd, lock->byte, FILES_LOCK_SHARED) == 0;
 }
 
 enum build_lock_state build_lock_look(void *self, size_t id_size, const uint8_t *id)
@@ -357,7 +357,7 @@ bool build_place_try(struct build_lock *place)
         return true;
     for (uint64_t i = 0; i < place->directory->build_jobs && !place->is_held; ++i) {
         place->byte = PATHS_PLACE_MIN + i;
-        if (files_try_lock(place->file.fd, place->byte) == 0)
+        if (files_set_lock(place->file.fd, place->byte, FILES_LOCK_EXCLUSIVE) == 0)
             note_held(place);
     }
     /* another build of this process that has a place may be waiting for this one */

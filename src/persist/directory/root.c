@@ -27,7 +27,7 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
  * written to, storing the first blob reports that. */
 static void mark_root(const struct root *root)
 {
-    const int tag = files_create(root->fd, "CACHEDIR.TAG");
+    const int tag = files_create(root->fd, "CACHEDIR.TAG", false);
     if (tag < 0)
         return;
     if (sizeof(cache_tag) - 1 <= files_size_limit())

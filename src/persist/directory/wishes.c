@@ -165,7 +165,7 @@ ingot_status_t wishes_leave(void *self, size_t id_size, const uint8_t *id)
     if (status == INGOT_SUCCESS) {
         char path[PATH_CAPACITY];
         paths_temporary(path, ".", files_random());
-        const int fd = files_create(folder.fd, path);
+        const int fd = files_create(folder.fd, path, false);
         int result = fd < 0 ? fd : id_size <= files_size_limit() ? files_write(fd, 0, id_size, id) : -EFBIG;
         if (fd >= 0)
             (void)files_close(fd);

@@ -269,7 +269,7 @@ ingot_status_t key_disk_read(const char *path, struct key *key)
 static ingot_status_t write_key_file(int parent, const char *name, const struct key *key, bool is_public)
 {
     char text[KEY_TEXT_CAPACITY];
-    const int fd = is_public ? files_create_readable(parent, name) : files_create(parent, name);
+    const int fd = files_create(parent, name, is_public);
     if (fd == -EEXIST)
         return ingot_set_error_detail(INGOT_READ_ONLY, "%s exists, and a key is not replaced: use another name", name);
     if (fd < 0)

@@ -272,7 +272,7 @@ uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
 static ingot_status_t write_file(int at, const char *path, size_t size, const uint8_t *bytes, size_t more_size,
                                  const uint8_t *more)
 {
-    const int fd = files_create(at, path);
+    const int fd = files_create(at, path, false);
     if (fd < 0)
         return files_write_failed(fd, "making", path);
     int result = files_write(fd, 0, size, bytes);
