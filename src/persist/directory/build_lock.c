@@ -259,6 +259,7 @@ enum build_lock_state build_lock_try_take(struct build_lock *lock)
     return BUILD_LOCK_BUSY; /* other processes keep taking and releasing the lock */
 }
 
+/* Takes the lock together with others who call this. Returns false if somebody has taken it alone. */
 static bool try_share(struct build_lock *lock)
 {
     return kept_file_is_open(&lock->file) && files_set_lock(lock->file.fd, lock->byte, FILES_LOCK_SHARED) == 0;
