@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace
 {
@@ -45,6 +46,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ingot_artifact_pack(id_size, id, &info, size - 1, data + 1, &blob) != INGOT_SUCCESS)
         std::abort();
     if (ingot_request_open(&request, id_size, id, &blob) == INGOT_SUCCESS) {
+        for (const char *text : {request.name, request.group, request.name_space, request.device})
+            (void)std::string(text); /* reads it to its end */
         ingot_buffer_t bytes = INGOT_BUFFER_INIT;
         if (ingot_request_unpack(&request, nullptr, &bytes) == INGOT_SUCCESS) {
             (void)ingot_request_visit(bytes.size, bytes.bytes, look_at, nullptr);

@@ -131,7 +131,8 @@ static bool lists_device(ze_driver_handle_t driver, ze_device_handle_t parent, z
         return false;
     if (list_devices(driver, parent, &count, devices) == ZE_RESULT_SUCCESS) {
         for (uint32_t i = 0; i < count && !is_found; ++i)
-            is_found = devices[i] == device || (parent == NULL && lists_device(driver, devices[i], device));
+            is_found = devices[i] == device ||
+                       (parent == NULL && devices[i] != NULL && lists_device(driver, devices[i], device));
     }
     free(devices);
     return is_found;

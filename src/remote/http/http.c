@@ -49,7 +49,7 @@ struct exchange {
     size_t sent_size; /* for PUT */
     const uint8_t *sent;
     struct answer_body body; /* for GET; the caller sets max_size */
-    /* exchange_perform sets the others */
+    /* exchange_perform sets the others, which are 0 before: an exchange is performed once */
     struct request *request;
     const struct access *access;
     struct handle *handle;

@@ -100,7 +100,8 @@ ingot_status_t tier_find(ingot_storage_t storage, struct tier **tier);
 /* Makes a request without a deadline, which begins now, and ends early if the tier is being closed. */
 struct request tier_make_request(struct tier *tier);
 /* Makes a request that the application waits for. Decides whether it may do so now, and sets the deadline. Returns
- * INGOT_NOT_FOUND if not: the server has failed, or no time for failures is left, which an event reports once. */
+ * INGOT_NOT_FOUND if not: the server has failed, or no time for failures is left, which an event reports once. Starts
+ * the thread that asks a failed server again, if it is missing. */
 ingot_status_t tier_admit(struct tier *tier, struct request *request);
 /* Passes the result of an admitted request to the guard. Its time counts as lost if it took longer than fair_ns. An
  * event reports, with the reason, that the server is not asked for a while; the tier's thread then asks it. */
