@@ -426,6 +426,13 @@ TEST_F(CliBuild, PullsWhatRequestsNeedHere)
             EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(i), other.get()));
     }
     EXPECT_EQ(0u, pull("other").output.find("0 pulled, 3 present ("));
+    auto keeping = one_device();
+    keeping["INGOT_PERSIST_REQUESTS"] = "1"; /* says what `build` does */
+    EXPECT_TRUE(run_command({CLI_PROGRAM, "pull", "--for", requests().string(), "--dir", (scratch() / "other").string(),
+                             redis.url()},
+                            keeping)
+                    .begins(0, "0 pulled, 3 present ("));
+    EXPECT_EQ(3u, store_fixture::entries_of(scratch() / "other").size()) << "it keeps no requests";
 
     record(requests(), {numbered_text(4)});
     const Result lacking = pull("third");

@@ -10,7 +10,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 namespace
 {
@@ -46,8 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ingot_artifact_pack(id_size, id, &info, size - 1, data + 1, &blob) != INGOT_SUCCESS)
         std::abort();
     if (ingot_request_open(&request, id_size, id, &blob) == INGOT_SUCCESS) {
-        for (const char *text : {request.name, request.group, request.name_space, request.device})
-            (void)std::string(text); /* reads it to its end */
+        volatile size_t sum = 0; /* reads all texts to their ends */
+        const char *const texts[] = {request.name, request.group, request.name_space, request.device};
+        for (const char *text : texts)
+            sum = sum + std::strlen(text);
         ingot_buffer_t bytes = INGOT_BUFFER_INIT;
         if (ingot_request_unpack(&request, nullptr, &bytes) == INGOT_SUCCESS) {
             (void)ingot_request_visit(bytes.size, bytes.bytes, look_at, nullptr);

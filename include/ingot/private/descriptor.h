@@ -124,7 +124,7 @@ typedef void (*ingot_cache_blob_id_difference_t)(void *user, const char *path, c
 /**
  * Visits the fields in which two ids differ: those of the expected id, and then those that it lacks. Explains a miss if
  * @p expected is the requested id and @p found is a stored one. Nothing is visited for equal ids.
- * @return As ingot_cache_blob_id_describe.
+ * @return As ingot_cache_blob_id_visit.
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *expected, size_t found_size,
                                                      const uint8_t *found, ingot_cache_blob_id_difference_t visit,

@@ -3,7 +3,6 @@
  */
 #include <ingot/private/hip.h>
 #include <ingot/private/program.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/hip/backend.h"

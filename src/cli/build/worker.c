@@ -124,7 +124,8 @@ static const char *answer_desc(struct worker *worker, const struct worker_store 
         return status == INGOT_SUCCESS ? "present" : fail_task(worker, "would_compile", status);
     }
     if (load_result(place->store, desc) == INGOT_SUCCESS) {
-        ingot_persist_record_request(place->store, desc, NULL); /* if the store keeps requests */
+        if (!worker->setup->is_pull)
+            ingot_persist_record_request(place->store, desc, NULL); /* if the store keeps requests */
         if (worker->setup->is_watch && place->upward != NULL)
             (void)load_result(place->upward, desc); /* upload_answer sees whether the server has it then */
         return "present";

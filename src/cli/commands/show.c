@@ -181,7 +181,7 @@ static void add_request_field(void *user, const char *path, size_t size, const u
     free(text);
 }
 
-/* Describes what a kept request has, whose larger texts are in its namespace. Takes the blob. */
+/* Describes what a kept request has, whose larger texts are in its namespace. May take the blob. */
 static cJSON *describe_request(const struct showing *showing, const ingot_persist_entry_t *facts, ingot_buffer_t *blob)
 {
     struct showing copy = *showing;

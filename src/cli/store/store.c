@@ -159,7 +159,7 @@ static ingot_status_t adjust_settings_for_tool(ingot_persist_info_t *info, void 
     if (store_access > STORE_READ && info->max_bytes == 0)
         info->max_bytes =
             INGOT_UNLIMITED; /* the application's limit is unknown, so the tool must not evict its entries */
-    const char *keeps = environment_value("INGOT_PERSIST_REQUESTS"); /* what `ingot build` makes is kept like others' */
+    const char *keeps = environment_value("INGOT_PERSIST_REQUESTS"); /* only build keeps requests */
     uint64_t keeps_requests = 0;
     if (keeps != NULL && environment_parse(ENVIRONMENT_SWITCH, keeps, &keeps_requests) && keeps_requests != 0)
         info->flags |= (uint32_t)INGOT_PERSIST_KEEP_REQUESTS;

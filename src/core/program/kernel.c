@@ -39,8 +39,9 @@ void program_destroy_kernels(struct program_body *body)
 }
 
 /* Makes the kernel and stores it at `place` in the program, unless another thread has stored one meanwhile. */
-static ingot_status_t make_kernel(struct cache_entry *program, uint32_t device, const char *name,
-                                  _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
+__attribute__((noinline)) static ingot_status_t make_kernel(struct cache_entry *program, uint32_t device,
+                                                            const char *name, _Atomic(struct ingot_kernel *) *place,
+                                                            struct ingot_kernel **kernel)
 {
     const struct program_body *body = cache_entry_value(program);
     struct ingot_context *context = body->desc->context;
