@@ -3,7 +3,8 @@
  *
  * A kernel belongs to its program. The first request makes it. If several threads request it at once, each makes
  * one, and all get the one that is finished first. It lives as long as the program, and a reference to it is a
- * reference to the program, so it needs no count. There are no locks.
+ * reference to the program, so it needs no count. There are no locks. A program whose kernels nobody requests has no
+ * table of them.
  */
 #include <pthread.h>
 #include <string.h>
@@ -21,6 +22,47 @@ struct ingot_kernel {
     char name[];
 };
 
+/* The kernels of a program. An array follows in memory: the offset of each kernel's name in the program's `names`. */
+struct kernel_table {
+    size_t count;
+    /* one per device position and name position, in this order; NULL until requested; release/acquire */
+    _Atomic(struct ingot_kernel *) made[];
+};
+
+static uint32_t *name_offsets(struct kernel_table *table)
+{
+    return (uint32_t *)(void *)&table->made[table->count];
+}
+
+size_t program_kernels_size(const struct program_body *body)
+{
+    return sizeof(struct kernel_table) + body->name_count * sizeof(uint32_t) +
+           (size_t)body->desc->device_count * body->name_count * sizeof(struct ingot_kernel *);
+}
+
+/* Returns the program's table, which the first call makes. Returns NULL if memory has run out. */
+static struct kernel_table *get_table(struct program_body *body)
+{
+    const ingot_allocator_t *allocator = &body->desc->context->allocator;
+    struct kernel_table *known = atomic_load_explicit(&body->kernels, memory_order_acquire);
+    struct kernel_table *table = known == NULL ? memory_allocate_zeroed(allocator, program_kernels_size(body)) : NULL;
+    uint32_t offset = 0;
+
+    if (table == NULL)
+        return known;
+    table->count = (size_t)body->desc->device_count * body->name_count;
+    for (size_t i = 0; i < body->name_count; ++i) {
+        name_offsets(table)[i] = offset;
+        offset += (uint32_t)strlen(body->names + offset) + 1;
+    }
+    /* If two threads make the table at once, the first one's is kept. The release pairs with the acquire above. */
+    if (atomic_compare_exchange_strong_explicit(&body->kernels, &known, table, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return table;
+    memory_free(allocator, table, program_kernels_size(body));
+    return known;
+}
+
 static void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
 {
     if (kernel == NULL)
@@ -33,9 +75,12 @@ static void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *co
 
 void program_destroy_kernels(struct program_body *body)
 {
-    const size_t count = (size_t)body->desc->device_count * body->name_count;
-    for (size_t i = 0; i < count; ++i)
-        kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), body->desc->context);
+    struct kernel_table *table = atomic_load_explicit(&body->kernels, memory_order_acquire);
+    if (table == NULL)
+        return;
+    for (size_t i = 0; i < table->count; ++i)
+        kernel_destroy(atomic_load_explicit(&table->made[i], memory_order_acquire), body->desc->context);
+    memory_free(&body->desc->context->allocator, table, program_kernels_size(body));
 }
 
 /* Makes the kernel and stores it at `place` in the program, unless another thread has stored one meanwhile. */
@@ -72,14 +117,14 @@ __attribute__((noinline)) static ingot_status_t make_kernel(struct cache_entry *
 }
 
 /* Finds the position of a kernel's name. Returns false if the program has no such kernel. */
-static bool find_name(const struct program_body *body, const char *name, size_t *position)
+static bool find_name(const struct program_body *body, struct kernel_table *table, const char *name, size_t *position)
 {
     size_t low = 0;
     size_t high = body->name_count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(name, body->names + body->name_offsets[middle]);
+        const int order = strcmp(name, body->names + name_offsets(table)[middle]);
         if (order == 0) {
             *position = middle;
             return true;
@@ -120,9 +165,12 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
 
     if (!find_device(desc, device, &device_position))
         return error_set(INGOT_INVALID_ARGUMENTS, "device %u is not one of the program's devices", (unsigned)device);
-    if (!find_name(body, name, &name_position))
+    struct kernel_table *table = get_table(body);
+    if (table == NULL)
+        return error_out_of_memory();
+    if (!find_name(body, table, name, &name_position))
         return error_set(INGOT_NOT_FOUND, "the program has no kernel %s", name);
-    _Atomic(struct ingot_kernel *) *place = &body->kernels[device_position * body->name_count + name_position];
+    _Atomic(struct ingot_kernel *) *place = &table->made[device_position * body->name_count + name_position];
     *kernel = atomic_load_explicit(place, memory_order_acquire);
     return *kernel != NULL ? INGOT_SUCCESS : make_kernel(program, device, name, place, kernel);
 }

@@ -103,7 +103,8 @@ struct making {
 
 size_t program_count_bytes(const struct program_body *body)
 {
-    return body_size(body) + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
+    return body_size(body) + program_kernels_size(body) +
+           atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
 }
 
 static ingot_status_t make_with_builder(struct cache_entry **entry, size_t *bytes, void *user)

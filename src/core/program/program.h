@@ -10,7 +10,7 @@
 
 #include "core/descriptor/program_desc.h"
 
-struct ingot_kernel;
+struct kernel_table;
 
 /* A blob that a size query made and that has not been copied out yet. */
 struct kept_blob {
@@ -18,14 +18,12 @@ struct kept_blob {
     uint8_t *bytes;
 };
 
-/* A program. The names of its kernels with their offsets, its log and its other texts follow it in the same block of
- * memory. */
+/* A program. The names of its kernels, its log and its other texts follow it in the same block of memory. */
 struct program_body {
-    struct ingot_program_desc *desc; /* holds a reference */
+    struct ingot_program_desc *desc;        /* holds a reference */
+    _Atomic(struct kernel_table *) kernels; /* NULL until a kernel is requested; release/acquire; see kernel.c */
     uint32_t name_count;
     uint32_t names_size;
-    const char *names;      /* sorted, each followed by a NUL; then the log, and the reason for a native build */
-    uint32_t *name_offsets; /* of each kernel's name in `names` */
     void *native;
     size_t log_size;                  /* includes the NUL; the log follows the names */
     uint64_t build_ns;                /* how long compiling took, perhaps before the blob was stored; 0 if unknown */
@@ -36,8 +34,8 @@ struct program_body {
     bool is_from_blob; /* true if at least one device's binary is from a blob */
     bool is_native;    /* true if the program was compiled natively, that is, from the application's own
                         * sources and headers, so that it has no id */
-    /* one per device position and name position, in this order; NULL until requested; release/acquire */
-    _Atomic(struct ingot_kernel *) kernels[];
+    /* sorted, each followed by a NUL; then the log, and the reason for a native build */
+    char names[];
 };
 
 static inline const char *program_log(const struct program_body *body)
@@ -81,6 +79,8 @@ ingot_status_t device_classes_init(struct device_classes *classes, const struct 
 
 /* Frees the kernels of a program (kernel.c). */
 void program_destroy_kernels(struct program_body *body);
+/* Returns the size of what a program needs to find its kernels, even if none has been requested yet (kernel.c). */
+size_t program_kernels_size(const struct program_body *body);
 
 /* Does the rest of ingot_program_get after cache_memo_lookup_fast has returned NULL. `pending` is the entry that
  * cache_memo_lookup_fast has set, or NULL. */

@@ -292,12 +292,8 @@ static ingot_status_t finish_program(struct workshop *shop, bool is_from_blob, i
     const struct blob_view *content = &shop->content;
     const char *reason = native_reason(shop);
     const size_t reason_size = reason != NULL ? strlen(reason) + 1 : 0;
-    size_t name_count = 0;
-    for (size_t i = 0; i < content->names_size; ++i)
-        name_count += content->names[i] == '\0';
-    const size_t kernel_count = desc->device_count * name_count;
-    const size_t size = offsetof(struct program_body, kernels) + kernel_count * sizeof(struct ingot_kernel *) +
-                        name_count * sizeof(uint32_t) + content->names_size + content->log_size + 1 + reason_size;
+    const size_t size =
+        offsetof(struct program_body, names) + content->names_size + content->log_size + 1 + reason_size;
     const bool is_too_long = content->names_size > UINT32_MAX;
     struct memory_cache *programs = context_programs(context);
     struct program_body *body =
@@ -312,20 +308,16 @@ static ingot_status_t finish_program(struct workshop *shop, bool is_from_blob, i
     }
     body->desc = desc;
     program_desc_reference(desc);
-    body->name_count = (uint32_t)name_count;
+    for (size_t i = 0; i < content->names_size; ++i)
+        body->name_count += content->names[i] == '\0';
     body->names_size = (uint32_t)content->names_size;
-    body->name_offsets = (uint32_t *)(void *)&body->kernels[kernel_count];
-    char *texts = (char *)(body->name_offsets + name_count);
-    body->names = texts;
-    if (content->names_size != 0)
-        memcpy(texts, content->names, content->names_size);
-    for (size_t i = 1; i < name_count; ++i)
-        body->name_offsets[i] = body->name_offsets[i - 1] + (uint32_t)strlen(texts + body->name_offsets[i - 1]) + 1;
-    if (content->log_size != 0)
-        memcpy(texts + content->names_size, content->log, content->log_size);
     body->log_size = content->log_size + 1;
+    if (content->names_size != 0)
+        memcpy(body->names, content->names, content->names_size);
+    if (content->log_size != 0)
+        memcpy(body->names + content->names_size, content->log, content->log_size);
     if (reason != NULL)
-        memcpy(texts + content->names_size + body->log_size, reason, reason_size);
+        memcpy(body->names + content->names_size + body->log_size, reason, reason_size);
     body->native = shop->native;
     const size_t device_bytes = shop->device_bytes == 0 && context->ops.get_program_size != NULL
                                     ? context->ops.get_program_size(context->state, shop->native)
