@@ -145,7 +145,6 @@ private:
     void program_of_kernel();
     void query_binaries(Program *program);
     void launch();
-    static void wait_for_references(cl_kernel kernel, cl_uint expected);
     void read_result(Context *context, cl_command_queue queue, Kernel *kernel);
     void query(const std::string &what, const Param &param, const Getter &getter);
     void query_in_full(const std::string &what, const Param &param, const Getter &getter);

@@ -301,16 +301,13 @@ void Sequence::program_of_kernel()
         log("clReleaseProgram: " + number(clReleaseProgram(handle)));
 }
 
-/* Waits until the driver has dropped its references to a launched kernel, which may happen after the launch has
- * ended. */
-void Sequence::wait_for_references(cl_kernel kernel, cl_uint expected)
+/* The references to a kernel and to its context. */
+static std::pair<cl_uint, cl_uint> references_to(cl_kernel kernel, cl_context context)
 {
-    cl_uint count = 0;
-    for (int i = 0; i < 10000 && count != expected; ++i) {
-        if (i != 0)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        (void)clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof(count), &count, nullptr);
-    }
+    std::pair<cl_uint, cl_uint> counts = {0, 0};
+    (void)clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof(cl_uint), &counts.first, nullptr);
+    (void)clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof(cl_uint), &counts.second, nullptr);
+    return counts;
 }
 
 void Sequence::launch()
@@ -323,17 +320,18 @@ void Sequence::launch()
     if (!can_be_launched(name))
         return;
     Context *context = &contexts_[kernel->context];
+    const auto before = references_to(kernel->handle, context->handle);
     cl_int error = CL_SUCCESS;
     const cl_device_id device = random_.of(context->devices);
     const cl_command_queue queue = clCreateCommandQueueWithProperties(context->handle, device, nullptr, &error);
     log("launch " + kernel->name + " on " + out_.of(device) + ": " + number(error));
     if (queue == nullptr)
         return;
-    cl_uint references = 0;
-    (void)clGetKernelInfo(kernel->handle, CL_KERNEL_REFERENCE_COUNT, sizeof(references), &references, nullptr);
     read_result(context, queue, kernel);
     (void)clReleaseCommandQueue(queue);
-    wait_for_references(kernel->handle, references);
+    /* a thread of the driver may drop its references after the launch has ended */
+    for (int i = 0; i < 10000 && references_to(kernel->handle, context->handle) != before; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Sequence::read_result(Context *context, cl_command_queue queue, Kernel *kernel)
