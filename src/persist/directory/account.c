@@ -112,8 +112,7 @@ static int write_total(const struct account *account)
         return -EFBIG;
     (void)snprintf(text, sizeof(text), "%-20llu\n%-20llu\n%-20u\n", (unsigned long long)account->total.bytes,
                    (unsigned long long)account->total.entry_count, FORMAT_VERSION);
-    const int result = files_write(account->fd, 0, sizeof(text) - 1, text);
-    return result == 0 && account->is_long ? files_truncate(account->fd, sizeof(text) - 1) : result;
+    return files_write(account->fd, 0, sizeof(text) - 1, text);
 }
 
 static uint64_t positive_difference(uint64_t a, uint64_t b)
@@ -153,7 +152,10 @@ ingot_status_t account_begin(const struct root *root, const char *name_space, ui
         (void)files_close(account->fd);
         return status;
     }
-    (void)read_total(account->fd, &account->total, &account->is_long);
+    bool is_long = false;
+    (void)read_total(account->fd, &account->total, &is_long);
+    if (is_long) /* before anything is counted, so that a store that is closed meanwhile makes the file long again */
+        (void)files_truncate(account->fd, 0);
     if (strcmp(name_space, root->directory->name_space) == 0)
         add_owed(account);
     return INGOT_SUCCESS;
@@ -222,8 +224,8 @@ void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_cou
                                     memory_order_relaxed);
 }
 
-/* Makes the file too long without the lock, so that its totals are unknown. Who has the lock writes only the 63 bytes,
- * and who gets it after this, and counts, finds the entries. */
+/* Makes the file too long without the lock, so that its totals are unknown. Who has the lock writes only the first 63
+ * bytes, and who gets it after this, and counts, finds the entries. */
 static void spoil_total(const struct root *root)
 {
     char path[PATH_CAPACITY];
@@ -289,7 +291,7 @@ ingot_status_t account_correct(const struct root *root, const char *name_space, 
     if (status != INGOT_SUCCESS)
         return status;
     const struct account_total *now = &account.total;
-    if (!now->is_known || (now->bytes == before->bytes && now->entry_count == before->entry_count))
+    if (now->is_known ? now->bytes == before->bytes && now->entry_count == before->entry_count : !before->is_known)
         status = account_set(&account, bytes, entry_count);
     account_end(&account);
     return status;

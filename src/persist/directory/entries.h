@@ -27,7 +27,6 @@ struct account_total {
 struct account {
     const struct root *root;
     int fd; /* size.txt */
-    bool is_long;
     struct account_total total;
 };
 

@@ -381,6 +381,8 @@ ingot_status_t evict_exactly(const struct root *root, uint64_t wanted_bytes, boo
     status = scan_init(&scan, root, false, &watch);
     if (status == INGOT_SUCCESS)
         status = scan_all(&scan);
+    if (status == INGOT_SUCCESS) /* a namespace that has become a link was not counted */
+        status = root_check_directory(root, directory->name_space[0] != '\0' ? directory->name_space : ".");
     *is_done = status == INGOT_SUCCESS && watch.ended == INGOT_SUCCESS;
     if (*is_done && scan.unread_count == 0)
         status = account_set(&account, scan.total_bytes, scan.entry_count);

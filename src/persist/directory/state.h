@@ -44,10 +44,12 @@ struct directory {
     uint64_t lock_timeout_ns;
     /* relaxed: how often in a row size.txt was not unlocked in time; each time halves the next wait */
     atomic_uint lock_timeouts;
-    bool never_waits;        /* true: processes do not wait for each other to build a program */
-    uint32_t build_jobs;     /* how many builds may run at the same time; 0: any number */
-    uint64_t build_wait_ns;  /* limit of the waits for another process's build and for a place; 0: not set */
-    ingot_storage_t storage; /* of which this is the `self`; counts, and gets the events; no reference */
+    bool never_waits;       /* true: processes do not wait for each other to build a program */
+    uint32_t build_jobs;    /* how many builds may run at the same time; 0: any number */
+    uint64_t build_wait_ns; /* limit of the waits for another process's build and for a place; 0: not set */
+    /* of which this is the `self`; counts, and gets the events; no reference. NULL until it has been created: nothing
+     * counts before that. */
+    ingot_storage_t storage;
     /* The next fields are hints, and relaxed. */
     _Atomic uint64_t oldest_ns;    /* no entry is older, as far as is known; 0: not known */
     _Atomic uint64_t owed;         /* what size.txt does not have yet of this store's entries; see account.c */

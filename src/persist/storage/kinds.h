@@ -59,7 +59,7 @@ enum build_lock_state {
 struct build_lock;
 
 /* The functions below are those of a directory store, which defines them; `self` is the storage's. Those of locks and
- * places are for a writable store. */
+ * places are for a writable store, except build_lock_look, and so are those of wishes. */
 
 /* Opens the lock of an id. Returns NULL if the store has no locks, because the application turned them off or the
  * system does not support them. The store must outlive the lock. */

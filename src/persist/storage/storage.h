@@ -98,7 +98,7 @@ bool storage_is_hopeless(ingot_storage_t storage, size_t id_size, const uint8_t 
 
 /* True if wishes may be left in the storage, which is not a chain. */
 bool storage_takes_wishes(ingot_storage_t storage);
-/* Call its look_wish, if it has one, and then its leave_wish. */
+/* Look for a wish in a directory store, and then leave one. */
 ingot_status_t storage_look_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 ingot_status_t storage_leave_wish(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
@@ -146,7 +146,7 @@ void events_tell_context(const struct ingot_context *context, ingot_event_kind_t
 
 /* ---- trust.c ---- */
 
-/* True if a policy requires seals. False for NULL, or for one that ingot_persist_set_trust refuses. */
+/* True if a policy requires seals. False for NULL, or if its struct_size is not set. */
 bool trust_requires_seals(const ingot_persist_trust_t *trust);
 
 /* The functions below apply the policies of a storage and of all its tiers: the strictest counts. */

@@ -14,7 +14,7 @@
 extern "C" {
 #include "persist/storage/kinds.h"
 
-struct directory *directory_of(ingot_storage_t storage); /* directory.h is not valid C++ */
+struct directory *directory_of(ingot_storage_t storage); /* state.h is not valid C++ */
 }
 
 using namespace store_fixture;
