@@ -224,8 +224,8 @@ void account_owe(struct directory *directory, uint64_t bytes, uint64_t entry_cou
                                     memory_order_relaxed);
 }
 
-/* Makes the file too long without the lock, so that its totals are unknown. Who has the lock writes only the first 63
- * bytes, and who gets it after this, and counts, finds the entries. */
+/* Makes the file too long without the lock, so that its totals are unknown. The process that has the lock meanwhile
+ * writes only the first 63 bytes. The next one counts, and finds the entries that were owed. */
 static void spoil_total(const struct root *root)
 {
     char path[PATH_CAPACITY];
