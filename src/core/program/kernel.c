@@ -3,8 +3,8 @@
  *
  * A kernel belongs to its program. The first request makes it. If several threads request it at once, each makes
  * one, and all get the one that is finished first. It lives as long as the program, and a reference to it is a
- * reference to the program, so it needs no count. There are no locks. A program whose kernels nobody requests has no
- * table of them.
+ * reference to the program, so it needs no count. There are no locks. The first request for a
+ * kernel of a program also makes the table of its kernels.
  */
 #include <pthread.h>
 #include <string.h>
